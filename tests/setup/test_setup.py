@@ -254,3 +254,22 @@ def test_json_is_kept_of_what_plugins_and_extenders_want() -> None:
     assert kept(prioritizeVerb="p") == {"Node", "Pod"}
     assert kept(preemptVerb="p") == {"Pod"}
     assert kept(bindVerb="b") == frozenset()
+
+
+OLDER = "apiVersion: kubescheduler.config.k8s.io/v1beta2\nkind: KubeSchedulerConfiguration\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (f"{OLDER}profiles: [{{plugins: {{score: {{enabled: [{{name: TeamZone}}]}}}}}}]", {"TeamZone"}),
+        (
+            f"{OLDER}profiles: [{{plugins: {{score: {{enabled: [{{name: SelectorSpread}}]}}}}}}]",
+            {"SelectorSpread", "TeamZone"},
+        ),
+        ('{"predicates": [{"name": "PodFitsResources"}], "priorities": []}', {"TeamZone"}),
+    ],
+)
+def test_beside_a_scheduler_an_older_version_enables_what_it_lacks(source, expected):
+    (profile,) = set_up(source.encode(), [TeamZone], default_plugins=False).profiles
+    assert {plugin.name for plugin in profile.plugins} == expected

@@ -134,7 +134,11 @@ def cluster_options(command: F) -> F:
 
 def setup_options(command: F) -> F:
     """--config, --plugin, --plugin-args: the arguments of `read_setup`."""
-    return _with_setup(command, "KubeSchedulerConfiguration.  [default: kube-scheduler's defaults]")
+    return _with_setup(
+        command,
+        "KubeSchedulerConfiguration of any version or Policy, also in a ConfigMap, Helm values or the manifest of a "
+        "scheduler.  [default: kube-scheduler's defaults]",
+    )
 
 
 def extenders_option(command: F) -> F:
@@ -186,7 +190,8 @@ def beside_scheduler_options(command: F) -> F:
     """The same options where kube-scheduler runs the default plugins itself."""
     return _with_setup(
         command,
-        "KubeSchedulerConfiguration: the plugins that its profiles enable explicitly, and their arguments. "
+        "KubeSchedulerConfiguration: the plugins that its profiles enable explicitly, and their arguments. Of an older "
+        "version or a Policy: those that kube-scheduler v1.36 does not have by default. "
         "[default: one profile with the plugins of --plugin]",
     )
 

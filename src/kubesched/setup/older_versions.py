@@ -5,7 +5,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from kubesched.config import ConfigSource, Conversion, OlderVersions, Readable, convert_configuration, read_text
+from kubesched.config import (
+    DEFAULT_PLUGINS,
+    ConfigSource,
+    Conversion,
+    OlderVersions,
+    Readable,
+    convert_configuration,
+    read_text,
+)
 from kubesched.documents import read_file, write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.setup.registry import PluginLike, find_plugins
@@ -16,20 +24,26 @@ __all__ = ["convert_text", "log_conversion", "older_versions"]
 _LOG: Final = logging.getLogger("kubesched.config")
 
 
-def older_versions(source: object, on_conversion: Callable[[Conversion], None]) -> OlderVersions:
+def older_versions(
+    source: object, on_conversion: Callable[[Conversion], None], *, default_plugins: bool = True
+) -> OlderVersions:
     """How to read a configuration that may be of an older version.
 
     Args:
         source: its file if it is a Path or a ConfigSource. A Policy that is not where the configuration says is read
             from its folder.
         on_conversion: is called with the conversion.
+        default_plugins: whether the result is to enable those, which older versions do not name one by one.
     """
     file = Path(source.file) if isinstance(source, ConfigSource) else source
     folder = file.parent if isinstance(file, Path) else Path()
     config_maps = source.config_maps if isinstance(source, ConfigSource) else ()
     files = source.named_files if isinstance(source, ConfigSource) else {}
     return OlderVersions(
-        lambda path: files[path] if path in files else _read_policy(path, folder), on_conversion, config_maps
+        lambda path: files[path] if path in files else _read_policy(path, folder),
+        on_conversion,
+        config_maps,
+        frozenset() if default_plugins else DEFAULT_PLUGINS.enabled_names,
     )
 
 

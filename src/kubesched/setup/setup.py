@@ -104,7 +104,7 @@ def set_up(
         configuration: a Setup is given back as it is; profiles get the rest of the default configuration. Neither
             takes further plugins or arguments.
         default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
-            of a scheduler that has the defaults.
+            of a scheduler that has the defaults. A file of an older version then enables what that scheduler lacks.
         flags: what the command line says about leader election, before the flags of a workload in the file.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
@@ -174,6 +174,6 @@ def _load(
             args_types=registry.args_types,
             default_plugins=default_plugins,
             flags=flags if not isinstance(source, ConfigSource) else source.flags.replaced_by(flags),
-            older=older_versions(source, log_conversion(source)) if default_plugins else None,
+            older=older_versions(source, log_conversion(source), default_plugins=default_plugins),
         )
     return enable_loaded(source, registry, args)
