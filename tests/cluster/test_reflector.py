@@ -418,8 +418,8 @@ def test_an_optional_kind_that_comes_later_is_found(caplog: pytest.LogCaptureFix
     events, story = told([ABSENT, ABSENT, objects(node("gpu"))], [stream()], 1, kind="DeviceClass")
     assert events == [("ADDED", "gpu", "1")]
     assert story.timing.naps == [60.0, 60.0]
-    (said,) = [record.message for record in caplog.records if "is looked for each minute" in record.message]
-    assert said.startswith("deviceclasses.resource.k8s.io cannot be watched")
+    (said,) = [record.message for record in caplog.records if "(absent)" in record.message]
+    assert said.startswith("watching deviceclasses.resource.k8s.io: GET ")
 
 
 def test_a_server_that_once_denies_an_optional_kind_takes_nothing_away() -> None:

@@ -125,15 +125,22 @@ class Reflector:
                 if restart is Restart.ABSENT:
                     wanted = _ABSENT_SECONDS
                     self._do_without(error)
-                else:
-                    level = logging.INFO if restart in _EXPECTED else logging.WARNING
-                    _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].plural, error, restart.value)
+                self._log(error, restart)
                 self.last_error = str(error)
             self.counts.restarts[restart] += 1
             if restart is Restart.IDLE or self._is_silent:
                 self._is_listed, self._wants_newest = False, True
             if restart not in _WATCHED_ON or self._was_brief:
                 await self._timing.sleep(max(self._backoff.next(), wanted))
+
+    def _log(self, error: ClusterError, restart: Restart) -> None:
+        """Log why a list or watch ended; of an optional kind that stays absent, the first time only."""
+        is_absent = restart is Restart.ABSENT
+        if is_absent and self._n_absent > 1:
+            return
+        is_expected = restart in _EXPECTED or (is_absent and error.status == 404)
+        level = logging.INFO if is_expected else logging.WARNING
+        _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].resource, error, restart.value)
 
     @property
     def _was_brief(self) -> bool:
@@ -165,10 +172,7 @@ class Reflector:
     def _do_without(self, error: ClusterError) -> None:
         """Go on without an optional kind."""
         self._n_absent += 1
-        if self._n_absent == 1:
-            level = logging.INFO if error.status == 404 else logging.WARNING
-            _log.log(level, "%s cannot be watched, and is looked for each minute: %s", KINDS[self.kind].resource, error)
-        elif error.status == 404:
+        if self._n_absent > 1 and error.status == 404:
             self._tell(list(self.known.replace({})))
         self._heard_at = self._contact()
         self.synced.set()
