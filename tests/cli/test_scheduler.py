@@ -64,6 +64,26 @@ def test_flags_without_effect_are_named_in_one_note() -> None:
     assert line.endswith(": --contention-profiling, --kube-api-qps, --profiling, --tls-curve-preferences")
 
 
+def test_replace_takes_the_lease_of_kube_scheduler(tmp_path: Path) -> None:
+    assert run("scheduler", "--replace", *WRITE).exit_code == 0
+    assert yaml.safe_load((tmp_path / "written.yaml").read_text())["leaderElection"]["resourceName"] == "kube-scheduler"
+    assert run("scheduler", "--replace", "--leader-elect-resource-name=mine", *WRITE).exit_code == 0
+    assert yaml.safe_load((tmp_path / "written.yaml").read_text())["leaderElection"]["resourceName"] == "mine"
+
+
+def test_replace_needs_the_profile_of_kube_scheduler(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles: [{schedulerName: gpu}]\n"
+    )
+    result = run("scheduler", "--replace", "--config", "config.yaml", *WRITE)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        'kubesched: error: --replace needs a profile "default-scheduler", which serves pods without a schedulerName; '
+        "found only gpu\n"
+    )
+
+
 @pytest.mark.parametrize("flag", ["--version", "--version=true", "--version=raw"])
 def test_the_version_is_printed_as_by_kube_scheduler(flag: str) -> None:
     result = run("scheduler", flag)

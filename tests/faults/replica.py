@@ -106,4 +106,5 @@ class Replica:
             "--config",
             str(folder / "config.yaml"),
             "--secure-port=0",
+            *([] if elects else ["--replace"]),  # what a killed process has bound may be seen by its successor
         ]

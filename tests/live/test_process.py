@@ -90,14 +90,15 @@ def test_a_process_that_cannot_read_the_cluster_does_not_take_the_lease(tmp_path
 def test_with_delay_cache_until_active_a_follower_asks_for_the_lease_alone(tmp_path: Path) -> None:
     server = FakeApiServer()
     server.on("GET", PATH, says(HELD))
-    assert run(ask(server, tmp_path, 5, delayCacheUntilActive=True)) == {PATH}
+    profiles = [{"schedulerName": "gpu"}]
+    assert run(ask(server, tmp_path, 5, delayCacheUntilActive=True, profiles=profiles)) == {PATH}
 
 
 def test_free_memory_is_returned_regularly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     returned: list[float] = []
     monkeypatch.setattr(process, "_TRIM_SECONDS", 0.01)
     monkeypatch.setattr(process, "give_free_memory_back", lambda: returned.append(time.monotonic()))
-    run(ask(FakeApiServer(), tmp_path, 20))
+    run(ask(FakeApiServer(), tmp_path, 40))
     assert len(returned) > 1
 
 

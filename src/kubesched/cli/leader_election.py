@@ -2,8 +2,8 @@
 
 The default name of the Lease is `kubesched`, not `kube-scheduler`. Only one holder of a Lease schedules. With
 kube-scheduler's name, a kubesched that runs beside kube-scheduler under another scheduler name would wait forever, or
-kube-scheduler would after its next restart. To replace kube-scheduler, this exclusion is right: set the name in the
-configuration or with the flag.
+kube-scheduler would after its next restart. To replace kube-scheduler, this exclusion is right: --replace takes its
+name.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _LEASE_NAME: Final = "kubesched"
+_REPLACED: Final = "kube-scheduler"
 _FLAGS: Final = (
     click.option(
         "--leader-elect",
@@ -46,7 +47,7 @@ _FLAGS: Final = (
         "--leader-elect-resource-name",
         metavar="NAME",
         help="The Lease. kube-scheduler's is kube-scheduler: with this name, only one of the two schedules.  "
-        f"[default: {_LEASE_NAME}]",
+        f"[default: {_LEASE_NAME}; with --replace, {_REPLACED}]",
     ),
     click.option("--leader-elect-resource-namespace", metavar="NAME", help="Its namespace.  [default: kube-system]"),
 )
@@ -59,10 +60,11 @@ def leader_election_options(command: F) -> F:
     return command
 
 
-def leader_election_flags(**flags: Any) -> "LeaderElectionFlags":
+def leader_election_flags(*, replaces: bool = False, **flags: Any) -> "LeaderElectionFlags":
     """What replaces fields of the file.
 
     Args:
+        replaces: take kube-scheduler's Lease, unless the file or a flag names another.
         flags: by parameter name, such as `leader_elect_retry_period`.
     """
     from kubesched.config import Duration, LeaderElectionFlags
@@ -74,7 +76,7 @@ def leader_election_flags(**flags: Any) -> "LeaderElectionFlags":
         for name, value in flags.items()
         if value is not None
     }
-    return LeaderElectionFlags(resource_name=_LEASE_NAME, given=given)
+    return LeaderElectionFlags(resource_name=_REPLACED if replaces else _LEASE_NAME, given=given)
 
 
 def lease_note(election: "LeaderElectionConfiguration") -> str:
@@ -84,4 +86,4 @@ def lease_note(election: "LeaderElectionConfiguration") -> str:
     text = f"leader election on the Lease {election.resource_namespace}/{election.resource_name}"
     if election.resource_name != _LEASE_NAME:
         return text
-    return f"{text}, not kube-scheduler's: to replace kube-scheduler, set --leader-elect-resource-name kube-scheduler"
+    return f"{text}, not kube-scheduler's: to replace kube-scheduler, give --replace"

@@ -19,6 +19,7 @@ from kubesched.version import VERSION, VERSION_TEXT
 if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
     from kubesched.live import LiveScheduler, Shadow
+    from kubesched.setup import Setup
 
 _ATTEMPTS, _DEBUG = 2, 4  # from these verbosities on
 
@@ -77,6 +78,13 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: str | No
     metavar="DIR",
     help="With --shadow: a folder for disagreements and for snapshots that `kubesched explain` opens.",
 )
+@click.option(
+    "--replace",
+    "replaces",
+    is_flag=True,
+    help="Replace kube-scheduler: serve default-scheduler although another scheduler does, and share kube-scheduler's "
+    "Lease so that only one of the two schedules.",
+)
 @leader_election_options
 @endpoint_flags
 @click.option(
@@ -126,6 +134,7 @@ def scheduler(
     dry_run: bool,
     shadow: bool,
     shadow_dir: Path | None,
+    replaces: bool,
     feature_gates: tuple[str, ...],
     write_config_to: Path | None,
     verbosity: int | None,
@@ -175,7 +184,9 @@ def scheduler(
     ignored_gates = check_feature_gates(feature_gates)
     election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
     endpoints = endpoint_options(**flags)
-    setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election))
+    setup = set_up(config, references, plugin_args, flags=leader_election_flags(replaces=replaces, **election))
+    if replaces:
+        _check_replaced(setup)
     options: SchedulerOptions = SchedulerOptions(
         kubeconfig=kubeconfig or setup.configuration.client_connection.kubeconfig,
         context=context,
@@ -185,6 +196,7 @@ def scheduler(
         max_in_unschedulable=max_in_unschedulable,
         endpoints=endpoints,
         dry_run=dry_run,
+        replaces=replaces,
     )
     told = differences(setup, options, given_ignored_flags(), ignored_gates=ignored_gates, is_shadow=shadow)
     notes = [f"differs from kube-scheduler: {difference}" for difference in told]
@@ -222,6 +234,17 @@ def scheduler(
         raise click.exceptions.Exit(1) from None
     if is_interrupted:
         raise click.Abort
+
+
+def _check_replaced(setup: "Setup") -> None:
+    from kubesched.live import serves_default_scheduler
+
+    names = [profile.scheduler_name for profile in setup.profiles]
+    if not serves_default_scheduler(names):
+        raise InputError(
+            '--replace needs a profile "default-scheduler", which serves pods without a schedulerName; found only '
+            f"{', '.join(names)}"
+        )
 
 
 def _explain_options(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str]) -> list[str]:

@@ -5,6 +5,7 @@ from kubesched.live.driver import LiveScheduler, Writer
 from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
+from kubesched.live.other_scheduler import serves_default_scheduler
 from kubesched.live.process import SchedulerOptions, run_scheduler
 from kubesched.live.shadow import Shadow
 from kubesched.live.shadow_process import run_shadow
@@ -34,4 +35,5 @@ __all__ = [
     "new_traces",
     "run_scheduler",
     "run_shadow",
+    "serves_default_scheduler",
 ]

@@ -15,8 +15,6 @@ import asyncio
 import faulthandler
 import logging
 import os
-import platform
-import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -26,7 +24,7 @@ from kubesched.cluster import ApiClient
 from kubesched.config import LeaderElectionConfiguration
 from kubesched.errors import LeaseLostError
 from kubesched.live.leader import LeaderElector
-from kubesched.live.lease import LeaseLock
+from kubesched.live.lease import LeaseLock, new_identity
 from kubesched.serving import LoopThread
 
 __all__ = ["Leadership", "ProcessEnd"]
@@ -107,7 +105,7 @@ class Leadership(NoElection):
         connect: makes a client for the loop of the thread, with separate credentials.
         component: the source of events: the name of the first profile.
     Attributes:
-        identity: `<hostname>_<uuid>`.
+        identity: of `new_identity`.
     """
 
     def __init__(
@@ -118,7 +116,7 @@ class Leadership(NoElection):
         process_end: ProcessEnd | None = None,
     ) -> None:
         super().__init__()
-        self.identity = f"{platform.node()}_{uuid.uuid4()}"
+        self.identity = new_identity()
         self._connect = connect
         self._election = election
         self._component = component

@@ -5,6 +5,9 @@ and texts as recorded from kube-scheduler v1.36.3.
 """
 
 import logging
+import platform
+import re
+import uuid
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
@@ -14,10 +17,24 @@ import msgspec
 from kubesched.cluster import ApiClient
 from kubesched.errors import ClusterError, NotFoundError
 
-__all__ = ["Lease", "LeaseLock", "LeaseSpec", "micro_time"]
+__all__ = ["Lease", "LeaseLock", "LeaseSpec", "is_replica", "micro_time", "new_identity"]
 
 _API_VERSION: Final = "coordination.k8s.io/v1"
+_REPLICA: Final = re.compile(r"_kubesched_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _LOG: Final = logging.getLogger("kubesched.leaderelection")
+
+
+def new_identity() -> str:
+    """Return `<hostname>_kubesched_<uuid>`, the name of this process in a Lease.
+
+    Rule: kube-scheduler v1.36 writes `<hostname>_<uuid>`. So a Lease shows which of the two holds it.
+    """
+    return f"{platform.node()}_kubesched_{uuid.uuid4()}"
+
+
+def is_replica(identity: str) -> bool:
+    """Whether a `new_identity` has this form: a kubesched holds the Lease, not a kube-scheduler."""
+    return _REPLICA.search(identity) is not None
 
 
 class LeaseSpec(msgspec.Struct, frozen=True, rename="camel"):

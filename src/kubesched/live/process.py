@@ -23,6 +23,7 @@ from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.leadership import Leadership, NoElection
+from kubesched.live.other_scheduler import OtherScheduler, serves_default_scheduler
 from kubesched.live.traces import new_traces
 from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observers, PodResources, SchedulerMetrics
@@ -53,6 +54,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         endpoints: HTTPS for health and metrics; None serves nothing.
         dry_run: decide and log, and write nothing; takes no part in the election.
+        replaces: serve default-scheduler although another scheduler does, which this one is to replace.
     """
 
     kubeconfig: str = ""
@@ -63,6 +65,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_in_unschedulable: float = 300.0
     endpoints: EndpointOptions | None = None
     dry_run: bool = False
+    replaces: bool = False
 
 
 async def run_scheduler(
@@ -85,7 +88,7 @@ async def run_scheduler(
     Raises:
         PluginError: a plugin did not start.
         ClusterError: there are no usable credentials.
-        InputError: the endpoints cannot be served.
+        InputError: the endpoints cannot be served, or another scheduler serves default-scheduler.
         LeaseLostError: another process may lead; the caller ends this one with code 1.
     """
     if options.dry_run:
@@ -116,14 +119,15 @@ async def run_scheduler(
             make_framework=metrics.framework,
             extender_calls=calls,
         )
-        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
+        other = _other_scheduler(setup, options, client, live)
+        watch = ClusterWatch(client, other or live.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             try:
                 async with _endpoints(setup, options, live, metrics, election, stop), election:
                     on_started()
                     is_delayed = setup.configuration.delay_cache_until_active
-                    await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
+                    await _run(live, watch, recorder, comparer, election, other, is_delayed, stop, on_ready)
                     _LOG.info("Requested to terminate, exiting")
             finally:
                 await briefly(calls.close(), "closing connections to extenders")
@@ -140,6 +144,16 @@ def access_of(options: SchedulerOptions, kubeconfig: str = "") -> Access:
     if options.master:
         return msgspec.structs.replace(access, server=check_server(options.master, "--master"))
     return access
+
+
+def _other_scheduler(
+    setup: Setup, options: SchedulerOptions, client: ApiClient, live: LiveScheduler
+) -> OtherScheduler | None:
+    """What looks for another scheduler of default-scheduler; None where two of them do no harm or are meant."""
+    is_alone = options.dry_run or options.replaces
+    if is_alone or not serves_default_scheduler(profile.scheduler_name for profile in setup.profiles):
+        return None
+    return OtherScheduler(client, setup.configuration.leader_election, live.feed)
 
 
 def _election(setup: Setup, options: SchedulerOptions) -> NoElection:
@@ -207,6 +221,7 @@ async def _run(
     recorder: EventRecorder,
     comparer: CacheComparer,
     election: NoElection,
+    other: OtherScheduler | None,
     is_delayed: bool,
     stop: asyncio.Event,
     on_ready: Callable[[LiveScheduler], None],
@@ -222,7 +237,7 @@ async def _run(
                 group.create_task(comparer.run(), name="cache comparison"),
                 group.create_task(keep_heap_small(), name="free memory"),
             ]
-            lead = group.create_task(_lead(live, watch, election, is_delayed, on_ready), name="schedule")
+            lead = group.create_task(_lead(live, watch, election, other, is_delayed, on_ready), name="schedule")
             await stop.wait()
             for task in (lead, *background):
                 task.cancel()
@@ -266,9 +281,12 @@ async def _lead(
     live: LiveScheduler,
     watch: ClusterWatch,
     election: NoElection,
+    other: OtherScheduler | None,
     is_delayed: bool,
     on_ready: Callable[[LiveScheduler], None],
 ) -> None:
+    if other is not None:
+        await other.check(None if is_delayed else _until_synced(watch))
     if is_delayed:
         await election.lead()
     await get_ready(watch, live.feed, live.scheduler.frameworks.values())
@@ -283,14 +301,19 @@ async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framew
     Raises:
         PluginError: a plugin did not start.
     """
-    while True:
-        try:
-            await watch.synced(_SYNC_SECONDS)
-            break
-        except ClusterError as error:
-            _LOG.warning("no pod is scheduled yet: %s", error)
+    await _until_synced(watch)
     feed.hand_over()
     await start_plugins(frameworks)
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
+
+
+async def _until_synced(watch: ClusterWatch) -> None:
+    """Wait until everything that exists is known, and log what is missing."""
+    while True:
+        try:
+            await watch.synced(_SYNC_SECONDS)
+            return
+        except ClusterError as error:
+            _LOG.warning("no pod is scheduled yet: %s", error)

@@ -81,6 +81,7 @@ def _container(installation: SchedulerInstallation) -> Document:
             "scheduler",
             "--in-cluster",
             f"--config={PLUGIN_FOLDER}/{CONFIG_FILE}",
+            *(["--replace"] if installation.replaces else []),
             *installation.arguments,
             "--bind-address=0.0.0.0",
             f"--secure-port={_PORT}",

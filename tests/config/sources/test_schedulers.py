@@ -181,9 +181,10 @@ def test_any_program_that_reads_a_configuration_is_a_scheduler():
         find(one, local={"/etc/c.yaml": "listen: 80"})
 
 
-def test_kubesched_has_another_lease():
-    (source,) = find(workload("kubesched", "scheduler", "--in-cluster"))
-    assert source.flags.resource_name == "kubesched"
+@pytest.mark.parametrize(("flag", "lease"), [("--in-cluster", "kubesched"), ("--replace", "")])
+def test_kubesched_has_another_lease_unless_it_replaces_kube_scheduler(flag, lease):
+    (source,) = find(workload("kubesched", "scheduler", flag))
+    assert source.flags.resource_name == lease
 
 
 def test_containers_are_named_where_a_pod_has_several():

@@ -102,7 +102,7 @@ class Schedulers:
         return msgspec.structs.replace(
             source,
             name=f"{source.name} ({command.title})",
-            flags=election_flags(command.flags, _LEASE_NAME if command.is_kubesched else ""),
+            flags=election_flags(command.flags, _lease_name(command)),
             unknown_flags=() if command.is_kubesched else unknown_flags(command.flags),
         )
 
@@ -118,7 +118,7 @@ class Schedulers:
             place.column,
             is_verbatim=False,
             is_generated=True,
-            flags=election_flags(command.flags, _LEASE_NAME if command.is_kubesched else ""),
+            flags=election_flags(command.flags, _lease_name(command)),
             unknown_flags=() if command.is_kubesched else unknown_flags(command.flags),
         )
         source = self.with_policy(source, None, command)
@@ -214,3 +214,8 @@ def _text(value: Any, name: str) -> str:
 
 def _file_name(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+def _lease_name(command: SchedulerCommand) -> str:
+    """The Lease where neither the file nor a flag names one; "" for kube-scheduler's."""
+    return _LEASE_NAME if command.is_kubesched and "replace" not in command.flags else ""

@@ -1,0 +1,153 @@
+"""Finds out, before this process schedules, whether another scheduler serves default-scheduler.
+
+Two schedulers of the same pods place more on a node than it has room for. kube-scheduler shows that it runs by renewing
+the Lease kube-system/kube-scheduler, or, without leader election, by binding pods. Replicas of this scheduler do both,
+too, and are not another scheduler: they share our Lease, and `is_replica` recognizes their name in it.
+
+The clocks of two machines are never compared: a Lease is held by somebody if it changes while we look at it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
+
+from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.cluster import ApiClient
+from kubesched.config import DEFAULT_SCHEDULER_NAME, LeaderElectionConfiguration
+from kubesched.errors import ClusterError, InputError
+from kubesched.live.lease import LeaseLock, is_replica
+
+__all__ = ["OtherScheduler", "serves_default_scheduler"]
+
+_KUBE_SCHEDULER: Final = ("kube-system", "kube-scheduler")
+_PAUSE_SECONDS: Final = 0.5  # between two looks at a Lease
+_WATCH_SECONDS: Final = 2.0  # for bindings of another scheduler, once everything that exists is known
+_LEASE_SECONDS: Final = 15  # kube-scheduler's default, for a Lease without a duration
+_FORBIDDEN: Final = 403
+_ADVICE: Final = (
+    "two schedulers of the same pods overcommit nodes. To compare with it, give --shadow; to take its place, give "
+    "--replace; to run beside it, give a --config with another schedulerName"
+)
+_LOG: Final = logging.getLogger("kubesched.scheduler")
+Sink = Callable[[list[WatchEvent]], None]
+
+
+def serves_default_scheduler(scheduler_names: Iterable[str]) -> bool:
+    """Whether one of these names is that of a cluster's own scheduler, which pods without a schedulerName ask for."""
+    return DEFAULT_SCHEDULER_NAME in scheduler_names
+
+
+def _is_unknown(identity: str) -> bool:
+    return False
+
+
+class OtherScheduler:
+    """Looks for another scheduler of default-scheduler while this process starts.
+
+    Args:
+        election: of this process. Who holds the same Lease, and is a kubesched, is a replica of ours.
+        sink: of the watch; the pods on their way there show the bindings of others.
+    """
+
+    def __init__(self, client: ApiClient, election: LeaderElectionConfiguration, sink: Sink) -> None:
+        self._client = client
+        self._election = election
+        self._sink = sink
+        self._pending: set[str] | None = set()  # uids of pods that had no node; None after the check
+        self._bound: Pod | None = None  # the first pod that got its node from somebody else
+
+    def __call__(self, events: list[WatchEvent]) -> None:
+        """Pass events on, and note bindings until `check` ends."""
+        if self._pending is not None:
+            self._note(events, self._pending)
+        self._sink(events)
+
+    async def check(self, synced: Awaitable[None] | None) -> None:
+        """Look until it is clear who serves default-scheduler.
+
+        Args:
+            synced: ends when all pods that exist have been passed on; None if the watch does not run yet.
+        Raises:
+            InputError: another scheduler does.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._look_for_kube_scheduler())
+                if synced is not None:
+                    group.create_task(self._watch_pods(synced))
+            if (pod := self._bound) is not None and not await self._has_replica():
+                raise _refused(f"it bound pod {pod.key} to node {pod.node_name} while kubesched was starting")
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+        finally:
+            self._pending = None
+
+    # --- leases ---
+
+    @property
+    def _our_lease(self) -> tuple[str, str] | None:
+        election = self._election
+        return (election.resource_namespace, election.resource_name) if election.leader_elect else None
+
+    async def _look_for_kube_scheduler(self) -> None:
+        is_known = is_replica if self._our_lease == _KUBE_SCHEDULER else _is_unknown
+        holder = await self._holder(*_KUBE_SCHEDULER, is_known)
+        if holder and not is_known(holder):
+            raise _refused(f"{holder} renews the Lease {'/'.join(_KUBE_SCHEDULER)}")
+
+    async def _has_replica(self) -> bool:
+        """Whether a replica leads, which binds pods."""
+        return self._our_lease is not None and is_replica(await self._holder(*self._our_lease))
+
+    async def _holder(self, namespace: str, name: str, is_known: Callable[[str], bool] = _is_unknown) -> str:
+        """The identity that renews a Lease; "" if it stays as it is for its duration.
+
+        Args:
+            is_known: for which identity it does not matter whether it renews.
+        """
+        lock = LeaseLock(self._client, namespace, name, identity="", component="")
+        timing, first, end = self._client.timing, None, 0.0
+        while True:
+            try:
+                lease = await lock.get()
+            except (ClusterError, InputError) as error:
+                if not isinstance(error, ClusterError) or error.status == _FORBIDDEN:
+                    _LOG.warning("whether another scheduler holds the Lease %s is not known: %s", lock.label, error)
+                    return ""
+                _LOG.warning("no pod is scheduled yet: the Lease %s cannot be read: %s", lock.label, error)
+                await timing.sleep(4 * _PAUSE_SECONDS)
+                continue
+            holder = (lease and lease.spec.holder_identity) or ""
+            if lease is None or not holder:
+                return ""
+            if first is None:
+                first = lease.spec
+                end = timing.monotonic() + (first.lease_duration_seconds or _LEASE_SECONDS)
+            if lease.spec != first or is_known(holder):
+                return holder
+            if timing.monotonic() >= end:
+                return ""
+            await timing.sleep(_PAUSE_SECONDS)
+
+    # --- pods ---
+
+    async def _watch_pods(self, synced: Awaitable[None]) -> None:
+        await synced
+        await self._client.timing.sleep(_WATCH_SECONDS)
+
+    def _note(self, events: list[WatchEvent], pending: set[str]) -> None:
+        for event in events:
+            pod = event.object
+            if not isinstance(pod, Pod) or pod.scheduler_name != DEFAULT_SCHEDULER_NAME:
+                continue
+            if event.type is not EventType.DELETED and not pod.node_name:
+                pending.add(pod.uid)
+            elif pod.uid in pending:
+                pending.discard(pod.uid)
+                if event.type is not EventType.DELETED:
+                    self._bound = self._bound or pod
+
+
+def _refused(what: str) -> InputError:
+    return InputError(f"another scheduler serves {DEFAULT_SCHEDULER_NAME}: {what}; {_ADVICE}")

@@ -1,0 +1,216 @@
+"""A second scheduler of default-scheduler does not start by mistake; replicas of one scheduler do."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aiohttp import web
+
+from kubesched.cluster import list_path
+from kubesched.errors import InputError
+from kubesched.live import SchedulerOptions, other_scheduler, run_scheduler
+from kubesched.live.lease import is_replica, new_identity
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.cluster.fake_api_server import Answer, FakeApiServer, line, objects, says, status, stream
+from tests.cluster.fake_timing import run
+from tests.live.test_process import HEADER, kubeconfig_of
+
+pytestmark = pytest.mark.usefixtures("collector")
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+KUBE_SCHEDULER = "control-plane-1_3c5f8f0e-6f0b-4d6e-9a1c-0123456789ab"
+REPLICA = "node-1_kubesched_3c5f8f0e-6f0b-4d6e-9a1c-0123456789ab"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(other_scheduler, "_PAUSE_SECONDS", 0.02)
+    monkeypatch.setattr(other_scheduler, "_WATCH_SECONDS", 0.3)
+
+
+def held(holder: str, *, renewed: bool) -> Answer:
+    """A Lease of one second that somebody holds, and perhaps renews at each look."""
+    looks = 0
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        nonlocal looks
+        looks += renewed
+        spec = {
+            "holderIdentity": holder,
+            "leaseDurationSeconds": 1,
+            "renewTime": f"2026-01-01T00:00:{looks % 60:02}.000000Z",
+        }
+        return web.json_response({"metadata": {"resourceVersion": str(looks)}, "spec": spec})
+
+    return answer
+
+
+def pod_on(node: str) -> dict[str, Any]:
+    pod: dict[str, Any] = json.loads(make_pod("web-1", namespace="dev").raw)
+    pod["metadata"]["resourceVersion"] = "5" if node else "4"
+    if node:
+        pod["spec"]["nodeName"] = node
+    return pod
+
+
+def a_cluster(server: FakeApiServer, *, bound_to: str = "", pods: tuple[Any, ...] | None = None) -> None:
+    """One full node and one pod, which somebody may bind at once."""
+    node = json.loads(make_node("n1", allocatable={"cpu": "0", "pods": "0"}).raw)
+    exist: dict[str, tuple[Any, ...]] = {"Node": (node,), "Pod": (pod_on(""),) if pods is None else pods}
+    changes = {"Pod": [line("MODIFIED", pod_on(bound_to))] if bound_to else []}
+    for kind in set_up().watched_kinds:
+        server.on("LIST", list_path(kind), objects(*exist.get(kind, ())))
+        server.on("WATCH", list_path(kind), stream(*changes.get(kind, [])))
+
+
+async def start(
+    server: FakeApiServer, folder: Path, configuration: dict[str, Any] | None = None, **options: Any
+) -> str:
+    """Run a scheduler until it leads. Returns: why it did not; "" if it does."""
+    fields = {**HEADER, "leaderElection": {"retryPeriod": "20ms", "resourceName": "kubesched"}, **(configuration or {})}
+    setup, stop, ready = set_up(yaml.safe_dump(fields).encode()), asyncio.Event(), asyncio.Event()
+    async with server:
+        given: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)), **options)
+        running = asyncio.create_task(run_scheduler(setup, given, stop=stop, on_ready=lambda live: ready.set()))
+        is_ready = asyncio.create_task(ready.wait())
+        await asyncio.wait((running, is_ready), return_when=asyncio.FIRST_COMPLETED, timeout=8)
+        stop.set()
+        is_ready.cancel()
+        try:
+            await running
+        except InputError as error:
+            return str(error)
+        assert ready.is_set(), "neither ready nor refused"
+        return ""
+
+
+def named(name: str, **election: Any) -> dict[str, Any]:
+    return {
+        "profiles": [{"schedulerName": name}],
+        "leaderElection": {"retryPeriod": "20ms", "resourceName": "kubesched", **election},
+    }
+
+
+NO_ELECTION = named("default-scheduler", leaderElect=False)
+THEIR_LEASE = named("default-scheduler", resourceName="kube-scheduler")
+
+
+@pytest.mark.parametrize("configuration", [{}, NO_ELECTION, THEIR_LEASE, {"delayCacheUntilActive": True}])
+def test_beside_a_kube_scheduler_it_stops(configuration: dict[str, Any], tmp_path: Path) -> None:
+    server = FakeApiServer()
+    a_cluster(server)
+    server.on("GET", f"{LEASES}/kube-scheduler", held(KUBE_SCHEDULER, renewed=True))
+    told = run(start(server, tmp_path, configuration))
+    assert told == (
+        f"another scheduler serves default-scheduler: {KUBE_SCHEDULER} renews the Lease kube-system/kube-scheduler; "
+        "two schedulers of the same pods overcommit nodes. To compare with it, give --shadow; to take its place, give "
+        "--replace; to run beside it, give a --config with another schedulerName"
+    )
+    assert {asked.method for asked in server.asked} <= {"GET", "LIST", "WATCH"}
+
+
+@pytest.mark.parametrize(
+    ("configuration", "options"),
+    [(NO_ELECTION, {"replaces": True}), (NO_ELECTION, {"dry_run": True}), (named("gpu", leaderElect=False), {})],
+    ids=["told to replace it", "a dry run", "another name"],
+)
+def test_beside_a_kube_scheduler_it_starts(
+    configuration: dict[str, Any], options: dict[str, Any], tmp_path: Path
+) -> None:
+    server = FakeApiServer()
+    a_cluster(server, bound_to="n1")
+    server.on("GET", f"{LEASES}/kube-scheduler", held(KUBE_SCHEDULER, renewed=True))
+    assert run(start(server, tmp_path, configuration, **options)) == ""
+    assert f"{LEASES}/kube-scheduler" not in {asked.path for asked in server.asked}
+
+
+@pytest.mark.parametrize(
+    "lease",
+    [
+        says({"metadata": {}, "spec": {"holderIdentity": "", "leaseDurationSeconds": 1}}),
+        held(KUBE_SCHEDULER, renewed=False),
+        status(403, "Forbidden", "leases is forbidden"),
+    ],
+    ids=["given back", "not renewed", "not readable"],
+)
+def test_a_lease_that_nobody_is_known_to_renew_stops_nobody(lease: Answer, tmp_path: Path) -> None:
+    server = FakeApiServer()
+    a_cluster(server)
+    server.on("GET", f"{LEASES}/kube-scheduler", lease)
+    assert run(start(server, tmp_path, NO_ELECTION)) == ""
+
+
+def test_a_kubesched_with_the_lease_of_kube_scheduler_is_another_one_for_us(tmp_path: Path) -> None:
+    server = FakeApiServer()
+    a_cluster(server)
+    server.on("GET", f"{LEASES}/kube-scheduler", held(REPLICA, renewed=True))
+    assert f"{REPLICA} renews" in run(start(server, tmp_path))
+
+
+def candidate(server: FakeApiServer, folder: Path, configuration: dict[str, Any], lease: str) -> Callable[[], None]:
+    """Run until the process is a candidate for a Lease: it looks at it again after its check."""
+
+    async def wait() -> None:
+        fields = {**HEADER, **configuration}
+        setup, stop = set_up(yaml.safe_dump(fields).encode()), asyncio.Event()
+        async with server:
+            options: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)))
+            running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
+            async with asyncio.timeout(20):
+                while len(server.asked_for("GET", lease)) <= 8:  # more than the check alone
+                    assert not running.done(), running.exception()
+                    await asyncio.sleep(0.02)
+            stop.set()
+            await running
+
+    return lambda: run(wait())
+
+
+def test_replicas_on_the_lease_of_kube_scheduler_wait_for_each_other(tmp_path: Path) -> None:
+    server, lease = FakeApiServer(), f"{LEASES}/kube-scheduler"
+    a_cluster(server, bound_to="n1")
+    server.on("GET", lease, held(REPLICA, renewed=True))
+    candidate(server, tmp_path, THEIR_LEASE, lease)()
+
+
+def test_what_a_replica_binds_is_not_bound_by_another_scheduler(tmp_path: Path) -> None:
+    server, lease = FakeApiServer(), f"{LEASES}/kubesched"
+    a_cluster(server, bound_to="n1")
+    server.on("GET", lease, held(REPLICA, renewed=True))
+    candidate(server, tmp_path, named("default-scheduler"), lease)()
+
+
+@pytest.mark.parametrize("configuration", [NO_ELECTION, {}], ids=["no election", "a lease that nobody renews"])
+def test_a_pod_that_somebody_else_binds_stops_the_start(configuration: dict[str, Any], tmp_path: Path) -> None:
+    server = FakeApiServer()
+    a_cluster(server, bound_to="n1")
+    server.on("GET", f"{LEASES}/kubesched", held(REPLICA, renewed=False))
+    told = run(start(server, tmp_path, configuration))
+    assert told.startswith(
+        "another scheduler serves default-scheduler: it bound pod dev/web-1 to node n1 while kubesched was starting; "
+    )
+
+
+def test_a_pod_that_is_created_on_its_node_was_bound_by_nobody(tmp_path: Path) -> None:
+    server = FakeApiServer()
+    a_cluster(server, bound_to="n1", pods=())
+    assert run(start(server, tmp_path, NO_ELECTION)) == ""
+
+
+def test_nothing_is_kept_of_pods_after_the_start() -> None:
+    events: list[Any] = []
+    other = other_scheduler.OtherScheduler(None, None, events.extend)  # type: ignore[arg-type]
+    other._pending = None
+    other([object()])  # type: ignore[list-item]
+    assert len(events) == 1
+
+
+def test_a_lease_shows_whether_a_kubesched_holds_it() -> None:
+    assert is_replica(new_identity())
+    assert not is_replica(KUBE_SCHEDULER)
+    assert not is_replica(f"node_kubesched_1_{KUBE_SCHEDULER}")
