@@ -42,6 +42,7 @@ async def wired(
     http_timeout: float = 5.0,
     offers_bind: bool = False,
     is_ready: bool = True,
+    path_prefix: str | None = None,
     **limits: Any,
 ) -> AsyncIterator[Wired]:
     """Serve these plugins for the length of the block.
@@ -53,7 +54,7 @@ async def wired(
     """
     setup = set_up(None, plugins, default_plugins=False)
     extender = Extender(setup, clock=Timing(), is_watched=watched is not None, writes=writes, offers_bind=offers_bind)
-    options = ExtenderOptions(server=ServerOptions(**limits), http_timeout=http_timeout)
+    options = ExtenderOptions(server=ServerOptions(**limits), http_timeout=http_timeout, path_prefix=path_prefix)
     server, service = _build_server(extender, options, None, None)
     running = Wired(extender, server, service)
     running.show(*(watched or ()))

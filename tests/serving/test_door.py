@@ -206,7 +206,7 @@ def test_a_handshake_that_ends_during_a_drain_does_not_hold_it_up(tmp_path: Path
     async def story() -> bool:
         files = TlsFiles(certificate=pair.certificate, key=pair.key)
         server = new_server([("POST", "/", hello)], tls=files, drain_seconds=8)
-        server.quick[b"/"] = QuickHandler(lambda body: (200, b"text/plain", [b"ok"]), lambda remote: None)
+        server.quick = {b"/": QuickHandler(lambda body: (200, b"text/plain", [b"ok"]), lambda remote: None)}
         await server.start()
         silent = socket.create_connection(server.address)
         silent.setblocking(False)

@@ -58,7 +58,7 @@ def answered(path: str, host: str, headers: list[str] = ()) -> tuple[int, str]:
     async def story() -> tuple[int, str]:
         server = new_server([("POST", "/call", hello), ("GET", "/page", hello)])
         server.aside.router.add_get("/aside", hello)
-        server.quick[b"/call"] = QuickHandler(lambda body: (200, b"text/plain", [b"quick"]), lambda remote: None)
+        server.quick = {b"/call": QuickHandler(lambda body: (200, b"text/plain", [b"quick"]), lambda remote: None)}
         async with serving(server), connected(server) as client:
             lines = [f"{'POST' if path == '/call' else 'GET'} {path} HTTP/1.1", f"Host: {host}", *headers]
             await client.send_raw("\r\n".join([*lines, "Content-Length: 0", "", ""]).encode("latin-1"))

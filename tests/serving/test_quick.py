@@ -36,7 +36,7 @@ def tell(story: Callable[[Server, Conversation], Awaitable[object]], **options: 
             return 200, b"text/plain", [bytes(body[:1]), bytes(body[1:]) * (LONG if body == b"long" else 1)]
 
         app.router.add_post("/echo", general)
-        server.quick[b"/echo"] = QuickHandler(quick, lambda remote: ways.append(f"left by {remote}"))
+        server.quick = {b"/echo": QuickHandler(quick, lambda remote: ways.append(f"left by {remote}"))}
         async with serving(server), connected(server) as client:
             await story(server, client)
 

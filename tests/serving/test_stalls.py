@@ -102,7 +102,7 @@ def test_a_client_that_does_not_read_is_dropped(tmp_path: Path, path: str, is_en
         return web.Response(body=LARGE)  # not one of `bodies`: nothing else looks after it
 
     server = new_server([("POST", "/pieces", pieces), ("POST", "/small", small)], tls=tls, body_seconds=0.3)
-    server.quick[b"/quick"] = QuickHandler(lambda body: (200, b"text/plain", [LARGE]), lambda remote: None)
+    server.quick = {b"/quick": QuickHandler(lambda body: (200, b"text/plain", [LARGE]), lambda remote: None)}
 
     async def story() -> None:
         async with serving(server):

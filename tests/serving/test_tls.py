@@ -136,9 +136,10 @@ def test_a_call_of_many_records_arrives_whole_the_short_way(authority):
     async def story():
         server = new_tls_server(files_of(authority.issue("web")))
         came = []
-        server.quick[b"/"] = QuickHandler(
+        handler = QuickHandler(
             lambda received: (200, b"text/plain", [came.append(bytes(received)) or b"ok"]), came.append
         )
+        server.quick = {b"/": handler}
         async with serving(server), speaking(server, client_context(authority)) as client:
             headers = ("User-Agent: Go-http-client/1.1", "Content-Type: application/json", "Accept-Encoding: gzip")
             assert (await client.ask("POST", "/", body, length=len(body), headers=headers))[2] == "ok"

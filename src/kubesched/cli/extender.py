@@ -33,6 +33,11 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
 @click.option("--in-cluster", is_flag=True, help="Watch the cluster that this pod runs in.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--path-prefix",
+    metavar="PATH",
+    help="Answer below this path, as in urlPrefix, and at the verbs' exact paths.  [default: below any path]",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=8888, show_default=True, help="0 picks a free port.")
 @click.option(
     "--health-port",
@@ -102,6 +107,7 @@ def extender(
     context: str,
     in_cluster: bool,
     host: str,
+    path_prefix: str | None,
     port: int,
     health_port: int | None,
     tls_cert_file: str | None,
@@ -169,6 +175,7 @@ def extender(
         preemption_helps=preemption_helps,
         offers_bind=offers_bind,
         record=record,
+        path_prefix=path_prefix,
         managed_resources=managed_resources,
     )
     _serve(config, references, plugin_args, options, log_json=log_json)
@@ -252,7 +259,7 @@ def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") 
             tls.update(certFile="/path/to/client.crt", keyFile="/path/to/client.key")
     print_verbatim(
         served.offer.stanza(
-            server.url,
+            server.url + "".join(f"/{part}" for part in (options.path_prefix or "").split("/") if part),
             node_cache_capable=options.is_watched,
             http_timeout=options.http_timeout,
             tls=tls,

@@ -9,9 +9,9 @@ aiohttp for good. So nothing is refused here, and no rule of HTTP is written twi
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from aiohttp.helpers import rfc822_formatted_time
 
@@ -19,7 +19,7 @@ from kubesched.serving.bodies import Buffer, blocks
 from kubesched.serving.byte_budget import ByteBudget, Transfer
 from kubesched.version import VERSION
 
-__all__ = ["SERVER_NAME", "QuickAnswer", "QuickCalls", "QuickHandler"]
+__all__ = ["SERVER_NAME", "QuickAnswer", "QuickCalls", "QuickHandler", "QuickHandlers"]
 
 SERVER_NAME: Final = f"kubesched/{VERSION}"
 """The `Server` header of every answer."""
@@ -38,6 +38,14 @@ class QuickHandler(NamedTuple):
 
     answer: Callable[[bytearray], QuickAnswer]
     note_unread: Callable[[str], None]
+
+
+class QuickHandlers(Protocol):
+    """The quick handlers of a server."""
+
+    def get(self, path: bytes, /) -> QuickHandler | None:
+        """What answers the calls of a path; None if they take the long way."""
+        ...
 
 
 _MAX_HEAD: Final = 4096
@@ -72,7 +80,7 @@ class QuickCalls(asyncio.BufferedProtocol):
     def __init__(
         self,
         new_general: Callable[[], asyncio.Protocol],
-        handlers: Mapping[bytes, QuickHandler],
+        handlers: QuickHandlers,
         allows: Callable[[str], bool],
         connections: set["QuickCalls"],
         room: bytearray,

@@ -23,7 +23,7 @@ from kubesched.serving.listening import listen
 from kubesched.serving.loop_thread import LoopThread
 from kubesched.serving.open_files import allow_connections
 from kubesched.serving.origins import AllowsHost, allows_host_on, refuse_web_pages
-from kubesched.serving.quick import SERVER_NAME, QuickCalls, QuickHandler
+from kubesched.serving.quick import SERVER_NAME, QuickCalls, QuickHandlers
 from kubesched.serving.routing import TidyPaths, explain_refusals
 from kubesched.serving.stalls import Stalls
 from kubesched.serving.tls import Certificates, TlsFiles
@@ -90,7 +90,7 @@ class Server:
     """
 
     def __init__(self, app: web.Application, options: ServerOptions | None = None) -> None:
-        """Prepare, without opening anything. Until `start`, `app` and `aside` take routes and `quick` handlers.
+        """Prepare, without opening anything. Until `start`, `app` and `aside` take routes, and `quick` may be set.
 
         Raises:
             InputError: a TLS file cannot be used.
@@ -104,7 +104,7 @@ class Server:
             answer_bytes=options.answer_budget_bytes,
             seconds=options.body_seconds,
         )
-        self.quick: dict[bytes, QuickHandler] = {}
+        self.quick: QuickHandlers | None = None
         self._quick: set[QuickCalls] = set()
         self._room = bytearray(_READ_BUFFER)
         self._busy: set[asyncio.BaseProtocol] = set()
@@ -282,7 +282,7 @@ class Server:
     def _new_protocol(self) -> asyncio.BaseProtocol:
         serve, options = self._runner.server, self._options
         assert serve is not None  # set by setup()
-        if not self.quick or self._door_is_closed:
+        if self.quick is None or self._door_is_closed:
             return serve()
         return QuickCalls(
             serve,

@@ -51,6 +51,10 @@ class Second(Plugin):
         "//predicates//First/",
         "/predicates/First?x=1",
         "/%66ilter",
+        "/api/scheduler/filter",  # urlPrefix http://host/api/scheduler
+        "/scheduler/predicates/First",
+        "//api//%66ilter/",
+        "/predicates/filter",  # urlPrefix http://host/predicates, and not a plugin named filter
     ],
 )
 def test_a_verb_is_answered_where_the_configuration_puts_it(path: str):
@@ -83,7 +87,10 @@ def test_preempt_has_two_names_and_answers_by_uid_in_both_modes(path: str, form:
     ("path", "sentence"),
     [
         ("/filters", 'no such path: "/filters"; expected one of /bind, /filter, '),
-        ("/base/filter", 'no such path: "/base/filter"; expected one of '),
+        ("/base/filters", 'no such path: "/base/filters"; expected one of '),
+        ("/base/predicates/third", "no plugin named 'third'; expected one of First, Second"),
+        ("/base/inspect", 'no such path: "/base/inspect"; expected one of '),
+        ("/base/healthz", 'no such path: "/base/healthz"; expected one of '),
         ("/", 'no such path: "/"; expected one of '),
         ("/predicates/third", "no plugin named 'third'; expected one of First, Second"),
         ("/priorities/third", "no plugin named 'third'; expected one of First, Second"),

@@ -18,6 +18,7 @@ from prometheus_client import CollectorRegistry
 from kubesched.api import EventType, WatchEvent
 from kubesched.extender.server import Extender, ExtenderService, Recorder, read_recording, service
 from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.paths import VerbPaths
 from kubesched.extender.server.recording import RecordedWatch
 from kubesched.extender.server.service import add_routes
 from kubesched.framework import Plugin, Status
@@ -89,7 +90,7 @@ class Served:
             recorder=recorder,
             describe=lambda: {"cacheAgeSeconds": 0.5},
         )
-        add_routes(self.app, self.service)
+        add_routes(self.app, self.service, VerbPaths(self.extender.singles))
         if is_ready:
             self.service.unready = ""
 

@@ -26,6 +26,7 @@ from kubesched.config import ExtenderManagedResource
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.paths import QuickBelowPrefix, VerbPaths, log_unknown_paths
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.service import ExtenderService, add_routes
 from kubesched.framework import Bind
@@ -57,6 +58,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
         preemption_helps: pass UNSCHEDULABLE on as such although no plugin takes part in preemption.
         offers_bind: offer bind although no plugin takes part in binding.
         record: folder to record calls in.
+        path_prefix: the only path below which the verbs are served and their exact paths; None allows any.
         managed_resources: what kube-scheduler is to call the extender for, in its configuration.
     """
 
@@ -72,6 +74,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
     preemption_helps: bool = False
     offers_bind: bool = False
     record: Path | None = None
+    path_prefix: str | None = None
     managed_resources: tuple[ExtenderManagedResource, ...] = ()
 
 
@@ -154,14 +157,16 @@ def _build_server(
         recorder=recorder,
         describe=lambda: {} if watch is None else {"cacheAgeSeconds": round(watch.age(), 3)},
     )
-    add_routes(app, service)
+    paths = VerbPaths(extender.singles, options.path_prefix)
+    add_routes(app, service, paths)
+    app.middlewares.append(log_unknown_paths())
     for each in (app, server.aside):
         add_metrics(each, registry)
         add_health(each, live={}, ready={"cache": lambda: service.unready})
     if options.client_names:
         app.middlewares.append(allow_clients(options.client_names, open_paths=HEALTH_PATHS))
     else:
-        server.quick.update(service.quick_handlers())
+        server.quick = QuickBelowPrefix(service.quick_handlers(), paths)
     return server, service
 
 

@@ -17,6 +17,7 @@ from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.history import History
 from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.paths import BelowPrefix, VerbPaths
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.undecided_pods import DECISION_SECONDS, UndecidedPods
@@ -199,7 +200,7 @@ class ExtenderService:
             try:
                 async with self._bodies.receive(request) as body:
                     answer = await work(body)
-                    self._keep(verb, request.path, body, answer)
+                    self._keep(verb, _exact_path(request), body, answer)
             except web.HTTPException as error:
                 self._note_unread(verb, request.remote, (error.text or error.reason).rstrip())
                 raise
@@ -238,8 +239,8 @@ class ExtenderService:
             self._recorder.call(path, body, answer)
 
 
-def add_routes(app: web.Application, service: ExtenderService) -> None:
-    """The verbs, and each also in the style of common samples."""
+def add_routes(app: web.Application, service: ExtenderService, paths: VerbPaths) -> None:
+    """The verbs, and each also in the style of common samples, and all of them below a prefix, too."""
     app.router.add_routes(
         [
             web.post("/filter", service.filter, expect_handler=expect_body),
@@ -252,6 +253,14 @@ def add_routes(app: web.Application, service: ExtenderService) -> None:
             web.get("/inspect", service.inspect),
         ]
     )
+    app.router.register_resource(BelowPrefix(app.router, paths))
+
+
+def _exact_path(request: web.Request) -> str:
+    """The path of a call without a prefix."""
+    resource = request.match_info.route.resource
+    assert resource is not None
+    return resource.canonical.replace("{name}", request.match_info.get("name", ""))
 
 
 def _deadline(seconds: float) -> Checkpoint:

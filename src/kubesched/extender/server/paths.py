@@ -1,0 +1,128 @@
+"""The paths of the verbs: exact ones, and the same below a prefix, because an urlPrefix may have a path."""
+
+import logging
+import time
+from collections.abc import Collection, Mapping
+from typing import Final
+from urllib.parse import unquote
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from kubesched.serving import QuickHandler
+
+__all__ = ["BelowPrefix", "QuickBelowPrefix", "VerbPaths", "log_unknown_paths"]
+
+_VERBS: Final = ("filter", "prioritize", "preempt", "preemption", "bind")
+_STYLES: Final = ("predicates", "priorities")
+_WINDOW_SECONDS: Final = 60.0
+_LOGGED: Final = 8  # different warnings in a window
+_ADVICE: Final = "compare urlPrefix and the verbs in kube-scheduler's configuration"
+_LOG: Final = logging.getLogger("kubesched.extender")
+
+
+class VerbPaths:
+    """Which verb a path below a prefix asks for.
+
+    Args:
+        singles: names of plugins that are served separately, at `/predicates/NAME` and `/priorities/NAME`.
+        prefix: the only one; None allows any.
+    """
+
+    def __init__(self, singles: Collection[str], prefix: str | None = None) -> None:
+        self._singles = frozenset(singles)
+        self._prefix = None if prefix is None else f"/{prefix.strip('/')}".rstrip("/")
+
+    def exact(self, path: str) -> str:
+        """Return the exact path that a raw path below a prefix stands for; "" where it asks for no verb.
+
+        Example:
+            assert VerbPaths(()).exact("/api/scheduler/filter") == "/filter"
+        """
+        path = unquote(path)
+        if self._prefix is not None:
+            if not path.startswith(f"{self._prefix}/"):
+                return ""
+            rest = path[len(self._prefix) :]
+            return rest if rest == self._last(rest) else ""
+        return self._last(path)
+
+    def _last(self, path: str) -> str:
+        """The end of a path that is a verb, as an exact path."""
+        before, _, last = path.rpartition("/")
+        style = before.rpartition("/")[2]
+        if style in _STYLES and (last in self._singles or last not in _VERBS):
+            return f"/{style}/{last}"  # also of a plugin that does not exist, for the answer that names those that do
+        return f"/{last}" if last in _VERBS else ""
+
+
+class BelowPrefix(web.DynamicResource):
+    """Resolves a path below a prefix to the route of the exact path."""
+
+    def __init__(self, router: web.UrlDispatcher, paths: VerbPaths) -> None:
+        super().__init__("/{path:.*}")
+        self._router = router
+        self._paths = paths
+
+    async def resolve(self, request: web.Request) -> tuple[web.UrlMappingMatchInfo | None, set[str]]:
+        """Find the route, and its methods where the request has another."""
+        path = request.rel_url.raw_path
+        exact = self._paths.exact(path)
+        if exact in ("", path):
+            return None, set()
+        match = await self._router.resolve(request.clone(rel_url=request.rel_url.with_path(exact)))
+        refusal = match.http_exception
+        if refusal is None:
+            return match, set()
+        return None, refusal.allowed_methods if isinstance(refusal, web.HTTPMethodNotAllowed) else set()
+
+
+class QuickBelowPrefix:
+    """Quick handlers by path, below a prefix, too."""
+
+    def __init__(self, exact: Mapping[bytes, QuickHandler], paths: VerbPaths) -> None:
+        self._exact = exact
+        self._paths = paths
+
+    def get(self, path: bytes) -> QuickHandler | None:
+        """What answers at a path."""
+        handler = self._exact.get(path)
+        return handler or self._exact.get(self._paths.exact(path.decode("latin-1")).encode("latin-1"))
+
+
+def log_unknown_paths() -> Middleware:
+    """Build the middleware that logs what is answered with 404: a warning for each path, a few in a minute."""
+    warnings = _Warnings()
+
+    @web.middleware
+    async def log(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except web.HTTPNotFound as error:
+            warnings.note(f"{request.method} from {request.remote}: {(error.text or error.reason).rstrip()}")
+            raise
+
+    return log
+
+
+class _Warnings:
+    """Logs each text once in a window, and no more than a few: clients choose the paths."""
+
+    def __init__(self) -> None:
+        self._texts: set[str] = set()
+        self._n_left_out = 0
+        self._ends = 0.0
+
+    def note(self, text: str) -> None:
+        """Log a text, or count it."""
+        now = time.monotonic()
+        if now >= self._ends:
+            if self._n_left_out:
+                _LOG.warning("%d more requests of unknown paths were not logged", self._n_left_out)
+            self._texts.clear()
+            self._n_left_out, self._ends = 0, now + _WINDOW_SECONDS
+        if text in self._texts or len(self._texts) >= _LOGGED:
+            self._n_left_out += 1
+            return
+        self._texts.add(text)
+        _LOG.warning("%s; %s", text, _ADVICE)

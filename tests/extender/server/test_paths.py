@@ -1,0 +1,116 @@
+"""Verbs below a prefix, and what is logged of paths that ask for none."""
+
+import logging
+from typing import Any
+
+import pytest
+
+from kubesched.extender.server import paths
+from kubesched.extender.server.paths import QuickBelowPrefix, VerbPaths
+from kubesched.serving import QuickHandler
+from tests.extender.asking import captured
+from tests.extender.wired import Client, First, Wired, filtered, posted, tell
+
+ANY = VerbPaths(("First", "sample.plugin", "filter"))
+
+
+@pytest.mark.parametrize(
+    ("path", "exact"),
+    [
+        ("/api/scheduler/filter", "/filter"),
+        ("/filter", "/filter"),
+        ("/a/b/c/preemption", "/preemption"),
+        ("/api/predicates/First", "/predicates/First"),
+        ("/api/priorities/sample.plugin", "/priorities/sample.plugin"),
+        ("/api/predicates/filter", "/predicates/filter"),
+        ("/predicates/prioritize", "/prioritize"),
+        ("/predicates/Third", "/predicates/Third"),
+        ("/api/metrics", ""),
+        ("/api/filters", ""),
+        ("/api/filter/", ""),
+        ("/", ""),
+        ("", ""),
+    ],
+)
+def test_the_end_of_a_path_is_the_verb(path: str, exact: str) -> None:
+    assert ANY.exact(path) == exact
+
+
+@pytest.mark.parametrize("prefix", ["/api/scheduler", "api/scheduler/", "//api/scheduler"])
+def test_with_a_prefix_no_other_is_served(prefix: str) -> None:
+    only = VerbPaths(("First",), prefix)
+    assert only.exact("/api/scheduler/filter") == "/filter"
+    assert only.exact("/api/scheduler/predicates/First") == "/predicates/First"
+    for path in ("/api/filter", "/api/scheduler2/filter", "/api/scheduler/more/filter", "/x/api/scheduler/filter"):
+        assert only.exact(path) == ""
+
+
+@pytest.mark.parametrize(("path", "status"), [("/api/filter", 200), ("/filter", 200), ("/other/filter", 404)])
+def test_a_call_is_answered_below_the_prefix_and_at_its_exact_path(path: str, status: int) -> None:
+    async def story(_: Wired, client: Client) -> Any:
+        return await client.post(path, captured("filter-names"))
+
+    assert tell(story, First, path_prefix="/api").status == status
+
+
+def test_a_get_below_a_prefix_is_not_allowed() -> None:
+    async def story(_: Wired, client: Client) -> Any:
+        return await client.get("/api/filter")
+
+    assert (tell(story).status, tell(story).text) == (
+        405,
+        'method GET is not allowed at "/api/filter"; allowed: POST\n',
+    )
+
+
+def test_small_calls_below_a_prefix_are_answered_in_one_step() -> None:
+    handler = QuickHandler(lambda body: (200, b"", []), lambda remote: None)
+    quick = QuickBelowPrefix({b"/filter": handler}, ANY)
+    assert quick.get(b"/api/filter") is quick.get(b"/filter") is handler
+    assert quick.get(b"/api/bind") is None
+    assert filtered(posted("/api/filter", captured("filter-names"))).NodeNames == ["n1"]
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture, *asked: str) -> list[str]:
+    async def story(_: Wired, client: Client) -> None:
+        for path in asked:
+            await client.post(path, captured("filter-names"))
+
+    caplog.set_level(logging.WARNING)
+    caplog.clear()
+    tell(story)
+    return [record.getMessage() for record in caplog.records if record.name == "kubesched.extender"]
+
+
+def test_an_unknown_path_is_one_warning_with_the_known_ones(caplog: pytest.LogCaptureFixture) -> None:
+    (text,) = warnings_of(caplog, *["/api/fliter"] * 5)
+    assert text.startswith('POST from 127.0.0.1: no such path: "/api/fliter"; expected one of /bind, /filter, ')
+    assert text.endswith("; compare urlPrefix and the verbs in kube-scheduler's configuration")
+    (text,) = warnings_of(caplog, "/api/predicates/Thrid")
+    assert "no plugin named 'Thrid'; expected one of First; compare" in text
+
+
+def test_a_client_cannot_fill_the_log_or_the_memory(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(paths.time, "monotonic", lambda: now)
+    caplog.set_level(logging.WARNING)
+    warnings = paths._Warnings()
+    for number in range(1000):
+        warnings.note(f"/{number}")
+    assert len(caplog.records) == len(warnings._texts) == 8
+    now += 61
+    warnings.note("/more")
+    assert [record.getMessage() for record in caplog.records[8:]] == [
+        "992 more requests of unknown paths were not logged",
+        "/more; compare urlPrefix and the verbs in kube-scheduler's configuration",
+    ]
+    assert len(warnings._texts) == 1
+
+
+def test_a_path_cannot_look_like_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    (text,) = warnings_of(caplog, f"/%0aERROR%1b[2J/{'x' * 5000}")
+    assert "\n" not in text
+    assert "\x1b" not in text
+    assert len(text) < 600
