@@ -129,7 +129,7 @@ def test_a_plugin_that_fails_now_is_told_in_its_words(tmp_path: Path):
         raise RuntimeError("boom")
 
     error, *nodes = differences(tmp_path / "filter", filter=fails)
-    assert error == "error was '', is 'running \"Choice\" filter plugin: boom'"
+    assert error == "error was '', is 'running \"Choice\" filter plugin: boom (test_replay.py:129 in fails)'"
     assert nodes[0].startswith("rejected now: n0, n2")
     assert differences(tmp_path / "score", score=fails) == ["status was 200, is 500"]
 
@@ -143,7 +143,7 @@ def test_a_failure_in_other_words_is_told(tmp_path: Path):
 
     (sentence,) = differences(tmp_path, score=fails)
     assert sentence.startswith("was 'boomboom")
-    assert sentence.endswith("...', is 'running Score plugins: plugin \"Choice\" failed with: bang'")
+    assert "...', is 'running Score plugins: plugin \"Choice\" failed with: bang (test_replay.py:" in sentence
 
 
 # --- with a watch ---

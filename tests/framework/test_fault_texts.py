@@ -167,7 +167,7 @@ def test_a_meaning_and_a_part_that_fail_are_reported():
 @pytest.mark.parametrize(("fault", "said"), [(raises_mute, MUTE), (answers(Blank()), BLANK)])
 def test_what_gates_a_pod_is_reported(fault: Callable[[], Any], said: str):
     bad = outcome(run(faulty("pre_enqueue", fault)()))
-    assert (bad.state, bad.message.endswith(said)) == (PodState.NOT_TRIED, True)
+    assert (bad.state, said in bad.message) == (PodState.NOT_TRIED, True)
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,10 @@ def logged(plugin: Plugin) -> list[str]:
 
 def test_an_unreserve_a_post_bind_and_a_stop_are_logged():
     unreserve = faulty("unreserve", raises_mute, None, reserve=lambda self, state, pod, name: refused(pod))()
-    assert set(logged(unreserve)) == {f"Unreserve plugin Faulty: {MUTE}"}
-    assert logged(faulty("post_bind", raises_mute, None)()) == [f"PostBind plugin Faulty: {MUTE}"]
+    (said,) = set(logged(unreserve))
+    assert said.startswith(f"Unreserve plugin Faulty: {MUTE} (test_faulty_plugins.py:")
+    (said,) = logged(faulty("post_bind", raises_mute, None)())
+    assert said.startswith(f"PostBind plugin Faulty: {MUTE} (test_faulty_plugins.py:")
     stopping = type("Faulty", (Plugin,), {"stop": raises_mute, "filter": lambda self, *given: Status.SUCCESS})()
     (said,) = logged(stopping)
     assert said.startswith(f"stop of plugin Faulty: {MUTE} (test_fault_texts.py:")

@@ -306,9 +306,11 @@ def test_a_normalisation_that_writes_into_its_argument_spoils_no_kept_column():
 
 @pytest.mark.parametrize(("fault", "message"), [(raises, "boom"), (answers(None), f"{NO_STATUS} None")])
 def test_a_pod_whose_pre_enqueue_fails_is_gated_as_upstream(fault: Answer, message: str):
-    bad = outcome(run(faulty("pre_enqueue", fault)()))
+    log = Log()
+    bad = outcome(run(faulty("pre_enqueue", fault)(), log=log))
     assert bad.state is PodState.NOT_TRIED
-    assert bad.message == f'running PreEnqueue plugin "Faulty": {message}'
+    assert bad.message.startswith(f'running PreEnqueue plugin "Faulty": {message}')
+    assert set(log.warnings) == ({f"pod default/bad is not tried: {bad.message}"} if fault is raises else set())
 
 
 @pytest.mark.parametrize(
@@ -425,7 +427,8 @@ def test_an_unreserve_that_fails_is_logged_and_the_pod_is_given_back():
     plugin = faulty("unreserve", raises, None, reserve=lambda self, state, pod, name: refused(pod))()
     bad = outcome(run(plugin, log=log))
     assert (bad.reason, bad.message) == ("Unschedulable", "0/1 nodes are available: 1 refused.")
-    assert set(log.warnings) == {"Unreserve plugin Faulty: boom"}
+    (warning,) = set(log.warnings)
+    assert warning.startswith("Unreserve plugin Faulty: boom (test_faulty_plugins.py:")
 
 
 def refused(pod: Any) -> Status:
@@ -523,7 +526,8 @@ def test_a_post_bind_that_fails_changes_nothing_for_the_bound_pod(fault: Answer)
     log = Log()
     bad = outcome(run(faulty("post_bind", fault, None)(), log=log))
     assert bad.state is PodState.SCHEDULED
-    assert log.warnings == (["PostBind plugin Faulty: boom"] if fault is raises else [])
+    assert len(log.warnings) == (fault is raises)
+    assert all(warning.startswith("PostBind plugin Faulty: boom (test_faulty") for warning in log.warnings)
 
 
 # --- registrations, hints, life ---

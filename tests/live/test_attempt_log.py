@@ -4,18 +4,22 @@ import logging
 
 import pytest
 
-from kubesched.framework import Bind
+from kubesched.api import Pod
+from kubesched.framework import Bind, CycleState, Plugin
 from kubesched.live import ATTEMPT_LOG, AttemptLog
 from kubesched.metrics import Observers, SchedulerMetrics
+from kubesched.state import NodeInfo
 from kubesched.testing import make_node, make_pod
 from tests.extender.virtual_time import settle
 from tests.live.fake_cluster import FakeCluster, Story, lived
 
 
-def logged(story: Story, caplog: pytest.LogCaptureFixture, level: int = logging.DEBUG) -> list[logging.LogRecord]:
+def logged(
+    story: Story, caplog: pytest.LogCaptureFixture, level: int = logging.DEBUG, plugins: tuple[type[Plugin], ...] = ()
+) -> list[logging.LogRecord]:
     metrics = SchedulerMetrics()
     with caplog.at_level(level, ATTEMPT_LOG.name):
-        lived(story, metrics, observer=Observers(metrics, AttemptLog()))
+        lived(story, metrics, *plugins, observer=Observers(metrics, AttemptLog()))
     return [record for record in caplog.records if record.name == ATTEMPT_LOG.name]
 
 
@@ -45,3 +49,20 @@ def test_at_the_usual_level_only_faults_are_logged(caplog: pytest.LogCaptureFixt
     records = logged(story, caplog, logging.INFO)
     assert {record.pod for record in records} == {"default/refused"}
     assert all(record.levelname == "WARNING" and "says no" in record.err for record in records)
+
+
+class Crashes(Plugin):
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
+        return int(pod.annotations["weight"])
+
+
+def test_a_crash_is_logged_with_plugin_file_and_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(cluster: FakeCluster) -> None:
+        cluster.add(make_node("n1"), make_node("n2"), make_pod("web"))
+        await settle()
+
+    record = logged(story, caplog, logging.INFO, (Crashes,))[0]
+    line = Crashes.score.__code__.co_firstlineno + 1
+    assert (record.levelname, record.plugin, record.pod) == ("WARNING", "Crashes", "default/web")
+    assert record.place == f"test_attempt_log.py:{line} in score"
+    assert record.err.endswith(f"KeyError: 'weight' ({record.place})")

@@ -1,6 +1,7 @@
 """What a live scheduler does with what happens: one pod after another, bindings side by side, an orderly end."""
 
 import asyncio
+import re
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from kubesched.api import EventType, KubeObject
 from kubesched.cluster import Timing
-from kubesched.framework import Action, ActionDone, Bind, Plugin, RecordEvent, Status, Wait
+from kubesched.framework import Action, ActionDone, Bind, PatchPodStatus, Plugin, RecordEvent, Status, Wait
 from kubesched.live import LiveScheduler
 from kubesched.metrics import Observer
 from kubesched.scheduler import TieBreak
@@ -320,3 +321,28 @@ async def test_a_pod_that_no_event_wakes_is_tried_again_after_the_time_that_was_
         scheduler.advance()
         tried.append(scheduler.schedule_one() is not None)
     assert tried.index(True) in (2, 3)  # the pods are looked at every 30 seconds
+
+
+class Crashes(Plugin):
+    """Has a mistake in its second line."""
+
+    def filter(self, state, pod, node):
+        disks = pod.annotations["disks"]
+        return Status.SUCCESS if disks else Status.unschedulable("no disks")
+
+
+@on_a_loop
+async def test_the_event_and_the_condition_of_a_crash_have_the_line_of_the_plugin():
+    cluster = Cluster(Crashes)
+
+    async def story():
+        cluster.show(make_pod("web"))
+        await cluster.until(lambda: any(isinstance(action, PatchPodStatus) for action in cluster.actions))
+
+    await cluster.while_running(story)
+    (event,) = [action for action in cluster.actions if isinstance(action, RecordEvent)]
+    assert event.reason == "FailedScheduling"
+    text = r"""running "Crashes" filter plugin: KeyError: 'disks' \(test_driver\.py:\d+ in filter\)"""
+    assert re.fullmatch(text, event.note)
+    (patch,) = [action for action in cluster.actions if isinstance(action, PatchPodStatus)]
+    assert patch.condition[3] == event.note

@@ -103,7 +103,7 @@ def test_a_missing_argument_is_required():
 
 def test_a_plugin_that_raises_is_named():
     assert error_of(ENABLE.format("Grumpy", "")).startswith(
-        f'{CREATING}initializing plugin "Grumpy": RuntimeError: not today\n  '
+        f'{CREATING}initializing plugin "Grumpy": RuntimeError: not today (test_profiles.py:24 in __init__)\n  '
     )
 
 

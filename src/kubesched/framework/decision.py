@@ -33,6 +33,11 @@ class Outcome(msgspec.Struct, frozen=True):
     status: Status
     message: str = ""
 
+    @property
+    def located(self) -> str:
+        """The message with the place in the plugin's file where it is the fault of one."""
+        return self.status.located if self.status.place else self.message
+
 
 class Decision(msgspec.Struct, frozen=True):
     """One attempt. It keeps no columns. A later outcome is a new Decision.

@@ -24,7 +24,7 @@ _MAX_ANSWER: Final = 80
 def fault_text(error: BaseException, hook: Callable[..., object] | None = None) -> FaultText:
     """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError).
 
-    The text knows the place in the plugin's file, but does not contain it: events stay as kube-scheduler writes them.
+    The text does not contain the place in the plugin's file, so that texts can be put into others; `located` adds it.
 
     Args:
         hook: what was called; its first line is the place of an invalid answer.

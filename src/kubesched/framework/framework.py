@@ -374,7 +374,7 @@ class Framework:
                 try:
                     plugin.unreserve(state, pod, node_name)
                 except HOOK_FAULTS as error:
-                    self.handle.logger.warning("Unreserve plugin %s: %s", plugin.name, fault_text(error))
+                    self.handle.logger.warning("Unreserve plugin %s: %s", plugin.name, fault_text(error).located)
 
     def run_permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status, dict[str, float]]:
         """Ask every Permit plugin in order; the first rejection ends it.

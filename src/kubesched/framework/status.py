@@ -66,6 +66,11 @@ class FaultText(str):
         self.place = place
         return self
 
+    @property
+    def located(self) -> str:
+        """The text with its place, where there is one: for people, in messages, events and logs."""
+        return f"{self} ({self.place})" if self.place else str(self)
+
 
 _TEXTS: Final = (str, FaultText)
 
@@ -159,8 +164,8 @@ class Status(msgspec.Struct, frozen=True):
 
     @property
     def located(self) -> str:
-        """The message for people: events have it without the place."""
-        return f"{self.message} ({self.place})" if self.place else self.message
+        """The message for people, with the place where a plugin raised."""
+        return FaultText(self.message, self.place).located
 
     def by(self, plugin: str) -> "Status":
         """The same verdict under a plugin's name, unless it has one."""

@@ -40,7 +40,9 @@ def _log_failure(decision: Decision, seconds: float) -> None:
     if ATTEMPT_LOG.isEnabledFor(level):
         text = "Unable to schedule pod; no fit; waiting" if is_rejected else "Error scheduling pod; retrying"
         plugins = sorted({*decision.unschedulable_plugins, *decision.pending_plugins} - {""})
-        further = {"plugins": ",".join(plugins), "err": decision.outcome.message}
+        further = {"plugins": ",".join(plugins), "err": decision.outcome.located}
+        if decision.outcome.status.place:
+            further |= {"plugin": decision.outcome.status.plugin, "place": decision.outcome.status.place}
         ATTEMPT_LOG.log(level, text, extra=_fields(decision, seconds) | further)
 
 

@@ -103,7 +103,7 @@ class Judge:
         if decision.node_name == node_name:
             return verdict
         if not decision.node_name:
-            reason = decision.outcome.message
+            reason = decision.outcome.located
             rejecting = next(iter(sorted(decision.unschedulable_plugins)), "")
             verdict = msgspec.structs.replace(verdict, reason=reason, plugin=rejecting)
         return self._compared(verdict, info, snapshot)
@@ -117,7 +117,7 @@ class Judge:
         diagnosis = find_feasible(framework, state, snapshot.nodes)
         status = diagnosis.status_of(verdict.node)
         if not status.is_success:
-            return msgspec.structs.replace(disagreed, reason=status.message, plugin=status.plugin)
+            return msgspec.structs.replace(disagreed, reason=status.located, plugin=status.plugin)
         result = diagnosis.result
         assert result is not None
         try:
@@ -125,7 +125,7 @@ class Judge:
             scores = framework.run_score(state.clone(), info.pod, result, is_whole=is_whole)
             return self._scored(disagreed, state, scores, snapshot)
         except PluginFault as fault:
-            return msgspec.structs.replace(disagreed, reason=fault.status.message, plugin=fault.status.plugin)
+            return msgspec.structs.replace(disagreed, reason=fault.status.located, plugin=fault.status.plugin)
 
     def _scored(self, disagreed: Verdict, state: CycleState, scores: Scores, snapshot: Snapshot) -> Verdict:
         ours, theirs = scores.nodes.position_of(disagreed.ours), scores.nodes.position_of(disagreed.node)

@@ -126,7 +126,7 @@ class Traces(Observer):
         if not decision.outcome.status.is_success:
             from opentelemetry.trace import StatusCode
 
-            root.set_status(StatusCode.ERROR, f"{pod.key}: {decision.outcome.message}")
+            root.set_status(StatusCode.ERROR, f"{pod.key}: {decision.outcome.located}")
         root.end(self._at(ended))
 
     def _phase(self, name: str, began: float, ended: float, steps: list[_Step], parent: "Span") -> None:

@@ -392,7 +392,7 @@ class SchedulingQueue:
             info.gating_plugin = info.gating_message = ""
             return True
         info.gating_plugin = status.plugin
-        info.gating_message = status.message
+        info.gating_message = status.located
         info.unschedulable_plugins.add(info.gating_plugin)
         self._places.to_unschedulable(info, label)
         return False

@@ -113,7 +113,7 @@ async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, po
     except HOOK_FAULTS as error:
         if is_cancelled(error):
             raise
-        framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, fault_text(error))
+        framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, fault_text(error).located)
 
 
 async def _call(hook: Hook, state: CycleState, pod: Pod, node_name: str, *, may_skip: bool = False) -> Status:

@@ -37,7 +37,7 @@ def failure_actions(decision: Decision, pod: Pod) -> tuple[Action, Action]:
     Args:
         pod: as it is now: the same failure of a newer version is a new event, not one more of a series.
     """
-    message = decision.outcome.message
+    message = decision.outcome.located
     condition = ("PodScheduled", "False", decision.reason, message)
     return (
         RecordEvent("FailedScheduling", "Warning", "Scheduling", pod, _note(message)),

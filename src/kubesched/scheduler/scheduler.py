@@ -203,7 +203,11 @@ class Scheduler:
         return current if isinstance(current, Pod) and current.uid == pod.uid else None
 
     def _pre_enqueue(self, pod: Pod, first: str) -> Status:
-        return self.frameworks[pod.scheduler_name].run_pre_enqueue(pod, first)
+        framework = self.frameworks[pod.scheduler_name]
+        status = framework.run_pre_enqueue(pod, first)
+        if status.place:  # nothing else says why the pod waits
+            framework.handle.logger.warning("pod %s is not tried: %s", pod.key, status.located)
+        return status
 
     # --- one pod ---
 

@@ -19,7 +19,7 @@ from kubesched.config import (
     queue_sort_advice,
 )
 from kubesched.errors import ConfigError
-from kubesched.framework import HOOK_FAULTS, Plugin, Profile, in_one_line
+from kubesched.framework import HOOK_FAULTS, Plugin, Profile, located_line
 from kubesched.setup.expansion import expand_points, score_weights
 from kubesched.setup.registry import Registry
 
@@ -154,7 +154,7 @@ def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -
         raise ConfigError(f'initializing plugin "{name}": {error}') from None
     except HOOK_FAULTS as error:
         advice = f"__init__ of the class {name} of {plugin_class.__module__} raised this"
-        raise ConfigError(f'initializing plugin "{name}": {in_one_line(error)}\n  {advice}') from error
+        raise ConfigError(f'initializing plugin "{name}": {located_line(error)}\n  {advice}') from error
 
 
 def typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:

@@ -158,3 +158,24 @@ def test_what_a_configuration_shows_is_a_rule_of_config_check():
     text = said(Binds(), configuration=ignorable, scheduler_version="v1.29.0")
     assert text.endswith(" [extender-ignorable-bind]")
     assert set(re.findall(r"\[(extender-[\w-]+)\]", text)) <= set(RULES)
+
+
+class Orders(Filters):
+    def less(self, a, b):
+        return False
+
+    def pre_enqueue(self, pod):
+        return Status.SUCCESS
+
+
+class Evicts(Filters):
+    def post_filter(self, state, pod, diagnosis):
+        return None, Status.unschedulable()
+
+
+def test_hooks_that_the_protocol_never_calls_are_named_in_one_sentence():
+    plugins = (Orders(), Evicts(), Filters(), Binds())
+    text = said(*plugins, profiles=[profile_of(*plugins)])
+    (line,) = [line for line in text.splitlines() if "never calls" in line]
+    assert "never calls post_filter of Evicts and pre_enqueue, less of Orders: " in line
+    assert "never calls" not in said(Binds(), Preempts(), profiles=[profile_of(Binds(), Preempts())])

@@ -20,6 +20,16 @@ __all__ = ["advice"]
 _VERSION: Final = re.compile(r"v?1\.(\d+)")
 _IDLE_NODES_SINCE: Final = 33
 _IGNORABLE_BIND_SINCE: Final = 30
+_NEVER_CALLED: Final = (
+    "pre_enqueue",
+    "less",
+    "sort_key",
+    "events_to_register",
+    "post_filter",
+    "add_pods",
+    "remove_pods",
+)
+"""Hooks of the queue and of preemption, in the order of a pod's way; the hooks of a binding are called by bind."""
 
 
 def advice(
@@ -46,6 +56,7 @@ def advice(
     """
     profiles, minor = tuple(profiles), _minor(scheduler_version)
     sentences = (
+        _never_called(profiles),
         _one_node(offer, n_nodes),
         _lost_resolution(offer),
         _weights(profiles),
@@ -64,6 +75,19 @@ def _minor(version: str | None) -> int | None:
     """30 for v1.30.2; None for a version that is not known."""
     match = _VERSION.match(version or "")
     return int(match[1]) if match else None
+
+
+def _never_called(profiles: Sequence[Profile]) -> str:
+    """The hooks that plugins define without effect."""
+    plugins = {plugin.name: plugin for profile in profiles for plugin in profile.plugins}
+    hooks = {name: [hook for hook in _NEVER_CALLED if plugins[name].defines(hook)] for name in sorted(plugins)}
+    if not any(hooks.values()):
+        return ""
+    named = [f"{', '.join(of_one)} of {name}" for name, of_one in hooks.items() if of_one]
+    return (
+        f"The extender protocol never calls {' and '.join(named)}: kube-scheduler's queue and preemption do not ask "
+        "extenders. `kubesched scheduler` calls every hook."
+    )
 
 
 def _one_node(offer: Offer, n_nodes: int | None) -> str:

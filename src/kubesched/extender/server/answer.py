@@ -34,5 +34,5 @@ class Answer(msgspec.Struct):
 
 
 def reason_text(status: Status) -> str:
-    """Return the reasons as an answer carries them; empty if none of them has words."""
-    return utf8_text(", ".join(reason for reason in status.reasons if reason.strip()))
+    """Return the reasons as an answer carries them, and where a plugin raised; empty if no reason has words."""
+    return utf8_text(Status(status.code, tuple(reason for reason in status.reasons if reason.strip())).located)

@@ -29,7 +29,7 @@ from kubesched.framework import (
     PatchPodStatus,
     Status,
     WaitingPod,
-    in_one_line,
+    located_line,
 )
 from kubesched.scheduler import PlacedPod, Unconfirmed, Waits, drive
 from kubesched.setup import AwaitedRequests
@@ -195,7 +195,7 @@ class Binder:
         except (Exception, asyncio.CancelledError):
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin's: Ctrl-C does not come as an exception here
-            return Status.error(f"a plugin raised {in_one_line(error)}")
+            return Status.error(f"a plugin raised {located_line(error)}")
 
     def _pre_filter(self, framework: Framework, state: CycleState, node_name: str) -> Status:
         nodes = self._cluster_state.snapshot().nodes

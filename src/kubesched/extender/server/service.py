@@ -23,7 +23,7 @@ from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.undecided_pods import DECISION_SECONDS, UndecidedPods
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
-from kubesched.framework import DeadlineExceeded, in_one_line
+from kubesched.framework import DeadlineExceeded, in_one_line, located_line
 from kubesched.serving import Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
 
 __all__ = ["ExtenderService", "add_routes"]
@@ -192,7 +192,7 @@ class ExtenderService:
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the scheduler down
             return _internal(verb, error)
         except BaseException as error:  # noqa: BLE001 - nothing waits in there, so a plugin raised it
-            return _refused(verb, f"kubesched extender: a plugin raised {in_one_line(error)}")
+            return _refused(verb, f"kubesched extender: a plugin raised {located_line(error)}")
 
     async def _answer(self, request: web.Request, verb: str, work: Callable[[Body], Awaitable[Answer]]) -> web.Response:
         start = time.monotonic()

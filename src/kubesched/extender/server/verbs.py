@@ -227,7 +227,7 @@ def _fail(answer: Answer, error: DeadlineExceeded | ExtenderError | PluginFault)
 
 
 def _note(answer: Answer, error: DeadlineExceeded | ExtenderError | PluginFault) -> None:
-    answer.error = utf8_text(str(error))
+    answer.error = utf8_text(error.status.located if isinstance(error, PluginFault) else str(error))
     answer.is_late = isinstance(error, DeadlineExceeded)
     if isinstance(error, PluginFault):
         answer.plugin = error.status.plugin
