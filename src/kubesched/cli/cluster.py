@@ -1,5 +1,6 @@
 """Reads the input of a command, the snapshot and the setup; notes on it go to standard error."""
 
+import logging
 import os
 import shlex
 from collections import Counter
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.general_options import is_quiet
+from kubesched.cli.json_log import json_log
 from kubesched.cli.live_cluster import LiveSource, read_live
 from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.plugin_log import log_faults_once
@@ -34,6 +36,9 @@ def note(text: str) -> None:
     A full disk or a reader that left does not matter.
     """
     if is_quiet():
+        return
+    if (log := json_log()) is not None:
+        log.log(logging.INFO, text, logger="kubesched")
         return
     with suppress(OSError):
         print_text(f"kubesched: note: {text}".replace("\n", "\\n"), is_error=True)

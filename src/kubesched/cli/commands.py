@@ -1,5 +1,6 @@
 """`kubesched`: the group of all commands, and the exit codes and messages of their errors."""
 
+import logging
 import re
 import sys
 import traceback
@@ -11,6 +12,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
+from kubesched.cli.json_log import json_log, with_json_log
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
 from kubesched.cli.standard_streams import checked_output, discard_the_rest, with_own_output
@@ -72,6 +74,11 @@ class _Main(click.Group):
         """Run a command and, in standalone mode, end the process with its exit code."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, **extra)
+        words = sys.argv[1:] if args is None else args
+        with with_json_log(words):
+            return self._run(words, prog_name, complete_var, **extra)
+
+    def _run(self, args: Sequence[str], prog_name: str | None, complete_var: str | None, **extra: Any) -> NoReturn:
         try:
             with checked_output():
                 code = super().main(args, prog_name or program_name(), complete_var, False, **extra)
@@ -101,11 +108,21 @@ class _Main(click.Group):
             return super().invoke(ctx)
         except (KubeschedError, click.ClickException) as error:
             if is_debugging(ctx) and not isinstance(error, click.UsageError):
-                print_text("".join(traceback.format_exception(error)), is_error=True, nl=False)
+                _print_traceback(error)
             raise
 
 
+def _print_traceback(error: Exception) -> None:
+    if (log := json_log()) is not None:
+        log.log(logging.DEBUG, "the error was raised here", error, logger="kubesched")
+    else:
+        print_text("".join(traceback.format_exception(error)), is_error=True, nl=False)
+
+
 def _end(message: str, code: int) -> NoReturn:
+    if (log := json_log()) is not None:
+        log.log(logging.ERROR, message, logger="kubesched")
+        sys.exit(code)
     try:
         print_text(f"kubesched: error: {_FURTHER_LINE.sub('  ', message)}", is_error=True)
     except OSError:  # the exit code has to tell

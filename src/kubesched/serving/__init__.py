@@ -3,6 +3,7 @@
 from kubesched.serving.bodies import Bodies, Buffer, expect_body
 from kubesched.serving.free_memory import give_free_memory_back, map_large_blocks
 from kubesched.serving.health import HEALTH_PATHS, Check, add_checks, add_health, add_version, ping
+from kubesched.serving.json_stream import JsonStream, only_json_lines
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.loop_thread import LoopThread
 from kubesched.serving.metrics import Registry, add_metrics, new_registry
@@ -17,6 +18,7 @@ __all__ = [
     "Buffer",
     "Certificates",
     "Check",
+    "JsonStream",
     "LoopThread",
     "QuickAnswer",
     "QuickHandler",
@@ -33,6 +35,7 @@ __all__ = [
     "give_free_memory_back",
     "map_large_blocks",
     "new_registry",
+    "only_json_lines",
     "pair_in_memory",
     "peer_common_names",
     "peer_organizations",

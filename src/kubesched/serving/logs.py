@@ -10,7 +10,7 @@ import msgspec
 
 from kubesched.errors import InputError
 
-__all__ = ["set_up_logging"]
+__all__ = ["JsonLines", "set_up_logging"]
 
 _LEVELS: Final = {
     "debug": logging.DEBUG,
@@ -37,8 +37,9 @@ def set_up_logging(environ: Mapping[str, str], *, as_json: bool = False, stream:
     name = environ.get("LOG_LEVEL") or "info"
     if name.lower() not in _LEVELS:
         raise InputError(f'LOG_LEVEL: no level named "{name}"; expected one of {", ".join(_LEVELS)}')
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(_JsonLines() if as_json else _Lines())
+    stream = stream or sys.stderr
+    handler = logging.StreamHandler(getattr(stream, "target", stream))  # of a JsonStream
+    handler.setFormatter(JsonLines() if as_json else _Lines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(_LEVELS[name.lower()])
@@ -54,8 +55,11 @@ class _Lines(logging.Formatter):
         return "\n".join([line, *trace])
 
 
-class _JsonLines(logging.Formatter):
+class JsonLines(logging.Formatter):
+    """A JSON object in one line: time, level, logger, message, extra fields, and `exception` where there is one."""
+
     def format(self, record: logging.LogRecord) -> str:
+        """The line."""
         fields = {key: value for key, value in _extra(record).items() if key not in {"time", "level", "logger"}}
         line = {
             "time": _time(record),

@@ -1,0 +1,135 @@
+"""A standard error that has JSON lines only, whatever writes to it: prints, warnings, tracebacks, messages.
+
+Only what Python code writes to `sys.stderr` passes here. C code, child processes and the stack traces of a process
+whose interpreter is blocked write to the file itself.
+"""
+
+import io
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Final, TextIO, cast
+
+from kubesched.serving.logs import JsonLines
+
+__all__ = ["JsonStream", "only_json_lines"]
+
+_OUTPUT: Final = "kubesched.output"  # the logger of lines that no logger wrote
+_LONGEST_LINE: Final = 2**16  # longer ones are cut into several
+
+
+class JsonStream(io.TextIOBase):
+    """A text stream that makes a log record of each line, at every level.
+
+    Args:
+        target: where the records go.
+    """
+
+    def __init__(self, target: TextIO) -> None:
+        self.target = target
+        self._handler = logging.StreamHandler(target)
+        self._handler.setFormatter(JsonLines())
+        self._of_thread = threading.local()  # an unfinished line, and whether the thread is writing a record
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # a read-only attribute in typeshed
+        """That of JSON."""
+        return "utf-8"
+
+    @property
+    def buffer(self) -> "_Bytes":
+        """The same for bytes."""
+        return _Bytes(self)
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def isatty(self) -> bool:
+        """It is not one."""
+        return False
+
+    def fileno(self) -> int:
+        """The file behind it."""
+        return self.target.fileno()
+
+    def write(self, text: str) -> int:
+        """Log the lines that this ends."""
+        rest = getattr(self._of_thread, "rest", "") + text
+        *lines, rest = rest.split("\n")
+        while len(rest) > _LONGEST_LINE:
+            lines.append(rest[:_LONGEST_LINE])
+            rest = rest[_LONGEST_LINE:]
+        self._of_thread.rest = rest
+        for line in lines:
+            if line.strip():
+                self.log(logging.INFO, line.rstrip("\r"))
+        return len(text)
+
+    def finish(self) -> None:
+        """Log what this thread has written of a line."""
+        self.write("\n")
+
+    def log(self, level: int, message: str, error: BaseException | None = None, logger: str = _OUTPUT) -> None:
+        """Write a record, whatever LOG_LEVEL is."""
+        if getattr(self._of_thread, "is_busy", False):  # the record cannot be written, and logging prints why
+            return
+        fields = {"name": logger, "levelno": level, "levelname": logging.getLevelName(level), "msg": message}
+        exc_info = (type(error), error, error.__traceback__) if error is not None else None
+        self._of_thread.is_busy = True
+        try:
+            self._handler.handle(logging.makeLogRecord({**fields, "exc_info": exc_info}))
+        finally:
+            self._of_thread.is_busy = False
+
+
+class _Bytes(io.RawIOBase):
+    def __init__(self, stream: JsonStream) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        text = bytes(cast("bytes", data))
+        self._stream.write(text.decode(errors="backslashreplace"))
+        return len(text)
+
+
+@contextmanager
+def only_json_lines() -> Iterator[None]:
+    """Make standard error JSON lines inside the block; an exception that leaves the block ends the process."""
+    before = sys.stderr
+    if before is None:
+        yield
+        return
+    stream = JsonStream(before)
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+    sys.stderr = cast("TextIO", stream)
+    sys.excepthook = _log_uncaught
+    threading.excepthook = lambda args: _log(f"a thread failed: {args.thread and args.thread.name}", args.exc_value)
+    sys.unraisablehook = lambda args: _log(f"{args.err_msg or 'exception ignored'}", args.exc_value)
+    logging.captureWarnings(True)
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - the interpreter would print it
+        _log("kubesched failed", error)
+        sys.exit(1)
+    finally:
+        stream.finish()
+        logging.captureWarnings(False)
+        sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
+        sys.stderr = before
+
+
+def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    _log("an exception was not caught", error)
+
+
+def _log(what: str, error: BaseException | None) -> None:
+    stream: object = sys.stderr
+    if isinstance(stream, JsonStream):
+        stream.log(logging.ERROR, what, error)

@@ -1,0 +1,70 @@
+"""Each line that is written to standard error is a record, and writing never fails or loops."""
+
+import io
+import json
+import logging
+import sys
+import threading
+from typing import Any
+
+from kubesched.serving import JsonStream, only_json_lines, set_up_logging
+
+
+def written(*texts: str) -> list[Any]:
+    target = io.StringIO()
+    stream = JsonStream(target)
+    for text in texts:
+        stream.write(text)
+    return [json.loads(line)["message"] for line in target.getvalue().splitlines()]
+
+
+def test_a_line_is_a_record_when_it_ends() -> None:
+    assert written("one ", "line") == []
+    assert written("one ", "line\n", "\n", "  \n", "next\r\n") == ["one line", "next"]
+    assert written('{"a": 1}\n', "\x1b[2J\n", "caf\u00e9 \udcff\n") == ['{"a": 1}', "\x1b[2J", "caf\u00e9 \\udcff"]
+
+
+def test_a_line_that_does_not_end_is_not_kept_for_ever() -> None:
+    assert [len(line) for line in written(*["x" * 2**15] * 5)] == [2**16, 2**16]
+
+
+def test_lines_of_threads_do_not_mix() -> None:
+    target = io.StringIO()
+    stream = JsonStream(target)
+    stream.write("main ")
+    other = threading.Thread(target=lambda: stream.write("other\n"))
+    other.start()
+    other.join()
+    stream.write("goes on\n")
+    assert [json.loads(line)["message"] for line in target.getvalue().splitlines()] == ["other", "main goes on"]
+
+
+def test_a_stream_that_cannot_be_written_does_not_loop() -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError("no space left")
+
+    before = sys.stderr
+    sys.stderr = JsonStream(Full())  # type: ignore[assignment]  # where logging reports that it cannot write
+    try:
+        sys.stderr.write("lost\n")
+    finally:
+        sys.stderr = before
+
+
+def test_log_lines_pass_once(monkeypatch: Any) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    target = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", target)
+    level = root.level
+    with only_json_lines():
+        set_up_logging({}, as_json=True)
+        logging.getLogger("kubesched.test").warning("logged")
+        sys.stderr.write("printed\n")
+    root.setLevel(level)
+    records = [json.loads(line) for line in target.getvalue().splitlines()]
+    assert [(one["logger"], one["message"]) for one in records] == [
+        ("kubesched.test", "logged"),
+        ("kubesched.output", "printed"),
+    ]
