@@ -1,6 +1,7 @@
 """Settings of every test run."""
 
 import gc
+import logging
 import os
 from collections.abc import Iterator
 
@@ -20,3 +21,13 @@ def collector() -> Iterator[None]:
     yield
     gc.set_threshold(*thresholds)
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def log_levels() -> Iterator[None]:
+    """Give back the levels that a command sets for its whole process, such as that of --debug."""
+    loggers = [logging.getLogger(name) for name in ("", "kubesched", "kubesched.plugin", "kubesched.scheduler")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
