@@ -351,3 +351,13 @@ def test_most_takes_nodes_whose_pods_were_pending_anyway():
     with Drainer([*nodes(2), only_on("waiting", "n1"), web("web-1", "n2")], set_up()) as drainer:
         assert [one.can_go for one in drainer.each()] == [True, True]
         assert drainer.most(["n1"]).nodes == ("n1",)
+
+
+def test_most_finds_as_many_as_a_loop_over_drain_where_one_budget_covers_all_nodes():
+    objects = [*nodes(6), *(web(f"web-{i}", f"n{i}") for i in range(1, 6)), budget("web", "web", 1)]
+    with Drainer(objects, set_up()) as drainer:
+        going: list[str] = []
+        for i in range(1, 7):
+            if drainer.drain([*going, f"n{i}"]).can_go:
+                going.append(f"n{i}")
+        assert len(drainer.most().nodes) == len(going) == 4

@@ -1,11 +1,11 @@
 """The cluster that drains are tried on: its pending pods are placed first, as a scheduler does before anyone drains."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
-from kubesched.simulator import Budgets, PodState, Progress, Trials
+from kubesched.simulator import Allowance, Budgets, PodState, Progress, Trials
 
 __all__ = ["SettledCluster"]
 
@@ -41,6 +41,7 @@ class SettledCluster:
         placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
         self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
         self._as_pending = {key: pending[key] for key in placed if key in pending}
+        self._count_as_ready(pending)
         self.faults = report.faults
         self.evicted = report.victims
         self.n_placed = len(placed)
@@ -51,6 +52,18 @@ class SettledCluster:
         for one in known:
             if isinstance(one, Pod) and one.is_finished:
                 self._finished.setdefault(one.node_name, []).append(one)
+
+    def allowance(self, leaving: Iterable[Pod] = ()) -> Allowance:
+        """What the budgets allow now, without some pods."""
+        return Allowance(self.budgets, lambda key: self.trials.get("PodDisruptionBudget", key), leaving)
+
+    def _count_as_ready(self, pending: Container[str]) -> None:
+        """Enter into the budgets that the placed pods are ready, and that those evicted for them are gone."""
+        evicted = [action.pod for action in self.trials.cluster.evicted if action.pod.key not in pending]
+        allowance = self.allowance(evicted)
+        for pod in self.settled:
+            allowance.give_back(pod)
+        self.trials.change(allowance.changed())
 
     def named(self, names: Iterable[str]) -> list[Node]:
         """The nodes of these names, in the given order, each once; a name may be cut at its first dot.

@@ -8,7 +8,7 @@ from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.evictions import has_local_data, leaves_because, stays_because
-from kubesched.simulator import Allowance, Mark, PodState, Progress, Victim, without_post_filter
+from kubesched.simulator import Mark, PodState, Progress, Victim, without_post_filter
 
 __all__ = ["Draining"]
 
@@ -37,17 +37,12 @@ class Draining:
         self._nodes = nodes
         self._names = frozenset(node.name for node in nodes)
         self._pods = cluster.pods_on(nodes)
-        here = {pod.key for pod in self._pods}
-        self._allowance = Allowance(
-            cluster.budgets,
-            lambda key: trials.get("PodDisruptionBudget", key),
-            [pod for pod in cluster.settled if pod.key not in here],
-        )
+        self._were_pending = frozenset(pod.key for pod in cluster.settled)
+        self._allowance = cluster.allowance([pod for pod in self._pods if pod.key in self._were_pending])
         self._keeps_objects = keeps_objects
         self._progress = progress
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
-        self._were_pending = frozenset(pod.key for pod in cluster.settled)
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
         self._last: Mark | None = None
@@ -68,6 +63,7 @@ class Draining:
             self._schedule()
         if self._keeps_objects and self._last is None:
             self._last = self._trials.mark()
+        self._trials.change(self._allowance.changed())
         drained = tuple(map(self._described, self._pods))
         return Drain(
             nodes=tuple(node.name for node in self._nodes),

@@ -35,23 +35,21 @@ class Allowance:
 
     Args:
         find: a budget as it is now, by its key.
-        settled: pods that were placed before; they run and are ready by now.
+        leaving: pods that are healthy as the budgets have it, and leave before the first eviction.
 
     Attributes:
         left: key of a budget -> its healthy pods beyond those that it needs, for those that were asked. So many
             evictions it allows now; none if the number is negative, as where pods are not ready.
     """
 
-    def __init__(self, budgets: Budgets, find: Callable[[str], KubeObject | None], settled: Iterable[Pod] = ()) -> None:
+    def __init__(self, budgets: Budgets, find: Callable[[str], KubeObject | None], leaving: Iterable[Pod] = ()) -> None:
         self.left: dict[str, int] = {}
         self._budgets = budgets
         self._find = find
         self._written: dict[str, int] = {}
         self._at_first: dict[str, int] = {}
-        self._settled: set[str] = set()
-        for pod in settled:
-            self._settled.add(pod.key)
-            self.give_back(pod)
+        for pod in leaving:
+            self.lose(pod)
         self._at_first |= self.left
 
     def first(self, key: str) -> int:
@@ -62,7 +60,7 @@ class Allowance:
     def take(self, pod: Pod) -> bool:
         """Evict a pod, if the budgets allow it now."""
         keys = self._budgets.of(pod)
-        if not keys or (_has_not_started(pod) and pod.key not in self._settled):
+        if not keys or _has_not_started(pod):
             return True
         if len(keys) > 1:
             return False
@@ -76,7 +74,7 @@ class Allowance:
         return True
 
     def lose(self, pod: Pod) -> tuple[str, ...]:
-        """Count a pod that preemption evicted, which no budget prevents. Returns: the budgets that this breaks."""
+        """Count a pod that leaves although no budget was asked. Returns: the budgets that this breaks."""
         keys = [key for key in self._budgets.of(pod) if self._known(key) is not None]
         broken = tuple(key for key in keys if self.left[key] <= 0)
         for key in keys:
