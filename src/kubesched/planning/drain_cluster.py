@@ -1,6 +1,6 @@
 """The cluster that drains are tried on: its pending pods are placed first, as a scheduler does before anyone drains."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
@@ -41,7 +41,7 @@ class SettledCluster:
         placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
         self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
         self._as_pending = {key: pending[key] for key in placed if key in pending}
-        self._count_as_ready(pending)
+        self._count_as_ready()
         self.faults = report.faults
         self.evicted = report.victims
         self.n_placed = len(placed)
@@ -57,10 +57,9 @@ class SettledCluster:
         """What the budgets allow now, without some pods."""
         return Allowance(self.budgets, lambda key: self.trials.get("PodDisruptionBudget", key), leaving)
 
-    def _count_as_ready(self, pending: Container[str]) -> None:
-        """Enter into the budgets that the placed pods are ready, and that those evicted for them are gone."""
-        evicted = [action.pod for action in self.trials.cluster.evicted if action.pod.key not in pending]
-        allowance = self.allowance(evicted)
+    def _count_as_ready(self) -> None:
+        """Enter into the budgets that the placed pods are ready."""
+        allowance = self.allowance()
         for pod in self.settled:
             allowance.give_back(pod)
         self.trials.change(allowance.changed())

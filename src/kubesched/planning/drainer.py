@@ -2,12 +2,14 @@
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Final, Self
 
 from kubesched.api import KubeObject, Node
 from kubesched.engine import paused_gc
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
+from kubesched.planning.drain_search import DrainSearch
 from kubesched.planning.draining import Draining
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
@@ -53,6 +55,7 @@ class Drainer:
         trials = Trials(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
         self._cluster = SettledCluster(trials, progress)
         self._start = self._cluster.trials.mark()
+        self._seed = seed
 
     def __enter__(self) -> Self:
         return self
@@ -96,7 +99,8 @@ class Drainer:
         """Find a large set of nodes that can go together. A larger one may exist.
 
         The nodes are tried one after another, the least full first, each in the cluster that the nodes before it have
-        left. What remains is drained together; nodes whose pods then find no place are left out.
+        left. What remains is drained together; nodes whose pods then find no place are left out. In a small cluster,
+        random orders are tried too, which follow the seed.
 
         Args:
             nodes: the names of the candidates; None for all nodes.
@@ -106,27 +110,10 @@ class Drainer:
             InputError: as from `drain`.
         """
         candidates = self._by_fill(self._chosen(nodes))
-        trials, going = self._cluster.trials, []
         with paused_gc():
-            for i, node in enumerate(candidates):
-                before = trials.mark()
-                if Draining(self._cluster, [node]).run().can_go:
-                    going.append(node)
-                else:
-                    trials.go_back(before)
-                _collect(i)
-                if progress is not None:
-                    progress(i + 1, len(candidates))
-            trials.go_back(self._start)
-            return self._together(going)
-
-    def _together(self, nodes: list[Node]) -> Drain:
-        while True:
-            result = self._try(nodes, keeps_objects=True)
-            if result.can_go:
-                return result
-            bad = {pod.node for pod in result.pods if pod.fate.is_bad}
-            nodes = [node for node in nodes if node.name not in bad] if bad else nodes[:-1]
+            collected = map(_collect, count())
+            search = DrainSearch(self._cluster, self._start, self._seed, lambda: next(collected))
+            return self._try(search.largest(candidates, progress), keeps_objects=True)
 
     def _chosen(self, nodes: Iterable[str] | None) -> list[Node]:
         return list(self._cluster.nodes.values()) if nodes is None else self._cluster.named(nodes)

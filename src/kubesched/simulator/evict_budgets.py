@@ -16,18 +16,25 @@ __all__ = ["Allowance", "Budgets"]
 
 
 class Budgets:
-    """The disruption budgets of a cluster, with their selectors parsed."""
+    """The disruption budgets of a cluster, with their selectors parsed. They are matched once with equal labels."""
 
     def __init__(self, objects: Iterable[KubeObject]) -> None:
         self._selectors: dict[str, dict[str, Selector]] = {}  # namespace -> key of the budget
         for one in objects:
             if isinstance(one, PodDisruptionBudget):
                 self._selectors.setdefault(one.namespace, {})[one.key] = _parsed(one)
+        self._found: dict[tuple[str, frozenset[tuple[str, str]]], tuple[str, ...]] = {}
 
     def of(self, pod: Pod) -> tuple[str, ...]:
         """`namespace/name` of the budgets that select a pod; a pod without labels has none."""
         selectors = self._selectors.get(pod.namespace) if pod.labels else None
-        return tuple(key for key, one in selectors.items() if one.matches(pod.labels)) if selectors else ()
+        if not selectors:
+            return ()
+        known = (pod.namespace, frozenset(pod.labels.items()))
+        found = self._found.get(known)
+        if found is None:
+            found = self._found[known] = tuple(key for key, one in selectors.items() if one.matches(pod.labels))
+        return found
 
 
 class Allowance:

@@ -1,0 +1,105 @@
+"""Searches for a large set of nodes that can be drained together, from several orders, within a fixed effort."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+from kubesched.api import Node
+from kubesched.planning.drain_cluster import SettledCluster
+from kubesched.planning.drain_result import Drain
+from kubesched.planning.draining import Draining
+from kubesched.simulator import Mark, Progress
+
+__all__ = ["DrainSearch"]
+
+_EFFORT: Final = 1_000
+_NODES_PER_EFFORT: Final = 100
+
+
+class DrainSearch:
+    """Searches one cluster, and takes every trial back.
+
+    The first pass tries every candidate in the given order, each in the cluster that the nodes before it have left. The
+    other nodes are then tried together with those that were found. Further passes try the candidates in random orders.
+    What comes after the first pass has to fit into a fixed effort: one for each trial, for each pod that it evicts, and
+    for each hundred nodes of the cluster. So the answer for a large cluster is that of the first pass.
+
+    Args:
+        start: where each trial begins.
+        seed: of the random orders.
+        collect: called after each trial.
+    """
+
+    def __init__(
+        self, cluster: SettledCluster, start: Mark, seed: int, collect: Callable[[], None] = lambda: None
+    ) -> None:
+        self._cluster = cluster
+        self._start = start
+        self._random = Random(seed)
+        self._collect = collect
+        self._spent = 0
+        self._last = 0  # what the last trial cost
+
+    def largest(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
+        """The largest set that was found; perhaps none.
+
+        Args:
+            candidates: in the order in which they are tried first.
+            progress: called after each of them.
+        """
+        best = self._together(self._one_by_one(candidates, progress))
+        pass_cost, self._spent = self._spent, 0
+        best = self._grown(best, candidates)
+        order = list(candidates)
+        while self._affords(pass_cost) and len(best) < len(candidates):
+            self._random.shuffle(order)
+            found = self._grown(self._together(self._one_by_one(order)), order)
+            best = max(best, found, key=len)
+        return best
+
+    def _one_by_one(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
+        """The nodes that can go one after another."""
+        trials, going = self._cluster.trials, list[Node]()
+        for i, node in enumerate(candidates):
+            before = trials.mark()
+            if self._run([node]).can_go:
+                going.append(node)
+            else:
+                trials.go_back(before)
+            if progress is not None:
+                progress(i + 1, len(candidates))
+        trials.go_back(self._start)
+        return going
+
+    def _together(self, nodes: list[Node]) -> list[Node]:
+        """Those of some nodes that can go together: without the ones whose pods find no place."""
+        while not (result := self._tried(nodes)).can_go:
+            bad = {pod.node for pod in result.pods if pod.fate.is_bad}
+            nodes = [node for node in nodes if node.name not in bad] if bad else nodes[:-1]
+        return nodes
+
+    def _grown(self, nodes: list[Node], candidates: Sequence[Node]) -> list[Node]:
+        """The nodes, and the candidates that can go together with them."""
+        names = {node.name for node in nodes}
+        for node in candidates:
+            if not self._affords(self._last):
+                break
+            if node.name not in names and self._tried([*nodes, node]).can_go:
+                nodes = [*nodes, node]
+        return nodes
+
+    def _tried(self, nodes: Sequence[Node]) -> Drain:
+        try:
+            return self._run(nodes)
+        finally:
+            self._cluster.trials.go_back(self._start)
+
+    def _run(self, nodes: Sequence[Node]) -> Drain:
+        result = Draining(self._cluster, nodes).run()
+        self._last = 1 + result.n_evicted + len(self._cluster.nodes) // _NODES_PER_EFFORT
+        self._spent += self._last
+        self._collect()
+        return result
+
+    def _affords(self, cost: int) -> bool:
+        return self._spent + cost <= _EFFORT
