@@ -15,6 +15,7 @@ NOT_READ = {
     "kubectl.kubernetes.io/last-applied-configuration",  # is never written
     "volume.kubernetes.io/storage-provisioner",  # is removed from the claims of new replicas
     "volume.beta.kubernetes.io/storage-provisioner",
+    "kubernetes.io/job-controller",  # is the value of a field
 }
 ANNOTATION = re.compile(r"(?:[a-z0-9-]+\.)*kubernetes\.io/[A-Za-z0-9.-]+")
 LABELS = re.compile(

@@ -194,6 +194,7 @@ def _expand_job(job: Workload) -> Iterator[Document]:
         "controller-uid": job.uid,
         "job-name": job.name,
     }
+    yield job.document
     for i in range(0 if spec.suspend else min(parallelism, completions)):
         if spec.completion_mode != "Indexed":
             yield job.pod(generated_name(f"{job.name}-", i), labels)

@@ -21,6 +21,7 @@ from kubesched.api.storage import (
 )
 from kubesched.api.workloads import (
     CoschedulingPodGroup,
+    Job,
     Namespace,
     PodDisruptionBudget,
     PodGroup,
@@ -115,6 +116,7 @@ KINDS: Final[dict[str, Kind]] = {
             is_optional=True,
         ),
         Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass, use=KindUse.NEW_PODS),
+        Kind("Job", "batch", "v1", "jobs", True, Job, use=KindUse.NEW_PODS),
         Kind("PodGroup", "scheduling.k8s.io", "v1alpha2", "podgroups", True, PodGroup, True, KindUse.PLUGINS),
         Kind(
             "PodGroup",

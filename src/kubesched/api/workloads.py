@@ -1,6 +1,7 @@
 """Namespaces, services, controllers, disruption budgets, priority classes and pod groups: what a scheduler reads."""
 
 from kubesched.api.meta import KubeObject, Value
+from kubesched.api.pod_fields import Condition
 from kubesched.api.selectors import LabelSelector
 
 
@@ -60,6 +61,61 @@ class StatefulSet(KubeObject, frozen=True):
     def is_parallel(self) -> bool:
         """Whether it creates and removes pods without waiting for the others."""
         return self.spec.pod_management_policy == "Parallel"
+
+
+class ExitCodesPattern(Value, frozen=True, gc=False):
+    """Which exit codes of containers a rule of a podFailurePolicy is about."""
+
+    operator: str = ""
+    values: tuple[int, ...] | None = None
+
+
+class PodConditionPattern(Value, frozen=True, gc=False):
+    """Which condition of a pod a rule of a podFailurePolicy is about."""
+
+    type: str = ""
+    status: str = "True"
+
+
+class PodFailureRule(Value, frozen=True, gc=False):
+    """What a Job does about a pod that failed in one way: FailJob, FailIndex, Ignore or Count."""
+
+    action: str = ""
+    on_exit_codes: ExitCodesPattern | None = None
+    on_pod_conditions: tuple[PodConditionPattern, ...] | None = None
+
+
+class PodFailurePolicy(Value, frozen=True, gc=False):
+    """Rules of a Job about pods that failed; the first that fits counts."""
+
+    rules: tuple[PodFailureRule, ...] | None = None
+
+
+class JobSpec(Value, frozen=True, gc=False):
+    """spec of a Job, as far as it decides whether a pod that failed is followed by a new one."""
+
+    parallelism: int = 1
+    completions: int | None = None
+    backoff_limit: int | None = None
+    backoff_limit_per_index: int | None = None
+    suspend: bool = False
+    managed_by: str = ""
+    pod_failure_policy: PodFailurePolicy | None = None
+
+
+class JobStatus(Value, frozen=True, gc=False):
+    """status of a Job."""
+
+    succeeded: int = 0
+    failed: int = 0
+    conditions: tuple[Condition, ...] | None = None
+
+
+class Job(KubeObject, frozen=True):
+    """Runs pods until enough of them have succeeded, or too many have failed."""
+
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
 
 
 class DisruptionSpec(SelectorSpec, frozen=True, gc=False):

@@ -39,9 +39,12 @@ OWNER_API_VERSIONS: Final = frozenset(("v1", "apps/v1", "batch/v1"))
 """Versions of these kinds."""
 CONDITIONS: Final = frozenset(
     (
+        "Complete",
         "ContainersReady",
         "DiskPressure",
         "DisruptionTarget",
+        "Failed",
+        "FailureTarget",
         "Initialized",
         "MemoryPressure",
         "NetworkUnavailable",
@@ -51,9 +54,10 @@ CONDITIONS: Final = frozenset(
         "PodResizePending",
         "PodScheduled",
         "Ready",
+        "SuccessCriteriaMet",
     )
 )
-"""Conditions of nodes and pods."""
+"""Conditions of nodes, pods and Jobs."""
 REASONS: Final = frozenset(
     (
         "Deferred",
@@ -75,6 +79,8 @@ _VALUES: Final = frozenset(
         *("NoSchedule", "PreferNoSchedule", "NoExecute"),
         *("DoNotSchedule", "ScheduleAnyway", "Honor", "Ignore"),  # spread constraints
         *("OrderedReady", "Parallel"),  # how a StatefulSet creates its pods
+        *("Count", "FailIndex", "FailJob"),  # what a Job does about a pod that failed
+        "kubernetes.io/job-controller",
         *("Always", "OnFailure", "Never", "PreemptLowerPriority"),  # restart and preemption policies
         *("Restart", "RestartAllContainers"),  # restart rules of containers
         *("RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"),  # declared features
@@ -109,7 +115,7 @@ _NAMES: Final = {
     ),
     "app.": ("component", "created-by", "instance", "managed-by", "name", "part-of", "version"),
     "apps.": ("pod-index",),
-    "batch.": ("controller-uid", "job-completion-index", "job-name"),
+    "batch.": ("controller-uid", "job-completion-index", "job-index-failure-count", "job-name"),
     "beta.": ("arch", "instance-type", "os"),
     "failure-domain.beta.": ("region", "zone"),
     "node.": (

@@ -30,6 +30,7 @@ READ_ANNOTATIONS: Final = frozenset(
         "scheduler.alpha.kubernetes.io/preferAvoidPods",
         "kubernetes.io/config.mirror",
         "controller.kubernetes.io/pod-deletion-cost",
+        "batch.kubernetes.io/job-index-failure-count",
         *GROUP_KEYS,
         *GROUP_MINIMUMS,
     )

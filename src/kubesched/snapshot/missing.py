@@ -33,6 +33,7 @@ _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController"
 
 _UNREFERRED: Final = {
     "PodDisruptionBudget": "preemption and drains do not know disruption budgets",
+    "Job": "drains do not know whether the Job of a pod makes a new one",
     "VolumeAttachment": "volumes that are attached to a node without a pod are not counted there",
     **dict.fromkeys(
         (key for key, kind in KINDS.items() if kind.name == "PodGroup"),
