@@ -46,7 +46,7 @@ def test_pods_of_removed_nodes_are_placed_again(cluster, options):
     assert placed == {"default/web-7d9f-1": "n2"}
     assert found["notes"] == [
         "1 pod of the removed node would be re-created",
-        "1 pod without a controller would be lost: default/alone",
+        "1 pod would be lost: default/alone (no controller would create it again)",
     ]
 
 
@@ -105,7 +105,10 @@ def test_a_wrong_option_is_one_sentence(cluster, options, message):
     assert message in result.stderr
 
 
-NOTES = ["1 pod of the removed node would be re-created", "1 pod without a controller would be lost: default/alone"]
+NOTES = [
+    "1 pod of the removed node would be re-created",
+    "1 pod would be lost: default/alone (no controller would create it again)",
+]
 ANSWERS = {
     ("--without-nodes", "n1"): "If n1 were removed: 1 of 1 new pod would be placed; no pod would stay pending.",
     ("--without-nodes", "n1", "--without-nodes", "n2"): "If n1 and n2 were removed: 0 of 2 new pods would be placed; "

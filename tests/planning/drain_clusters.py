@@ -11,7 +11,8 @@ ZONES = ("a", "b", "c")
 
 def owned_by(kind: str, name: str) -> dict[str, Any]:
     """The metadata of a pod that a controller made."""
-    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"{kind}/{name}", "controller": True}
+    version = {"Job": "batch/v1", "Node": "v1", "ReplicationController": "v1"}.get(kind, "apps/v1")
+    owner = {"apiVersion": version, "kind": kind, "name": name, "uid": f"{kind}/{name}", "controller": True}
     return {"ownerReferences": [owner]}
 
 
@@ -53,6 +54,8 @@ def _workload(random: Random, app: str, free: dict[str, int]) -> list[KubeObject
         term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": selector}
         spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     made: list[KubeObject] = []
+    if kind == "Job":
+        made.append(make_object("Job", app, spec={"completions": 9, "backoffLimit": random.randrange(4)}))
     for i in range(random.randrange(1, 5)):
         open_nodes = [name for name, left in free.items() if left >= cpu]
         node = random.choice(open_nodes) if open_nodes and random.random() < 0.9 else ""

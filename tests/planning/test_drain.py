@@ -361,3 +361,58 @@ def test_most_finds_as_many_as_a_loop_over_drain_where_one_budget_covers_all_nod
             if drainer.drain([*going, f"n{i}"]).can_go:
                 going.append(f"n{i}")
         assert len(drainer.most().nodes) == len(going) == 4
+
+
+def of_job(name: str, node: str = "n1", **fields: Any) -> Pod:
+    return web(name, node, metadata=owned_by("Job", "migrate"), **fields)
+
+
+def job(**spec: Any) -> KubeObject:
+    return make_object("Job", "migrate", spec={"completions": 5, **spec})
+
+
+def test_a_pod_whose_eviction_ends_its_job_is_lost():
+    result = drain([*nodes(2), of_job("a"), job(backoffLimit=0)], ["n1"])
+    (pod,) = result.pods
+    assert (pod.fate, pod.to, pod.message) == (Fate.LOST, "", "Job migrate would fail: its backoffLimit is 0")
+    assert not result.can_go
+    assert fate_of(of_job("a")) is Fate.MAY_BE_LOST
+
+
+def test_a_job_can_lose_as_many_pods_as_its_backoff_limit():
+    objects = [*nodes(3), of_job("a"), of_job("b", "n2"), job(backoffLimit=1)]
+    with Drainer(objects, set_up()) as drainer:
+        assert [one.can_go for one in drainer.each(["n1", "n2"])] == [True, True]
+        assert set(fates(drainer.drain(["n1", "n2"])).values()) == {Fate.LOST}
+        assert len(drainer.most(["n1", "n2"]).nodes) == 1
+
+
+def test_a_job_that_fails_in_a_later_step_takes_the_pods_of_earlier_steps_with_it():
+    objects = [*nodes(2), of_job("a"), of_job("b"), budget("web", "web", 1), job(backoffLimit=1)]
+    result = drain(objects, ["n1"])
+    assert [(pod.fate, pod.step) for pod in result.pods] == [(Fate.LOST, 1), (Fate.LOST, 2)]
+    assert result.after.held("n2")["pods"] == 0
+
+
+def test_a_job_that_ignores_disruptions_has_no_limit():
+    rule = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
+    result = drain(
+        [*nodes(2), of_job("a"), of_job("b"), job(backoffLimit=0, podFailurePolicy={"rules": [rule]})], ["n1"]
+    )
+    assert result.can_go
+
+
+def test_a_pod_of_an_unknown_controller_may_be_lost_and_its_room_is_kept():
+    step = web("step", metadata=owned_by("Workflow", "etl"))
+    result = drain([*nodes(2), step], ["n1"])
+    (pod,) = result.pods
+    assert (pod.fate, pod.to) == (Fate.MAY_BE_LOST, "n2")
+    assert not result.can_go
+    with Drainer([*nodes(2), step], set_up()) as drainer:
+        assert drainer.most().nodes == ("n2",)
+
+
+def test_the_written_cluster_has_the_failures_of_its_jobs():
+    result = drain([*nodes(2), of_job("a"), job(backoffLimit=1)], ["n1"])
+    (known,) = (one for one in result.objects if one.name == "migrate")
+    assert known.document["status"] == {"failed": 1}

@@ -27,7 +27,7 @@ def cluster(n_nodes: int = 3) -> list[KubeObject]:
         budget("web", "web", 1),
         make_pod("db-0", node="n1", labels={"app": "db"}, requests=one, metadata=owned_by("StatefulSet", "db")),
         budget("db", "db", 0),
-        make_pod("big", node="n1", requests={"cpu": "5"}, metadata=owned_by("Job", "big")),
+        make_pod("big", node="n1", requests={"cpu": "5"}, metadata=owned_by("ReplicaSet", "big")),
         make_pod("alone", node="n1"),
         make_pod("agent", node="n1", metadata=owned_by("DaemonSet", "agent")),
         make_pod("static", node="n1", metadata=owned_by("Node", "n1")),
@@ -82,7 +82,7 @@ def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
     shown = text(drain_page(everything()))
     for line in (
         "2   + ReplicaSet default/web   n2, n3   1 to 2",
-        "1   Job default/big   0/3 nodes are available",
+        "1   ReplicaSet default/big   0/3 nodes are available",
         "default/web      2             1   allows the evictions in 2 steps",
         "default/db       1             0   blocks 1 pod: it allows no eviction",
         "1   default/alone            the pod: no controller would create it again   --force",
@@ -118,6 +118,7 @@ def test_json_names_the_fate_of_each_pod():
         "pending": 1,
         "blocked": 1,
         "lost": 1,
+        "mayBeLost": 0,
         "gone": 1,
         "returns": 0,
         "stays": 2,
@@ -132,7 +133,7 @@ def test_each_lists_the_nodes_that_could_go_first():
     assert [line["node"] for line in page.lines] == ["n1", "n2", "n3"]
     shown = text(page)
     assert shown.index(" n2 ") < shown.index(" n1 ")
-    assert "1 pending: Job default/big; 1 blocked: StatefulSet default/db; 1 lost: default/alone" in shown
+    assert "1 pending: ReplicaSet default/big; 1 blocked: StatefulSet default/db; 1 lost: default/alone" in shown
 
 
 def test_most_names_the_set_and_says_that_it_was_found_by_search():
@@ -159,7 +160,7 @@ def test_where_no_node_could_go_no_set_was_found():
 
 
 def test_pods_with_one_fate_are_all_pods():
-    stuck = make_pod("big", node="n1", requests={"cpu": "4"}, metadata=owned_by("Job", "big"))
+    stuck = make_pod("big", node="n1", requests={"cpu": "4"}, metadata=owned_by("ReplicaSet", "big"))
     nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
     (alone, both) = (drain_page(drain([*nodes, stuck], names)).verdict.text for names in (["n1"], ["n1", "n2"]))
     assert alone == "n1 could be drained: its only pod would run elsewhere."
@@ -169,7 +170,7 @@ def test_pods_with_one_fate_are_all_pods():
 def test_room_that_is_made_elsewhere_is_the_harm():
     low = make_pod("low", node="n2", requests={"cpu": "4"}, priority=1)
     high = [
-        make_pod(f"high-{i}", node="n1", requests={"cpu": "2"}, priority=9, metadata=owned_by("Job", "high"))
+        make_pod(f"high-{i}", node="n1", requests={"cpu": "2"}, priority=9, metadata=owned_by("ReplicaSet", "high"))
         for i in range(2)
     ]
     nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]

@@ -61,3 +61,18 @@ def test_the_claim_of_an_ephemeral_volume_is_unbound_again():
 def test_pods_of_nodes_do_not_come_back():
     bound = [pod("agent", "DaemonSet"), pod("proxy", "Node")]
     assert pods(removed(*bound)) == []
+
+
+def test_a_pod_is_lost_where_its_job_ends_and_one_of_an_unknown_controller_may_be():
+    step, migrate = pod("step", "Workflow"), pod("migrate", "Job")
+    job = make_object("Job", "migrate", spec={"backoffLimit": 0})
+    for way in WAYS:
+        assert (way, pods(way(job, step, migrate))) == (way, ["migrate", "step"] if way is compared else ["step"])
+    assert WhatIf(remove=("n0",)).applied([*NODES, job, step, migrate]).notes == [
+        "0 pods of the removed node would be re-created",
+        (
+            "1 pod may be lost: default/step (Workflow is not known to create its pods again); "
+            "placed here as if re-created"
+        ),
+        "1 pod would be lost: default/migrate (Job migrate would fail: its backoffLimit is 0)",
+    ]

@@ -18,15 +18,18 @@ from kubesched.admission.replicas import (
 )
 from kubesched.admission.resource_checks import byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.admission.stored import as_stored
+from kubesched.admission.successors import RE_CREATING_KINDS, Successor, job_of, successor_of, with_failures
 
 __all__ = [
     "BUILT_IN_CLASSES",
+    "RE_CREATING_KINDS",
     "Admission",
     "Key",
     "ObjectChecker",
     "PriorityClasses",
     "Replacement",
     "RollingUpdate",
+    "Successor",
     "UpdateStrategy",
     "as_stored",
     "byte_notes",
@@ -37,6 +40,7 @@ __all__ = [
     "huge_page_faults",
     "is_bound_to_node",
     "is_from_manifest",
+    "job_of",
     "key_of",
     "known_resources",
     "may_run_daemon",
@@ -44,4 +48,6 @@ __all__ = [
     "ordinal_of",
     "quantity_faults",
     "replacement_of",
+    "successor_of",
+    "with_failures",
 ]

@@ -4,17 +4,15 @@ Rule: kube-controller-manager v1.36: a new pod has the template's spec and label
 and claims with the same number; a generic ephemeral volume has a claim that its pod owns.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.successors import Find, successor_of
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 
 __all__ = ["Replacement", "claims_of", "fresh_claim", "fresh_pod", "is_bound_to_node", "ordinal_of", "replacement_of"]
-
-Find = Callable[[str, str], KubeObject | None]
-"""An object by kind and key."""
 
 Replacement = tuple[list[KubeObject], list[KubeObject]]
 """The objects that come in the place of a pod that goes, and those that go with it."""
@@ -114,16 +112,21 @@ def fresh_claim(claim: PersistentVolumeClaim, old: Pod, new: Pod) -> PersistentV
     return made
 
 
-def replacement_of(pod: Pod, find: Find) -> Replacement:
-    """What changes when a pod has gone: its controller makes a new one of the same template.
+def replacement_of(pod: Pod, find: Find, n_evicted: int = 1) -> Replacement:
+    """What changes when a pod has gone: its controller makes a new one of the same template, or may make one.
 
     The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
     keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and created again,
-    unbound. A pod without a controller does not come back. Neither does one that is being deleted, except in a
-    StatefulSet: any other controller has created the new pod already.
+    unbound. A pod does not come back if `successor_of` has that for certain: one that may come back needs its room.
+    Neither does one that is being deleted, except in a StatefulSet: any other controller has created the new pod
+    already.
+
+    Args:
+        n_evicted: as for `successor_of`.
     """
     owner = pod.metadata.controller
-    is_expected = owner is not None and not is_bound_to_node(pod) and not pod.is_finished
+    is_expected = not is_bound_to_node(pod) and not pod.is_finished
+    is_expected = is_expected and successor_of(pod, find, n_evicted).is_made is not False
     if pod.is_terminating:
         is_expected = is_expected and owner is not None and owner.kind == "StatefulSet"
     made: list[KubeObject] = []

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Condition, OwnerReference
+from kubesched.admission import RE_CREATING_KINDS
+from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Condition, ExitCodesPattern, OwnerReference
 from kubesched.capture.kubernetes_words import (
     CONDITIONS,
     OWNER_API_VERSIONS,
@@ -39,6 +40,7 @@ _DEFINED_FIELDS: Final = frozenset(
         "declared_features",
         "deletion_timestamp",
         "effect",
+        "managed_by",
         "maximum_volume_size",
         "node_affinity_policy",
         "node_taints_policy",
@@ -147,6 +149,8 @@ class _Walk:
 
     def _owner(self, owner: OwnerReference) -> OwnerReference:
         name, uid = self._text(owner.name), self._text(owner.uid)
+        if (owner.api_version.rpartition("/")[0], owner.kind) in RE_CREATING_KINDS:
+            return msgspec.structs.replace(owner, name=name, uid=uid)
         version = owner.api_version if owner.api_version in OWNER_API_VERSIONS else self._text(owner.api_version)
         return msgspec.structs.replace(owner, name=name, uid=uid, kind=self._kind(owner.kind), api_version=version)
 
@@ -159,6 +163,8 @@ class _Walk:
             return value
         if name in _DEFINED_FIELDS:
             return tuple(map(self._defined, value)) if isinstance(value, tuple) else self._defined(value)
+        if name == "values" and isinstance(of, ExitCodesPattern):
+            return value
         if name in ("value", "values") and isinstance(value, str | tuple):
             return self._values(of.key, value, getattr(of, "operator", ""))
         if isinstance(value, tuple):

@@ -1,12 +1,13 @@
 """Chooses the pods that a comparison places: those that wait, those of a rollout, or all that would be re-created."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
-from kubesched.admission import is_bound_to_node, replacement_of
+from kubesched.admission import is_bound_to_node, replacement_of, successor_of
 from kubesched.api import (
+    Job,
     KubeObject,
     Node,
     PersistentVolume,
@@ -31,7 +32,7 @@ class PodChoice(msgspec.Struct, frozen=True):
     """Which pods are placed, as `--pods` has it. Pods that wait for a node are placed in any case.
 
     Attributes:
-        mode: `pending`; `all`: also every pod that a controller would re-create; `rollout`: also those of them that
+        mode: `pending`; `all`: also every pod that a controller may re-create; `rollout`: also those of them that
             the selector selects.
         selector: the labels of a rollout, as written.
     """
@@ -77,12 +78,13 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
     if choice.mode == "pending":
         return known
     selector, nodes = _parsed(choice), {one.name for one in known if isinstance(one, Node)}
+    jobs = {one.key: one for one in known if isinstance(one, Job)}
     chosen = {
         one.key
         for one in known
         if isinstance(one, Pod)
         and one.node_name in nodes
-        and _is_re_created(one, names)
+        and _is_re_created(one, names, lambda kind, key: jobs.get(key) if kind == "Job" else None)
         and selector.matches(one.labels)
     }
     if choice.mode == "rollout" and not chosen:
@@ -136,13 +138,13 @@ def _claims_in_use(objects: Iterable[KubeObject]) -> Iterator[tuple[str, str]]:
                 yield one.node_name, f"{one.namespace}/{claim.name}"
 
 
-def _is_re_created(pod: Pod, scheduler_names: frozenset[str]) -> bool:
+def _is_re_created(pod: Pod, scheduler_names: frozenset[str], find: Callable[[str, str], KubeObject | None]) -> bool:
     return (
-        pod.metadata.controller is not None
-        and not is_bound_to_node(pod)
+        not is_bound_to_node(pod)
         and not pod.is_finished
         and not pod.is_terminating
         and pod.scheduler_name in scheduler_names
+        and successor_of(pod, find).is_made is not False
     )
 
 

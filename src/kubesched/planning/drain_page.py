@@ -37,6 +37,7 @@ _OUTCOMES: Final = {
     Fate.PENDING: "would stay pending",
     Fate.BLOCKED: "would never be evicted",
     Fate.LOST: "would be lost",
+    Fate.MAY_BE_LOST: "may be lost",
 }
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
@@ -44,6 +45,7 @@ _LEVELS: Final = {
     Fate.PENDING: Level.WARNING,
     Fate.BLOCKED: Level.WARNING,
     Fate.LOST: Level.BAD,
+    Fate.MAY_BE_LOST: Level.BAD,
 }
 
 
@@ -109,6 +111,7 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
     yield _losses(result)
+    yield _doubtful(result.of(Fate.MAY_BE_LOST))
     yield victims_table("pushedOut", "Would be evicted from other nodes to make room", result.pushed_out)
     yield _pending("stillPending", "Would stay pending, as before the drain", result.of(Fate.STILL_PENDING))
     yield victims_table("evictedAgain", "Would be placed before the drain, and evicted again", result.evicted_again)
@@ -133,7 +136,7 @@ def kubectl_drain(result: Drain) -> str:
 def _save_lost(result: Drain) -> str:
     """The command that saves the pods that no controller would create again; empty where there are too many."""
     names: dict[str, list[str]] = {}
-    lost = result.of(Fate.LOST)
+    lost = [pod for pod in result.of(Fate.LOST) if not pod.owner]
     for pod in lost:
         namespace, name = _key(pod)
         names.setdefault(namespace, []).append(name)
@@ -245,7 +248,7 @@ def _held(budget: BudgetUse, *, is_shared: bool) -> str:
 def _losses(result: Drain) -> Table:
     columns = (*_GROUP, Column("what", "WHAT"), Column("flag", "FLAG OF KUBECTL DRAIN"))
     rows: list[Row] = [
-        [1, pod.pod, Cell("the pod: no controller would create it again", level=Level.BAD), "--force"]
+        [1, pod.pod, Cell(f"the pod: {pod.message}", level=Level.BAD), "" if pod.owner else "--force"]
         for pod in result.of(Fate.LOST)
     ]
     with_data = [pod for pod in result.pods if pod.has_local_data and pod.fate is not Fate.BLOCKED]
@@ -253,6 +256,20 @@ def _losses(result: Drain) -> Table:
         names = _listed(dict.fromkeys(map(workload_of, with_data)))
         rows.append([len(with_data), names, "data in emptyDir volumes", "--delete-emptydir-data"])
     return Table("losses", "Would be deleted for good", columns, rows)
+
+
+def _doubtful(pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("why", "WHY"), Column("to", "A NEW POD WOULD RUN ON", Align.NODE))
+    rows: list[Row] = [
+        [len(group), Cell(workload_of(group[0]), level=Level.BAD), group[0].message, _listed(_new_nodes(group)) or "-"]
+        for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
+    ]
+    notes = ("If its controller creates no new pod, the pod is lost.",) if rows else ()
+    return Table("mayBeLost", f"May be lost: {len(pods):,}", columns, rows, notes=notes)
+
+
+def _new_nodes(pods: Iterable[DrainedPod]) -> Iterable[str]:
+    return dict.fromkeys(pod.to for pod in pods if pod.to)
 
 
 def _left_out(result: Drain) -> str:
@@ -291,8 +308,8 @@ def _why(pod: DrainedPod) -> str:
     """What is wrong with the fate of a pod; empty where nothing is."""
     if pod.fate is Fate.BLOCKED:
         return f"disruption budget {', '.join(pod.budgets)}"
-    if pod.fate is Fate.LOST:
-        return "no controller would create it again"
+    if pod.fate in (Fate.LOST, Fate.MAY_BE_LOST):
+        return pod.message
     if pod.fate is Fate.RETURNS:
         return "its new pod tolerates the cordon, and comes back"
     return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""

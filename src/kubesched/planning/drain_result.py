@@ -25,7 +25,9 @@ class Fate(enum.Enum):
     BLOCKED = "blocked"
     """Disruption budgets never allow its eviction."""
     LOST = "lost"
-    """It has no controller: nothing makes it again."""
+    """Nothing makes it again: it has no controller, or its Job ends."""
+    MAY_BE_LOST = "mayBeLost"
+    """Its controller is not known to make a new pod."""
     GONE = "gone"
     """It has finished, or is being deleted already."""
     STAYS = "stays"
@@ -36,7 +38,7 @@ class Fate(enum.Enum):
     @property
     def is_bad(self) -> bool:
         """Whether such a pod prevents a drain without harm."""
-        return self in (Fate.RETURNS, Fate.PENDING, Fate.BLOCKED, Fate.LOST)
+        return self in (Fate.RETURNS, Fate.PENDING, Fate.BLOCKED, Fate.LOST, Fate.MAY_BE_LOST)
 
 
 class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -47,10 +49,10 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         owner: `Kind/name` of its workload, empty for none.
         node: where it is.
         fate: what becomes of it.
-        to: where it runs afterwards; empty for nowhere.
+        to: where it runs afterwards; empty for nowhere. Of a pod that may be lost, where a new pod would run.
         step: the step in which it is evicted, from 1 on; 0 if it is not evicted, as where it was pending.
         message: why it stays pending, in kube-scheduler's words or with the line of a plugin that failed; why it stays
-            or is gone.
+            or is gone; why it is or may be lost.
         budgets: `namespace/name` of the disruption budgets that select it.
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
         was_pending: whether it is pending in the snapshot, and was placed on the node before the drain. As it does not

@@ -12,7 +12,13 @@ from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph
 __all__ = ["each_page", "most_page"]
 
 _MAX_NAMED: Final = 2
-_BADLY: Final = {Fate.RETURNS: "come back", Fate.PENDING: "pending", Fate.BLOCKED: "blocked", Fate.LOST: "lost"}
+_BADLY: Final = {
+    Fate.RETURNS: "come back",
+    Fate.PENDING: "pending",
+    Fate.BLOCKED: "blocked",
+    Fate.LOST: "lost",
+    Fate.MAY_BE_LOST: "may be lost",
+}
 
 _COULD_GO: Final = {
     True: Cell("yes", level=Level.GOOD),

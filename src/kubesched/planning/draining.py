@@ -1,9 +1,10 @@
 """One drain of a cluster in memory: cordon, then evict and schedule step by step until nothing more can be evicted."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubesched.admission import replacement_of
-from kubesched.api import KubeObject, Node, Pod
+from kubesched.admission import Successor, job_of, replacement_of, successor_of, with_failures
+from kubesched.api import Job, KubeObject, Node, Pod
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
@@ -43,6 +44,7 @@ class Draining:
         self._progress = progress
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
+        self._successors: dict[str, Successor] = {}
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
         self._last: Mark | None = None
@@ -86,7 +88,7 @@ class Draining:
     def _leave_at_once(self) -> list[Pod]:
         """Remove what needs no eviction. Returns: the pods to evict."""
         leaving = [pod for pod in self._pods if not stays_because(pod)]
-        if self._evict(pod for pod in leaving if not self._runs(pod)):
+        if self._replace([pod for pod in leaving if not self._runs(pod)], Counter()):
             self._schedule()
         return [pod for pod in leaving if self._runs(pod)]
 
@@ -102,7 +104,23 @@ class Draining:
             (now if self._allowance.take(pod) else later).append(pod)
         return now, later
 
-    def _evict(self, pods: Iterable[Pod]) -> bool:
+    def _evict(self, pods: Sequence[Pod]) -> None:
+        """Evict pods. Each counts as a failure of its Job, and a Job that fails takes its earlier pods with it."""
+        find = self._trials.get
+        n_of_job = Counter(filter(None, map(job_of, pods)))
+        for pod in pods:
+            self._successors[pod.key] = successor_of(pod, find, n_of_job[job_of(pod)] or 1)
+        like = {job_of(pod): pod for pod in pods}
+        ended = {key: self._successors[pod.key] for key, pod in like.items() if self._successors[pod.key].ends_job}
+        self._replace(pods, n_of_job)
+        jobs = [(job, key) for key in n_of_job if isinstance(job := find("Job", key), Job)]
+        self._trials.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
+        for pod in self._pods if ended else ():
+            if pod.key in self._successors and (end := ended.get(job_of(pod))):
+                self._successors[pod.key] = end
+                self._trials.change(gone=filter(None, [find("Pod", pod.key)]))
+
+    def _replace(self, pods: Iterable[Pod], n_of_job: Counter[str]) -> bool:
         """Take pods off their nodes; what their controllers make in their place is pending.
 
         Returns: whether they make something.
@@ -110,7 +128,7 @@ class Draining:
         made: list[KubeObject] = []
         gone: list[KubeObject] = []
         for pod in pods:
-            new, old = replacement_of(pod, self._trials.get)
+            new, old = replacement_of(pod, self._trials.get, n_of_job[job_of(pod)] or 1)
             if not new and pod.key in self._were_pending:
                 new, old = [self._cluster.as_pending(pod)], [pod]
             made += new
@@ -140,6 +158,7 @@ class Draining:
     def _described(self, pod: Pod) -> DrainedPod:
         step, now = self._step_of.get(pod.key, 0), self._trials.get("Pod", pod.key)
         was_pending = pod.key in self._were_pending
+        successor = self._successors.get(pod.key)
         to, message = "", ""
         if why := stays_because(pod):
             fate, message = Fate.STAYS, why
@@ -147,8 +166,9 @@ class Draining:
             fate, message = Fate.GONE, why
         elif not step and self._runs(pod):
             fate = Fate.BLOCKED
-        elif pod.metadata.controller is None and not was_pending:
-            fate = Fate.LOST
+        elif successor is not None and not successor.is_made:
+            fate, message = Fate.MAY_BE_LOST if successor.is_made is None else Fate.LOST, successor.why
+            to = now.node_name if isinstance(now, Pod) else ""
         elif isinstance(now, Pod) and now.node_name:
             to = now.node_name
             fate = Fate.RETURNS if to in self._names else Fate.MOVES

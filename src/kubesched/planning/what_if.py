@@ -1,12 +1,13 @@
 """Changes to a cluster in one piece: what the what-if options of a command ask for."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import replacement_of
+from kubesched.admission import is_bound_to_node, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
@@ -92,9 +93,9 @@ class WhatIf(msgspec.Struct, frozen=True):
         if self.remove:
             assumed.append(f"{_named(known, self.remove)} were removed")
             names = chosen_nodes(known, self.remove)
-            leaving = [one for one in known if isinstance(one, Pod) and one.node_name in names]
-            known, n_back = _replaced(known, names, leaving)
-            notes += _notes_on(names, leaving, n_back)
+            evictions = _Evictions(known, names)
+            known, n_back = _replaced(known, names, evictions)
+            notes += evictions.notes(names, n_back)
         for workload, n in self.scale.items():
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {_count(n, 'pod')}")
@@ -129,27 +130,51 @@ def node_model(objects: Sequence[KubeObject], text: str) -> Node:
 
 
 def _replaced(
-    known: Sequence[KubeObject], names: Sequence[str], leaving: Iterable[Pod]
+    known: Sequence[KubeObject], names: Sequence[str], evictions: "_Evictions"
 ) -> tuple[list[KubeObject], int]:
     """The cluster without some nodes, with what controllers make for their pods, and how many pods they make."""
-    by_key = {(kind_of(one), one.key): one for one in known}
     back: list[KubeObject] = []
     gone: set[tuple[str, str]] = set()
-    for pod in leaving:
-        made, lost = replacement_of(pod, lambda kind, key: by_key.get((kind, key)))
+    for pod in evictions.pods:
+        made, lost = replacement_of(pod, evictions.find, evictions.n_with(pod))
         back += made
         gone.update((kind_of(one), one.key) for one in lost)
     kept = [one for one in without_nodes(known, names) if (kind_of(one), one.key) not in gone]
     return kept + back, sum(isinstance(one, Pod) for one in back)
 
 
-def _notes_on(names: Sequence[str], leaving: Sequence[Pod], n_back: int) -> list[str]:
-    lost = [pod.key for pod in leaving if pod.metadata.controller is None and not pod.is_finished]
-    notes = [f"{_count(n_back, 'pod')} of the removed node{'' if len(names) == 1 else 's'} would be re-created"]
-    if lost:
-        shown = ", ".join(lost[:3]) + (", ..." if len(lost) > 3 else "")
-        notes.append(f"{_count(len(lost), 'pod')} without a controller would be lost: {shown}")
-    return notes
+class _Evictions:
+    """The pods of removed nodes, which leave together."""
+
+    def __init__(self, known: Sequence[KubeObject], names: Sequence[str]) -> None:
+        self.pods = [one for one in known if isinstance(one, Pod) and one.node_name in names]
+        self._by_key = {(kind_of(one), one.key): one for one in known}
+        self._n_of_job = Counter(job_of(pod) for pod in self.pods if not pod.is_finished)
+
+    def find(self, kind: str, key: str) -> KubeObject | None:
+        """An object of the cluster."""
+        return self._by_key.get((kind, key))
+
+    def n_with(self, pod: Pod) -> int:
+        """How many pods of a pod's Job leave."""
+        return self._n_of_job[job_of(pod)] or 1
+
+    def notes(self, names: Sequence[str], n_back: int) -> list[str]:
+        """How many pods are re-created, and which are or may be lost, for each reason."""
+        whose: dict[tuple[bool | None, str], list[str]] = {}
+        for pod in self.pods:
+            successor = successor_of(pod, self.find, self.n_with(pod))
+            if not (successor.is_made or pod.is_finished or pod.is_terminating or is_bound_to_node(pod)):
+                whose.setdefault((successor.is_made, successor.why), []).append(pod.key)
+        n_doubtful = sum(len(pods) for (is_made, _), pods in whose.items() if is_made is None)
+        nodes = f"node{'' if len(names) == 1 else 's'}"
+        notes = [f"{_count(n_back - n_doubtful, 'pod')} of the removed {nodes} would be re-created"]
+        for (is_made, why), pods in whose.items():
+            lost = "may be lost" if is_made is None else "would be lost"
+            but = "; placed here as if re-created" if is_made is None else ""
+            shown = ", ".join(pods[:3]) + (", ..." if len(pods) > 3 else "")
+            notes.append(f"{_count(len(pods), 'pod')} {lost}: {shown} ({why}){but}")
+        return notes
 
 
 def _named(objects: Sequence[KubeObject], given: Sequence[str]) -> str:

@@ -5,7 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.admission import is_bound_to_node
+from kubesched.admission import is_bound_to_node, successor_of
+from kubesched.api import Pod
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, moved
 from kubesched.state import PodInfo
@@ -36,11 +37,11 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for _, info in sorted(enough, key=lambda one: one[0]):
         if n_found == _MAX_PODS:
             break
-        if _may_go(info) and not budgets.broken_by([info]):
+        if _may_go(info.pod, case) and not budgets.broken_by([info]):
             n_found += 1
             yield moved(info, "movePod", needs_places=True, ladder="room")
 
 
-def _may_go(info: PodInfo) -> bool:
-    pod = info.pod
-    return pod.metadata.controller is not None and not is_bound_to_node(pod) and not pod.is_terminating
+def _may_go(pod: Pod, case: Case) -> bool:
+    find = case.explanation.snapshot.cluster_state.objects.get
+    return not is_bound_to_node(pod) and not pod.is_terminating and successor_of(pod, find).is_made is True

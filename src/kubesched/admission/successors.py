@@ -1,0 +1,205 @@
+"""Whether a new pod is created in the place of an evicted one: what is known of the controllers that own pods."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, decode_object
+
+__all__ = ["RE_CREATING_KINDS", "Successor", "job_of", "successor_of", "with_failures"]
+
+Find = Callable[[str, str], KubeObject | None]
+"""An object by kind and key."""
+
+RE_CREATING_KINDS: Final = frozenset(
+    (
+        ("apps", "ReplicaSet"),
+        ("apps", "StatefulSet"),
+        ("", "ReplicationController"),
+        ("apps.kruise.io", "CloneSet"),
+        ("apps.kruise.io", "StatefulSet"),
+        ("apps.pingcap.com", "StatefulSet"),
+        ("core.strimzi.io", "StrimziPodSet"),
+        ("postgresql.cnpg.io", "Cluster"),
+        ("ray.io", "RayCluster"),
+        ("workloads.kubeblocks.io", "InstanceSet"),
+    )
+)
+"""API group and kind of the controllers that replace every pod that goes.
+
+Rule: kube-controller-manager v1.36 for the first three, which also stand below Deployments, DeploymentConfigs and Argo
+Rollouts. The others are documented to do so: OpenKruise CloneSet and Advanced StatefulSet, the Advanced StatefulSet of
+TiDB, the pod sets of Strimzi, the instances of CloudNativePG, the head and workers of KubeRay, KubeBlocks InstanceSet.
+"""
+
+_DOUBTFUL: Final = {
+    ("argoproj.io", "Workflow"): "a step of a Workflow runs again only with a retryStrategy",
+    ("tekton.dev", "TaskRun"): "a TaskRun whose pod is evicted fails; it runs again only with retries",
+    ("tekton.dev", "PipelineRun"): "a PipelineRun whose pod is evicted fails; a task runs again only with retries",
+    ("sparkoperator.k8s.io", "SparkApplication"): "a Spark driver runs again only with a restartPolicy",
+    ("", "Pod"): "the pod that made it may not make another one",
+    ("batch.volcano.sh", "Job"): "a Job of Volcano follows its policies, which are not read",
+    ("kubevirt.io", "VirtualMachineInstance"): "the eviction of a virtual machine depends on its evictionStrategy",
+    ("agones.dev", "GameServer"): "a GameServer whose pod is evicted ends, with its players",
+    ("actions.github.com", "EphemeralRunner"): "the workflow job that runs in it fails",
+    **{
+        ("kubeflow.org", kind): f"a {kind} follows its restartPolicy, which is not read"
+        for kind in ("JAXJob", "MPIJob", "MXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
+    },
+}
+"""Controllers of which it is known what their pods depend on."""
+
+_JOB: Final = ("batch", "Job")
+_BUILT_IN_GROUPS: Final = {kind: group for group, kind in (*sorted(RE_CREATING_KINDS), _JOB) if "." not in group}
+_JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
+_ENDED: Final = frozenset(("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"))
+_BACKOFF_LIMIT: Final = 6
+_INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
+_EVICTED_CODES: Final = frozenset((137, 143))
+"""How a container ends that is stopped: SIGKILL and SIGTERM, unless it chooses another code."""
+
+
+class Successor(NamedTuple):
+    """Whether a new pod comes in the place of an evicted one.
+
+    Attributes:
+        is_made: whether one is created; None where that is not known.
+        why: the reason, unless one is created.
+        ends_job: whether the eviction ends the pod's Job, and with it the other pods of the Job.
+    """
+
+    is_made: bool | None
+    why: str = ""
+    ends_job: bool = False
+
+
+_MADE: Final = Successor(True)
+
+
+def successor_of(pod: Pod, find: Find, n_evicted: int = 1) -> Successor:
+    """Say whether a new pod is created when a pod is evicted that has not finished.
+
+    Args:
+        find: looks up the pod's Job.
+        n_evicted: how many pods of its Job are evicted together, this one included.
+    """
+    owner = pod.metadata.controller
+    if owner is None:
+        return Successor(False, "no controller would create it again")
+    group = _group_of(owner)
+    if (group, owner.kind) in RE_CREATING_KINDS:
+        return _MADE
+    if (group, owner.kind) == _JOB:
+        return _of_job(pod, find("Job", f"{pod.namespace}/{owner.name}"), owner.name, n_evicted)
+    unknown = f"{owner.kind} is not known to create its pods again"
+    return Successor(None, _DOUBTFUL.get((group, owner.kind), unknown))
+
+
+def job_of(pod: Pod) -> str:
+    """`namespace/name` of the Job that a pod belongs to; empty for none."""
+    owner = pod.metadata.controller
+    is_job = owner is not None and (_group_of(owner), owner.kind) == _JOB
+    return f"{pod.namespace}/{owner.name}" if owner is not None and is_job else ""
+
+
+def with_failures(job: Job, pod: Pod, n_evicted: int) -> Job:
+    """A Job after pods of it that are like `pod` were evicted: with its failures, and failed if that ends it."""
+    end = _of_job(pod, job, job.name, n_evicted)
+    document = job.document
+    status = document["status"] = document.get("status") or {}
+    if end.ends_job or _action(job) == "Count":
+        status["failed"] = job.status.failed + n_evicted
+    if end.ends_job:
+        status["conditions"] = [*(status.get("conditions") or ()), {"type": "Failed", "status": "True"}]
+    made = decode_object("Job", msgspec.json.encode(document))
+    assert isinstance(made, Job)
+    return made
+
+
+def _group_of(owner: OwnerReference) -> str:
+    """The API group of an owner; that of Kubernetes' own kind where a snapshot made by hand has no apiVersion."""
+    if not owner.api_version:
+        return _BUILT_IN_GROUPS.get(owner.kind, "")
+    return owner.api_version.rpartition("/")[0]
+
+
+def _of_job(pod: Pod, job: KubeObject | None, name: str, n_evicted: int) -> Successor:
+    """Rule: Job controller of kube-controller-manager v1.36.
+
+    A pod that is evicted counts as failed, also while it terminates, unless a rule of the podFailurePolicy says
+    otherwise. The Job fails when `status.failed` is above its backoffLimit, and all its pods end then. A Job that has
+    ended, is suspended or needs no more completions creates no pod. One with a work queue, which has no `completions`,
+    creates none after the first success. podReplacementPolicy only says when the new pod is created.
+    """
+    if not isinstance(job, Job):
+        return Successor(None, f"Job {name} is not in the snapshot, so its backoffLimit is not known")
+    if why := _needs_no_pod(job):
+        return Successor(False, why)
+    spec = job.spec
+    if spec.managed_by not in ("", _JOB_CONTROLLER):
+        return Successor(None, f"Job {name} is managed by {spec.managed_by}, which is not known to create pods again")
+    action = _action(job)
+    if action == "Ignore":
+        return _MADE
+    if action == "FailJob":
+        return Successor(False, f"Job {name} would fail: FailJob in its podFailurePolicy", ends_job=True)
+    if action == "FailIndex":
+        return Successor(False, f"its index of Job {name} would fail: FailIndex in its podFailurePolicy")
+    if action != "Count":
+        return Successor(None, f"Job {name} fails with some exit codes, by its podFailurePolicy")
+    per_index = spec.backoff_limit_per_index
+    if per_index is not None and _failures_of_index(pod) + 1 > per_index:
+        return Successor(False, f"its index of Job {name} would fail: backoffLimitPerIndex is {per_index}")
+    return _within_limit(job, n_evicted)
+
+
+def _needs_no_pod(job: Job) -> str:
+    spec, status = job.spec, job.status
+    if job.is_terminating or any(one.type in _ENDED and one.status == "True" for one in status.conditions or ()):
+        return f"Job {job.name} has ended"
+    if spec.suspend:
+        return f"Job {job.name} is suspended"
+    if spec.parallelism == 0:
+        return f"Job {job.name} has parallelism 0"
+    if spec.completions is None and status.succeeded:
+        return f"Job {job.name} creates no pod after one has succeeded: it has no completions"
+    if spec.completions is not None and status.succeeded >= spec.completions:
+        return f"Job {job.name} has its {spec.completions} completions"
+    return ""
+
+
+def _within_limit(job: Job, n_evicted: int) -> Successor:
+    limit, failed = job.spec.backoff_limit, job.status.failed
+    if limit is None:
+        limit = _BACKOFF_LIMIT if job.spec.backoff_limit_per_index is None else 2**31 - 1
+    if failed + n_evicted <= limit:
+        return _MADE
+    before = f", and {failed} of its pods failed before" if failed else ""
+    together = f", and {n_evicted} of its pods are evicted" if n_evicted > 1 else ""
+    return Successor(False, f"Job {job.name} would fail: its backoffLimit is {limit}{before}{together}", ends_job=True)
+
+
+def _action(job: Job) -> str:
+    """What the first rule of a podFailurePolicy that fits an evicted pod says; empty where exit codes decide."""
+    policy = job.spec.pod_failure_policy
+    for rule in policy.rules or () if policy is not None else ():
+        if rule.on_exit_codes is not None:
+            if rule.action != "Count" and _may_fit(rule):
+                return ""
+        elif any(one.type == "DisruptionTarget" and one.status == "True" for one in rule.on_pod_conditions or ()):
+            return rule.action
+    return "Count"
+
+
+def _may_fit(rule: PodFailureRule) -> bool:
+    codes = rule.on_exit_codes
+    if codes is None:
+        return False
+    values = frozenset(codes.values or ())
+    return bool(_EVICTED_CODES & values) if codes.operator == "In" else not values >= _EVICTED_CODES
+
+
+def _failures_of_index(pod: Pod) -> int:
+    count = pod.annotations.get(_INDEX_FAILURES, "")
+    return int(count) if count.isdecimal() else 0

@@ -1,0 +1,127 @@
+"""Which controllers create a new pod in the place of an evicted one, and when a Job does."""
+
+from typing import Any
+
+import pytest
+
+from kubesched.admission import Successor, successor_of, with_failures
+from kubesched.api import Job, Pod
+from kubesched.testing import make_object, make_pod
+
+DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+
+
+def owned(kind: str, version: str, **fields: Any) -> Pod:
+    owner = {"apiVersion": version, "kind": kind, "name": "j", "uid": "u", "controller": True}
+    return make_pod("p", node="n1", metadata={"ownerReferences": [owner]}, **fields)
+
+
+def job(status: dict[str, Any] | None = None, **spec: Any) -> Job:
+    made = make_object("Job", "j", spec=spec, status=status or {})
+    assert isinstance(made, Job)
+    return made
+
+
+def of_job(known: Job | None, n_evicted: int = 1, **fields: Any) -> Successor:
+    return successor_of(owned("Job", "batch/v1", **fields), lambda kind, key: known, n_evicted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "is_made"),
+    [
+        ("ReplicaSet", "apps/v1", True),
+        ("StatefulSet", "apps/v1", True),
+        ("ReplicationController", "v1", True),
+        ("ReplicaSet", "", True),
+        ("CloneSet", "apps.kruise.io/v1alpha1", True),
+        ("StrimziPodSet", "core.strimzi.io/v1", True),
+        ("ReplicaSet", "example.com/v1", None),
+        ("Workflow", "argoproj.io/v1alpha1", None),
+        ("TaskRun", "tekton.dev/v1", None),
+        ("PyTorchJob", "kubeflow.org/v1", None),
+        ("Job", "batch.volcano.sh/v1alpha1", None),
+        ("Thing", "example.com/v1", None),
+    ],
+)
+def test_only_known_controllers_create_a_pod_again(kind: str, version: str, is_made: bool | None):
+    found = successor_of(owned(kind, version), lambda kind, key: None)
+    assert found.is_made is is_made
+    assert bool(found.why) is not is_made
+
+
+def test_a_pod_without_a_controller_has_no_successor():
+    assert successor_of(make_pod("p"), lambda kind, key: None).is_made is False
+
+
+@pytest.mark.parametrize(
+    ("known", "n_evicted", "is_made"),
+    [
+        (None, 1, None),
+        (job(backoffLimit=0), 1, False),
+        (job(backoffLimit=1), 1, True),
+        (job(backoffLimit=1), 2, False),
+        (job({"failed": 1}, backoffLimit=1), 1, False),
+        (job(), 6, True),
+        (job(), 7, False),
+        (job(backoffLimit=None), 7, False),
+        (job(backoffLimitPerIndex=0, completions=2), 1, False),
+        (job(backoffLimitPerIndex=1, completions=2), 1, True),
+        (job({"succeeded": 2}, completions=2), 1, False),
+        (job({"succeeded": 1}, completions=2), 1, True),
+        (job({"succeeded": 1}), 1, False),
+        (job(suspend=True), 1, False),
+        (job(parallelism=0), 1, False),
+        (job({"conditions": [{"type": "Failed", "status": "True"}]}), 1, False),
+        (job({"conditions": [{"type": "Failed", "status": "False"}]}), 1, True),
+        (job(managedBy="kueue.x-k8s.io/multikueue"), 1, None),
+        (job(managedBy="kubernetes.io/job-controller"), 1, True),
+    ],
+)
+def test_a_job_creates_a_pod_within_its_limits(known: Job | None, n_evicted: int, is_made: bool | None):
+    assert of_job(known, n_evicted).is_made is is_made
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_made"),
+    [
+        ([{"action": "Ignore", **DISRUPTED}], True),
+        ([{"action": "FailJob", **DISRUPTED}], False),
+        ([{"action": "FailIndex", **DISRUPTED}], False),
+        ([{"action": "Count", **DISRUPTED}], False),
+        ([{"action": "Ignore", "onPodConditions": [{"type": "ConfigIssue"}]}], False),
+        ([{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}], True),
+        (
+            [
+                {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}},
+                {"action": "Ignore", **DISRUPTED},
+            ],
+            True,
+        ),
+        (
+            [
+                {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [0]}},
+                {"action": "Ignore", **DISRUPTED},
+            ],
+            None,
+        ),
+        ([{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [143]}}], None),
+    ],
+)
+def test_the_first_rule_of_the_failure_policy_that_fits_an_eviction_counts(rules: list[Any], is_made: bool | None):
+    assert of_job(job(backoffLimit=0, podFailurePolicy={"rules": rules})).is_made is is_made
+
+
+def test_the_failures_of_an_index_are_in_the_annotation_of_its_pod():
+    known = job(backoffLimitPerIndex=1, completions=2)
+    failed = {"batch.kubernetes.io/job-index-failure-count": "1"}
+    assert of_job(known, annotations=failed).is_made is False
+
+
+def test_an_ignored_eviction_is_no_failure_and_one_too_many_fails_the_job():
+    pod = owned("Job", "batch/v1")
+    ignoring = job(podFailurePolicy={"rules": [{"action": "Ignore", **DISRUPTED}]})
+    assert with_failures(ignoring, pod, 3).status.failed == 0
+    once = with_failures(job(backoffLimit=1), pod, 1)
+    assert (once.status.failed, of_job(once).is_made) == (1, False)
+    twice = with_failures(once, pod, 1)
+    assert of_job(twice).why == "Job j has ended"
