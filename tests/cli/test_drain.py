@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.planning.drain_clusters import owned_by
 
@@ -45,6 +46,34 @@ def test_a_drain_with_pending_pods_exits_with_1_if_asked_to(snapshot: Path):
     result = run("drain", snapshot, "--zone", "a", "--fail-on-pending")
     assert result.exit_code == 1
     assert "of 2 pods, 1 would run elsewhere, 1 would stay pending" in result.stdout
+
+
+@pytest.mark.parametrize("flag", ["--fail-on-harm", "--fail-on-pending"])
+@pytest.mark.parametrize(
+    ("metadata", "harm"),
+    [
+        ({}, "its only pod would be lost"),
+        (owned_by("Job", "migrate"), "its only pod would be lost"),
+        (owned_by("Workflow", "etl"), "its only pod may be lost"),
+        (owned_by("ReplicaSet", "web"), ""),
+    ],
+)
+def test_the_exit_code_agrees_with_the_verdict(tmp_path: Path, metadata: dict[str, Any], harm: str, flag: str):
+    nodes = [make_node(name, allocatable=ROOM) for name in ("n1", "n2")]
+    job = make_object("Job", "migrate", spec={"backoffLimit": 0})
+    path = write(tmp_path, *nodes, job, make_pod("pod", node="n1", metadata=metadata))
+    result = run("drain", path, "n1", flag)
+    assert result.exit_code == bool(harm)
+    assert harm in result.stdout.splitlines()[0]
+    assert run("drain", path, "--each", flag).exit_code == bool(harm)
+    assert run("drain", path, "--most", flag, "n1").exit_code == bool(harm)
+    (line,) = run("drain", path, "n1", "-o", "jsonl").stdout.splitlines()
+    fate = json.loads(line)["fate"]
+    assert f",{fate}," in run("drain", path, "n1", "-o", "csv").stdout
+    assert ('failures="1"' in run("drain", path, "n1", "-o", "junit").stdout) == bool(harm)
+    (each, _) = map(json.loads, run("drain", path, "--each", "-o", "jsonl").stdout.splitlines())
+    assert each["canGo"] == (not harm)
+    assert each.get(fate, []) == (["default/pod"] if harm else [])
 
 
 def test_a_pod_that_is_pending_already_does_not_fail_a_drain(tmp_path: Path):

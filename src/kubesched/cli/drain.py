@@ -46,9 +46,13 @@ _ZONE: Final = "topology.kubernetes.io/zone"
     help="Write the cluster after the last eviction, with the evicted pods pending: .json, .json.gz or .json.zst.",
 )
 @click.option(
+    "--fail-on-harm",
     "--fail-on-pending",
+    "fail_on_harm",
     is_flag=True,
-    help="Exit with 1 if a pod that runs now would stay pending, or a pod would never be evicted.",
+    help="Exit with 1 if the nodes could not be drained without harm: a pod would or may be lost, stay pending, come "
+    "back, never be evicted, or be evicted from another node. With --each, if that is so of any node; with --most, if "
+    "no node is found.",
 )
 @report_output_option()
 def drain(
@@ -66,7 +70,7 @@ def drain(
     each: bool,
     most: bool,
     write: str | None,
-    fail_on_pending: bool,
+    fail_on_harm: bool,
     output: str,
 ) -> None:
     """Say what would happen to the pods of some nodes that are drained together.
@@ -124,7 +128,7 @@ def drain(
 
         write_snapshot(msgspec.structs.replace(cluster, objects=results[0].objects), write)
     print_report(page, output)
-    if any(result.faults for result in results) or (fail_on_pending and any(map(_is_stuck, results))):
+    if any(result.faults for result in results) or (fail_on_harm and any(map(_is_harm, results))):
         raise click.exceptions.Exit(1)
 
 
@@ -183,7 +187,5 @@ def _explain(names: Sequence[str], selector: str | None, zone: str | None) -> st
     )
 
 
-def _is_stuck(result: "Drain") -> bool:
-    from kubesched.planning import Fate
-
-    return any(result.of(fate) for fate in (Fate.RETURNS, Fate.PENDING, Fate.BLOCKED))
+def _is_harm(result: "Drain") -> bool:
+    return not result.can_go or not result.nodes
