@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kubesched import explain
+from kubesched import drain, explain
 from kubesched.api import GROUP_NAMES, KINDS, KubeObject, Node, Pod, decode_object
 from kubesched.capture import anonymize
 from kubesched.explanation import Explanation, gangs_of
 from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.capture.hostile_cluster import HOSTILE
 from tests.golden.test_cases import CASES
 from tests.oracle.compare import read_case
@@ -275,3 +275,27 @@ def test_pods_stay_in_their_group_and_the_group_keeps_its_minimum(key: str) -> N
     (found,) = gangs_of(replaced, replaced.of(Pod))
     assert (found.key, found.minimum, len(found.pods)) == (key, 3, 4)
     assert found.name != "train"
+
+
+def test_what_becomes_of_drained_pods_stays() -> None:
+    """The kinds that create pods again keep their names, and the Jobs their rules."""
+
+    def owned(name: str, kind: str, version: str) -> Pod:
+        owner = {"apiVersion": version, "kind": kind, "name": "set", "uid": "u", "controller": True}
+        return make_pod(name, node="n1", metadata={"ownerReferences": [owner]})
+
+    rules = [
+        {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}},
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+    ]
+    job = make_object("Job", "set", spec={"backoffLimit": 0, "podFailurePolicy": {"rules": rules}})
+    pods = [
+        owned("a", "CloneSet", "apps.kruise.io/v1alpha1"),
+        owned("b", "Job", "batch/v1"),
+        owned("c", "Secret", "x/v1"),
+    ]
+    cluster = only_read_fields(ClusterObjects((make_node("n1"), make_node("n2"), job, *pods)))
+    after = anonymize(cluster).cluster
+    name = next(one.name for one in after.objects if isinstance(one, Node))
+    assert [pod.fate for pod in drain(after, [name]).pods] == [pod.fate for pod in drain(cluster, ["n1"]).pods]
+    assert [pod.fate.value for pod in drain(cluster, ["n1"]).pods] == ["moves", "moves", "mayBeLost"]

@@ -53,7 +53,8 @@ _MAX_NAMED: Final = 5
 
 
 def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Node]:
-    """The nodes of these names, in the order of the names, each once. A name may be cut at its first dot.
+    """The nodes of these names, in the order of the names, each once. A name may be cut at its first dot, and may be
+    written `node/NAME`, as `kubectl get nodes -o name` prints it.
 
     Args:
         names: a single name stands for a list of one.
@@ -67,6 +68,7 @@ def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Nod
         by_host.setdefault(node.name.partition(".")[0], []).append(node)
     named = {}
     for name in [names] if isinstance(names, str) else names:
+        name = name.removeprefix("node/")
         matches = [nodes[name]] if name in nodes else by_host.get(name, [])
         if len(matches) > 1:
             raise InputError(f"several nodes have the name {name}; write the full name, such as {matches[0].name}")
