@@ -1,6 +1,6 @@
 """Searches for a large set of nodes that can be drained together, from several orders, within a fixed effort."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Final
 
@@ -40,22 +40,23 @@ class DrainSearch:
         self._spent = 0
         self._last = 0  # what the last trial cost
 
-    def largest(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
-        """The largest set that was found; perhaps none.
+    def largest(self, candidates: Sequence[Node], progress: Progress | None = None) -> Drain:
+        """The drain of the largest set that was found, with its objects; perhaps of no node.
 
         Args:
             candidates: in the order in which they are tried first.
             progress: called after each of them.
         """
-        best = self._together(self._one_by_one(candidates, progress))
+        first = self._together(self._one_by_one(candidates, progress), keeps_objects=True)
+        best = self._named(candidates, first)
         pass_cost, self._spent = self._spent, 0
         best = self._grown(best, candidates)
         order = list(candidates)
         while self._affords(pass_cost) and len(best) < len(candidates):
             self._random.shuffle(order)
-            found = self._grown(self._together(self._one_by_one(order)), order)
-            best = max(best, found, key=len)
-        return best
+            found = self._named(order, self._together(self._one_by_one(order)))
+            best = max(best, self._grown(found, order), key=len)
+        return first if len(best) == len(first.nodes) else self._together(best, keeps_objects=True)
 
     def _one_by_one(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
         """The nodes that can go one after another."""
@@ -71,12 +72,17 @@ class DrainSearch:
         trials.go_back(self._start)
         return going
 
-    def _together(self, nodes: list[Node]) -> list[Node]:
-        """Those of some nodes that can go together: without the ones whose pods find no place."""
-        while not (result := self._tried(nodes)).can_go:
+    def _together(self, nodes: list[Node], *, keeps_objects: bool = False) -> Drain:
+        """The drain of those of some nodes that can go together: without the ones whose pods find no place."""
+        while not (result := self._tried(nodes, keeps_objects=keeps_objects)).can_go:
             bad = {pod.node for pod in result.pods if pod.fate.is_bad}
             nodes = [node for node in nodes if node.name not in bad] if bad else nodes[:-1]
-        return nodes
+        return result
+
+    @staticmethod
+    def _named(candidates: Iterable[Node], result: Drain) -> list[Node]:
+        by_name = {node.name: node for node in candidates}
+        return [by_name[name] for name in result.nodes]
 
     def _grown(self, nodes: list[Node], candidates: Sequence[Node]) -> list[Node]:
         """The nodes, and the candidates that can go together with them."""
@@ -88,14 +94,14 @@ class DrainSearch:
                 nodes = [*nodes, node]
         return nodes
 
-    def _tried(self, nodes: Sequence[Node]) -> Drain:
+    def _tried(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
         try:
-            return self._run(nodes)
+            return self._run(nodes, keeps_objects=keeps_objects)
         finally:
             self._cluster.trials.go_back(self._start)
 
-    def _run(self, nodes: Sequence[Node]) -> Drain:
-        result = Draining(self._cluster, nodes).run()
+    def _run(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
+        result = Draining(self._cluster, nodes, keeps_objects=keeps_objects).run()
         self._last = 1 + result.n_evicted + len(self._cluster.nodes) // _NODES_PER_EFFORT
         self._spent += self._last
         self._collect()

@@ -113,7 +113,7 @@ class Drainer:
         with paused_gc():
             collected = map(_collect, count())
             search = DrainSearch(self._cluster, self._start, self._seed, lambda: next(collected))
-            return self._try(search.largest(candidates, progress), keeps_objects=True)
+            return search.largest(candidates, progress)
 
     def _chosen(self, nodes: Iterable[str] | None) -> list[Node]:
         return list(self._cluster.nodes.values()) if nodes is None else self._cluster.named(nodes)
