@@ -29,7 +29,8 @@ def snapshot(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "nodes", [["n1"], ["n1.example.com"], ["node/n1.example.com"], ["-l", "pool=spot"], ["--zone", "a", "-l", "pool in (spot)"]]
+    "nodes",
+    [["n1"], ["n1.example.com"], ["node/n1.example.com"], ["-l", "pool=spot"], ["--zone", "a", "-l", "pool in (spot)"]],
 )
 def test_nodes_are_named_or_selected(snapshot: Path, nodes: list[str]):
     result = run("drain", snapshot, *nodes)
