@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.errors import PluginError
 from kubesched.explanation import Explainer
 from kubesched.extender.server import ClusterWrites, Extender
 from kubesched.framework import Action, ActionDone, Bind, CycleState, Handle, PatchPodStatus, Plugin, Status, Wait
@@ -123,6 +124,8 @@ LOOKS: dict[str, tuple[Callable[[Handle, CycleState], Any], Any]] = {
     "snapshot": (lambda handle, state: handle.snapshot().nodes.names[0], "n"),
     "get": (lambda handle, state: handle.get("Pod", "default", "there"), THERE),
     "list": (lambda handle, state: [node.name for node in handle.list("Node")], ["n"]),
+    "plugin": (lambda handle, state: handle.plugin, "Probe"),
+    "reads": (lambda handle, state: dict(handle.reads), {"Node": "Node", "Pod": "Pod"}),
 }
 OTHERS = {"extenders", "nominated", "waiting_pods", "perform", "wait", "activate", "logger"}
 
@@ -137,6 +140,27 @@ def test_nothing_of_the_handle_is_left_out_here() -> None:
 def test_what_a_plugin_reads(driver: Callable[[Probe], None], name: str) -> None:
     look, expected = LOOKS[name]
     assert looked(driver, look) == expected
+
+
+@pytest.mark.parametrize("driver", ALL)
+@pytest.mark.parametrize("call", ["get", "list"])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("Servce", '"Servce" is not a kind that kubesched reads; did you mean "Service"?'),
+        ("Service", 'the plugin does not declare this kind; add reads = ("Service",) to the class'),
+        ("v1/ConfigMap", 'the plugin does not declare this kind; add reads = ("v1/ConfigMap",) to the class'),
+    ],
+)
+def test_a_kind_that_is_not_declared_is_refused(
+    driver: Callable[[Probe], None], call: str, kind: str, message: str
+) -> None:
+    def ask(handle: Handle, state: CycleState) -> str:
+        with pytest.raises(PluginError) as refused:
+            handle.get(kind, "", "x") if call == "get" else handle.list(kind)
+        return str(refused.value)
+
+    assert looked(driver, ask).startswith(f'handle.{call}("{kind}"): {message}')
 
 
 @pytest.mark.parametrize("driver", ALL)

@@ -80,6 +80,8 @@ def test_a_cluster_can_change_between_two_questions():
 
 def test_plugins_are_started_and_stopped_and_find_other_objects():
     class Counting(Plugin):
+        reads = ("Service",)
+
         def start(self, handle):
             self.events = [len(list(handle.list("Service")))]
 

@@ -341,6 +341,7 @@ class StaleScore(Good):
 class StaleObjects(Good):
     """Reads objects that no column follows."""
 
+    reads = ("Service",)
     def filter_nodes(self, state, pod, nodes):
         found = len(list(self.handle.list("Service")))
         return np.full(len(nodes), 0 if found else 1)

@@ -18,6 +18,7 @@ from kubesched.api.kinds import (
     completed,
     decode_object,
     kind_key,
+    kind_named,
     kind_of,
     objects_of,
 )
@@ -119,6 +120,7 @@ from kubesched.api.storage import (
     VolumeSpec,
     VolumeStatus,
 )
+from kubesched.api.unstructured import Unstructured, plural_of
 from kubesched.api.workloads import (
     CoschedulingPodGroup,
     ExitCodesPattern,
@@ -213,6 +215,7 @@ __all__ = [
     "Taint",
     "Toleration",
     "TopologySpreadConstraint",
+    "Unstructured",
     "Value",
     "VolcanoPodGroup",
     "Volume",
@@ -236,6 +239,7 @@ __all__ = [
     "is_qualified_name",
     "is_scalar_resource",
     "kind_key",
+    "kind_named",
     "kind_of",
     "label_value_faults",
     "limits_of",
@@ -246,6 +250,7 @@ __all__ = [
     "parse_quantity",
     "parse_selector",
     "parse_selector_text",
+    "plural_of",
     "qualified_name_faults",
     "requests_key",
     "requests_of",

@@ -1,5 +1,6 @@
-"""The kinds that kubesched reads: their place in the API, and the decoding of their JSON."""
+"""The kinds that kubesched reads, and those that plugins name: their place in the API, the decoding of their JSON."""
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final, TypeVar
@@ -19,6 +20,7 @@ from kubesched.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from kubesched.api.unstructured import Unstructured, plural_of
 from kubesched.api.workloads import (
     CoschedulingPodGroup,
     Job,
@@ -32,7 +34,7 @@ from kubesched.api.workloads import (
     StatefulSet,
     VolcanoPodGroup,
 )
-from kubesched.documents import RawJson, decode_forgiving
+from kubesched.documents import RawJson, decode_forgiving, did_you_mean, quoted
 from kubesched.errors import InputError, ObjectError
 
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
@@ -53,12 +55,13 @@ class Kind(msgspec.Struct, frozen=True):
     """A kind of object.
 
     Attributes:
-        name: as in the field `kind`.
+        name: as in the field `kind`; empty where a plugin names a kind by its plural.
         group: API group, empty for the core group.
         version: the API version that is watched.
         plural: the resource's name in URLs and for `kubectl get`.
         namespaced: whether its objects live in namespaces.
-        type: the struct. Its name is the key in KINDS, because several API groups have a kind of one name.
+        type: the struct. Its name is the key in KINDS, because several API groups have a kind of one name; Unstructured
+            for the kinds that are not in KINDS.
         is_optional: whether an API server may lack it: a custom resource, an alpha API, or one of newer servers.
         use: who reads it.
     """
@@ -78,9 +81,15 @@ class Kind(msgspec.Struct, frozen=True):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
+    def key(self) -> str:
+        """What `kind_of` returns for its objects: the key in KINDS, or `group/version/plural`."""
+        return f"{self.api_version}/{self.plural}" if self.type is Unstructured else self.type.__name__
+
+    @property
     def resource(self) -> str:
         """As `kubectl get` takes it: the plural, with the group where other groups may have the same."""
-        return f"{self.plural}.{self.group}" if self.is_optional else self.plural
+        may_be_several = self.group and (self.is_optional or self.type is Unstructured)
+        return f"{self.plural}.{self.group}" if may_be_several else self.plural
 
 
 _DEVICES: Final = "resource.k8s.io"
@@ -152,8 +161,63 @@ def kind_key(name: str, group: str) -> str:
 
 
 def kind_of(known: KubeObject) -> str:
-    """The object's kind, a key of KINDS."""
-    return type(known).__name__
+    """The object's kind: a key of KINDS, or `group/version/plural` for an Unstructured."""
+    return known.kind_key if isinstance(known, Unstructured) else type(known).__name__
+
+
+_VERSION: Final = re.compile(r"v[1-9]\d*((alpha|beta)[1-9]\d*)?")
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9.-]*")
+
+
+def kind_named(name: str) -> Kind:
+    """The kind that a plugin names: a key of KINDS, or `group/version/Kind` (`v1/Kind` in the core group), where the
+    plural may be in the place of the kind. A `?` at the end makes it optional: an API server may lack it.
+
+    Raises:
+        InputError: there is no such kind, or plugins may not read it.
+
+    Example:
+        assert kind_named("apps/v1/ReplicaSet") is KINDS["ReplicaSet"]
+        assert kind_named("metrics.k8s.io/v1beta1/NodeMetrics?").plural == "nodes"
+    """
+    plain = name.removesuffix("?")
+    if known := KINDS.get(plain):
+        return known
+    api_version, _, last = plain.rpartition("/")
+    group, _, version = api_version.rpartition("/")
+    if not (_VERSION.fullmatch(version) and _NAME.fullmatch(last) and (not group or _NAME.fullmatch(group))):
+        raise InputError(_not_a_kind(plain, last))
+    is_plural = last == last.lower()
+    if not group and last in ("Secret", "secrets"):
+        raise InputError(
+            f"{quoted(name)}: plugins do not read Secrets, because what a scheduler watches is in its memory and may "
+            "be saved in snapshots; mount the Secret into the scheduler's pod instead"
+        )
+    for known in KINDS.values():
+        if known.group == group and last in (known.name, known.plural):
+            if known.version != version:
+                raise InputError(
+                    f"{quoted(name)}: kubesched reads {known.name} as {known.api_version}; write "
+                    f"{quoted(known.type.__name__)}"
+                )
+            return known
+    plural = last if is_plural else plural_of(last, group)
+    return Kind(
+        "" if is_plural else last,
+        group,
+        version,
+        plural,
+        namespaced=False,
+        type=Unstructured,
+        is_optional=name.endswith("?"),
+        use=KindUse.PLUGINS,
+    )
+
+
+def _not_a_kind(name: str, last: str) -> str:
+    near = did_you_mean(last, KINDS) if "/" not in name else ""
+    written = "write other kinds as group/version/Kind, such as metrics.k8s.io/v1beta1/NodeMetrics or v1/ConfigMap"
+    return f"{quoted(name)} is not a kind that kubesched reads; {near + ' Or ' if near else ''}{written}"
 
 
 def objects_of(snapshot: object) -> list[KubeObject]:
@@ -184,14 +248,23 @@ _TOLD_APART_BY_UID: Final = ("Pod", "PersistentVolumeClaim")
 _DECODERS: Final = {name: msgspec.json.Decoder(kind.type) for name, kind in KINDS.items()}
 
 
-def decode_object(kind: str, raw: RawJson, *, keep_source: bool = True) -> KubeObject:
-    """Decode the JSON of one object of a known kind and, where that is wanted, remember its source (`raw`).
+_decode_unstructured: Final = msgspec.json.Decoder(Unstructured).decode
+
+
+def decode_object(kind: str | Kind, raw: RawJson, *, keep_source: bool = True) -> KubeObject:
+    """Decode the JSON of one object of a kind and, where that is wanted, remember its source (`raw`). An Unstructured
+    always has its source.
 
     A field that is null is taken as absent. Namespace and uid are `completed`.
 
     Raises:
         ObjectError: the JSON is broken or a field has the wrong type; the message begins with the field.
     """
+    if isinstance(kind, Kind) or kind not in _DECODERS:
+        named = kind if isinstance(kind, Kind) else kind_named(kind)
+        if named.type is Unstructured:
+            return _unstructured(named, raw)
+        kind = named.key
     decoded, raw = decode_forgiving(_DECODERS[kind].decode, raw)
     if not decoded.metadata.name:
         raise ObjectError("metadata.name is missing")
@@ -201,12 +274,30 @@ def decode_object(kind: str, raw: RawJson, *, keep_source: bool = True) -> KubeO
     return decoded
 
 
+def _unstructured(kind: Kind, raw: RawJson) -> Unstructured:
+    """An object with its whole JSON; the items of a list may lack apiVersion and kind."""
+    decoded, raw = decode_forgiving(_decode_unstructured, raw)
+    if not decoded.metadata.name:
+        raise ObjectError("metadata.name is missing")
+    api_version, name = decoded.api_version or kind.api_version, decoded.kind or kind.name
+    if not name:
+        raise ObjectError("kind is missing")
+    decoded = msgspec.structs.replace(decoded, api_version=api_version, kind=name)
+    if kind_of(decoded) != kind.key:
+        expected = f"{kind.api_version}/{kind.name or kind.plural}"
+        raise ObjectError(f"found {api_version}/{name}; expected {expected}")
+    decoded.__dict__["raw_source"] = bytes(raw)
+    return decoded
+
+
 def completed(known: ObjectT) -> ObjectT:
     """The object with a namespace and, if it is a pod or a claim, with a uid; the same object if nothing is missing.
 
     Namespaced kinds without a namespace are put into `default`, as an API server would. A pod or claim without a uid,
     which has never met one, gets its name for a uid: it is the only one of that name.
     """
+    if isinstance(known, Unstructured):
+        return known
     kind, metadata = kind_of(known), known.metadata
     namespace = metadata.namespace or ("default" if KINDS[kind].namespaced else "")
     uid = metadata.uid or (f"{kind}/{namespace}/{metadata.name}" if kind in _TOLD_APART_BY_UID else "")

@@ -3,7 +3,6 @@
 Rule: k8s.io/apimachinery v0.36 field errors (`<path>: Invalid value: <value>: <detail>`) and aggregates (`[e1, e2]`).
 """
 
-import difflib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -13,6 +12,8 @@ from msgspec.structs import fields as struct_fields
 
 from kubesched.api import qualified_name_faults
 from kubesched.config.scalars import Duration
+from kubesched.documents import did_you_mean as did_you_mean
+from kubesched.documents import quoted as quoted
 from kubesched.errors import ConfigError
 
 
@@ -111,22 +112,6 @@ def config_error(errors: Sequence[FieldError], prefix: str = "") -> ConfigError:
 
 PLUGIN_LIKENESS: Final = 0.8
 """How near the name of a plugin has to be: Coscheduling is another plugin than SchedulingGates."""
-
-
-def did_you_mean(wrong: str, allowed: Iterable[str], likeness: float = 0.6) -> str:
-    """`did you mean "x"?` for the nearest allowed word, or nothing where none is near. Case does not count.
-
-    Args:
-        likeness: how near a word has to be, from 0 to 1 for the same word.
-    """
-    by_lower = {word.lower(): word for word in allowed}
-    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=likeness)
-    return f"did you mean {quoted(by_lower[near[0]])}?" if near else ""
-
-
-def quoted(text: str) -> str:
-    """The text in double quotes, as Go's %q writes it."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _shown(value: object) -> str:

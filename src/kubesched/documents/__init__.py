@@ -5,6 +5,7 @@ from kubesched.documents.forgiving import decode_forgiving
 from kubesched.documents.nesting import RawJson, decode_nested
 from kubesched.documents.places import Place, Places, locate, next_step
 from kubesched.documents.slash_comments import advice_on_comments
+from kubesched.documents.spelling import did_you_mean, quoted
 from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
 from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
 from kubesched.documents.yaml_writer import write_yaml
@@ -24,8 +25,10 @@ __all__ = [
     "decode_nested",
     "describe_fault",
     "describe_json_fault",
+    "did_you_mean",
     "locate",
     "next_step",
+    "quoted",
     "read_file",
     "read_whole",
     "read_yaml",

@@ -23,10 +23,11 @@ from kubesched.framework.framework import Framework, PreFiltered
 from kubesched.framework.hooks import HOOKS, DependsOn
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
-from kubesched.framework.plugin import Handle, Plugin
+from kubesched.framework.plugin import Handle, Plugin, handle_of
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
+from kubesched.framework.reads import kinds_read
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.scores import Scores, default_normalize, keeps_equal
 from kubesched.framework.services import CalledExtenders, Logger, ObjectName, Services, WaitFor
@@ -115,9 +116,11 @@ __all__ = [
     "fault_text",
     "find_feasible",
     "fit_error",
+    "handle_of",
     "in_one_line",
     "keeping_definition_faults",
     "keeps_equal",
+    "kinds_read",
     "located_line",
     "rejection_details",
     "strike_nodes",

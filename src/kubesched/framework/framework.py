@@ -30,6 +30,7 @@ from kubesched.framework.hooks import DependsOn
 from kubesched.framework.lifting import lifted_filter
 from kubesched.framework.plugin import Handle
 from kubesched.framework.profile import Profile
+from kubesched.framework.reads import readable
 from kubesched.framework.scores import Scores, score_rule
 from kubesched.framework.services import Services
 from kubesched.framework.status import (
@@ -89,6 +90,7 @@ class Framework:
             cluster_state,
             what_if=self.what_if,
             preempt_plugins=tuple(plugin for plugin in profile.plugins if plugin.defines("preempt")),
+            reads={name: key for one in profile.plugins for name, key in readable(one.name, one.reads).items()},
             **{name: getattr(services, name) for name in Services.__struct_fields__},
         )
         points = profile.points

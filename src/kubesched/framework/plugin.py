@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import ClassVar, Final
 
+import msgspec
+
 from kubesched.api import KubeObject, Pod
 from kubesched.config import PluginArgs
 from kubesched.engine import IntVector
@@ -17,13 +19,14 @@ from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, meant_hook
 from kubesched.framework.queued_pod import QueuedPodInfo
+from kubesched.framework.reads import readable, undeclared
 from kubesched.framework.services import Services
 from kubesched.framework.status import PostFilterAnswer, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
-__all__ = ["Handle", "Plugin"]
+__all__ = ["Handle", "Plugin", "handle_of"]
 
 
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
@@ -63,8 +66,10 @@ class Plugin:
     """What the verdicts of `filter_nodes` mean: verdict 1 is the first."""
     depends_on: ClassVar[DependsOn] = DependsOn.ANYTHING
     """What the column rules read. Change it only if that is exactly true: columns are kept accordingly."""
-    reads: ClassVar[tuple[str, ...]] = ()
-    """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched."""
+    reads: tuple[str, ...] = ()
+    """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched: `Service`, or
+    `metrics.k8s.io/v1beta1/NodeMetrics` for a kind that kubesched does not know. With a `?` at the end, an API server
+    may lack the kind. `__init__` may change what the class has."""
     wants_raw: ClassVar[bool] = False
     """Whether it reads `raw` or `document` of nodes or pods."""
     definition_fault: ClassVar[PluginDefinitionError | None] = None
@@ -269,9 +274,12 @@ class Handle(Services, frozen=True, eq=False):
         extenders: HTTP extenders to be asked by preemption and Bind; None in a run that calls none.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
+        plugin: whose handle this is; empty for that of a profile.
+        reads: the kinds that the plugin may ask for: each name for a kind, and what objects of it are stored under.
 
     Raises:
         RuntimeError: from clock, perform and wait in a run that does not have them.
+        PluginError: from get and list of a kind that the plugin does not declare in `reads`.
 
     Example:
         async def pre_bind(self, state, pod, node_name):
@@ -283,6 +291,8 @@ class Handle(Services, frozen=True, eq=False):
     cluster_state: ClusterState
     what_if: Callable[[CycleState, Pod, Nodes], WhatIf] = _no_what_if
     preempt_plugins: tuple[Plugin, ...] = ()
+    plugin: str = ""
+    reads: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     def snapshot(self) -> Snapshot:
         """The cluster as this cycle sees it."""
@@ -290,11 +300,21 @@ class Handle(Services, frozen=True, eq=False):
 
     def get(self, kind: str, namespace: str, name: str) -> KubeObject | None:
         """An object by kind and name; None when there is none. The namespace is empty for kinds outside namespaces."""
-        return self.cluster_state.objects.get(kind, f"{namespace}/{name}" if namespace else name)
+        key = self.reads.get(kind) or undeclared(self.plugin, kind, "get")
+        return self.cluster_state.objects.get(key, f"{namespace}/{name}" if namespace else name)
 
     def list(self, kind: str) -> Iterable[KubeObject]:
         """All objects of a kind, in order of appearance."""
-        return self.cluster_state.objects.list(kind)
+        return self.cluster_state.objects.list(self.reads.get(kind) or undeclared(self.plugin, kind, "list"))
+
+
+def handle_of(handle: Handle, plugin: Plugin) -> Handle:
+    """The handle of a profile for one of its plugins, with the kinds that it declares.
+
+    Raises:
+        PluginDefinitionError: `reads` is not valid.
+    """
+    return msgspec.structs.replace(handle, plugin=plugin.name, reads=readable(plugin.name, plugin.reads))
 
 
 def _check_definition(cls: type[Plugin]) -> None:
@@ -354,6 +374,9 @@ def _check_declarations(cls: type[Plugin]) -> None:
         raise PluginDefinitionError(
             f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.__name__
         )
+    reads: object = cls.reads
+    if not isinstance(reads, property):
+        readable(cls.__name__, reads)
     for hook, part in _PARTS:
         if depends_on in (DependsOn.NODE, DependsOn.ROW) and cls.defines(hook) and not cls.defines(part):
             raise PluginDefinitionError(

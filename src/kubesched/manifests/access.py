@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kubesched.api import KINDS
-from kubesched.errors import InputError
+from kubesched.api import kind_named
 from kubesched.manifests.installation import Document, Installation
 
 __all__ = [
@@ -35,13 +34,11 @@ def read_rules(kinds: Iterable[str]) -> list[Document]:
     """List and watch kinds.
 
     Raises:
-        InputError: a kind is not among those that a watch brings.
+        InputError: there is no such kind.
     """
     by_group: dict[str, list[str]] = {}
-    for name in kinds:
-        if name not in KINDS:
-            raise InputError(f'a plugin reads "{name}"; expected one of the kinds {", ".join(KINDS)}')
-        by_group.setdefault(KINDS[name].group, []).append(KINDS[name].plural)
+    for kind in map(kind_named, kinds):
+        by_group.setdefault(kind.group, []).append(kind.plural)
     return [rule(group, sorted(plurals), ["list", "watch"]) for group, plurals in sorted(by_group.items())]
 
 

@@ -15,6 +15,7 @@ from kubesched.framework import (
     Framework,
     Profile,
     Services,
+    handle_of,
     located_line,
 )
 from kubesched.scheduler.binding_cycle import is_cancelled
@@ -53,7 +54,7 @@ def build_frameworks(
     frameworks = {p.scheduler_name: make_framework(p, cache, cluster_state, offered) for p in profiles}
     for framework in frameworks.values():
         for plugin in framework.profile.plugins:
-            plugin.handle = framework.handle
+            plugin.handle = handle_of(framework.handle, plugin)
     return frameworks
 
 
@@ -69,7 +70,7 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
         profile = framework.profile
         for plugin in profile.plugins:
             try:
-                answer: object = plugin.start(framework.handle)
+                answer: object = plugin.start(plugin.handle)
                 if inspect.isawaitable(answer):
                     await answer
             except HOOK_FAULTS as error:

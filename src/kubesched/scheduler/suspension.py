@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from kubesched.api import kind_named
 from kubesched.framework import Action, ActionDone, ObjectName
 
 __all__ = [
@@ -104,12 +105,18 @@ async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[
 
     Raises:
         TypeError, ValueError: `seconds` is not a finite number from 0, or `reads` is not a list of names.
+        InputError: there is no such kind.
     """
     if not 0 <= seconds < math.inf:
         raise ValueError(f"seconds: found {seconds}; expected a finite number, 0 or more")
     if isinstance(reads, str):
         raise TypeError(f"reads: found {reads!r}; expected a list of names")
-    return bool(await suspend(WaitRequest(condition, seconds, tuple(dict.fromkeys(reads)))))
+    return bool(await suspend(WaitRequest(condition, seconds, tuple(dict.fromkeys(map(_stored_under, reads))))))
+
+
+def _stored_under(name: ObjectName) -> ObjectName:
+    """The name of objects with the kind as the cluster state has it."""
+    return kind_named(name).key if isinstance(name, str) else (kind_named(name[0]).key, name[1])
 
 
 async def drive(

@@ -18,8 +18,8 @@ from kubesched.config import (
     load_args,
     queue_sort_advice,
 )
-from kubesched.errors import ConfigError
-from kubesched.framework import HOOK_FAULTS, Plugin, Profile, located_line
+from kubesched.errors import ConfigError, PluginDefinitionError
+from kubesched.framework import HOOK_FAULTS, Plugin, Profile, kinds_read, located_line
 from kubesched.setup.expansion import expand_points, score_weights
 from kubesched.setup.registry import Registry
 
@@ -143,15 +143,20 @@ def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -
 
     Raises:
         ConfigError: the arguments are not valid, or the class raises something.
+        PluginDefinitionError: its `reads` is not valid.
     """
     name = plugin_class.__name__
     try:
         args = typed_args(plugin_class, given)
         if errors := args.validate(""):
             raise config_error(errors)
-        return plugin_class(args)
+        plugin = plugin_class(args)
+        kinds_read((plugin,))
+        return plugin
     except ConfigError as error:
         raise ConfigError(f'initializing plugin "{name}": {error}') from None
+    except PluginDefinitionError:
+        raise
     except HOOK_FAULTS as error:
         advice = f"__init__ of the class {name} of {plugin_class.__module__} raised this"
         raise ConfigError(f'initializing plugin "{name}": {located_line(error)}\n  {advice}') from error

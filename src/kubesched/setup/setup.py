@@ -12,7 +12,7 @@ from kubesched.api import KINDS, WATCHED_KINDS
 from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
-from kubesched.framework import Profile
+from kubesched.framework import Profile, kinds_read
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
 from kubesched.setup.extender_calls import sent_kinds
 from kubesched.setup.older_versions import log_conversion, older_versions
@@ -52,8 +52,14 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
     @property
     def watched_kinds(self) -> tuple[str, ...]:
         """What a live scheduler with these profiles watches: WATCHED_KINDS, and what plugins declare in `reads`."""
-        read = {kind for profile in self.profiles for plugin in profile.plugins for kind in plugin.reads}
-        return tuple(kind for kind in KINDS if kind in WATCHED_KINDS or kind in read)
+        read = self.read_kinds
+        known = (kind for kind in KINDS if kind in WATCHED_KINDS or kind in read)
+        return (*known, *(name for name in read if name not in KINDS))
+
+    @property
+    def read_kinds(self) -> tuple[str, ...]:
+        """What plugins declare in `reads`, each kind once: a key of KINDS, or a name as `kind_named` takes it."""
+        return kinds_read(plugin for profile in self.profiles for plugin in profile.plugins)
 
     @property
     def raw_kinds(self) -> frozenset[str]:

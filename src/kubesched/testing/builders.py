@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KINDS, KubeObject, Node, Pod, decode_object
+from kubesched.api import KubeObject, Node, Pod, decode_object, kind_named
 
 __all__ = ["make_node", "make_object", "make_pod"]
 
@@ -24,38 +24,40 @@ def make_object(
     kind: str,
     name: str,
     *,
-    namespace: str = "default",
+    namespace: str = "",
     labels: Mapping[str, str] = _NO_FIELDS,
     annotations: Mapping[str, str] = _NO_FIELDS,
     metadata: Section = _NO_FIELDS,
     **sections: Any,
 ) -> KubeObject:
-    """Make an object of any kind that a scheduler reads.
+    """Make an object of any kind that a scheduler or a plugin reads.
 
     Args:
-        kind: as in the field `kind`, such as `Service`.
-        namespace: left out for kinds that live outside namespaces.
+        kind: as in the field `kind`, such as `Service`; as plugins name it in `reads` for kinds that kubesched does not
+            know: `metrics.k8s.io/v1beta1/NodeMetrics`.
+        namespace: left out for kinds that live outside namespaces. By default it is `default` for those that live in
+            one, as far as kubesched knows them.
         metadata: further fields of the metadata, and others for those that are made up: uid, resourceVersion,
             creationTimestamp.
         sections: the other fields of the object in the wire's spelling, such as `spec={...}`.
     Raises:
-        KeyError: kubesched does not read the kind.
+        InputError: there is no such kind.
         ObjectError: the fields do not decode.
 
     Example:
         make_object("PersistentVolumeClaim", "data", spec={"storageClassName": "ssd"})
     """
-    known = KINDS[kind]
-    place = {"namespace": namespace} if known.namespaced else {}
+    known = kind_named(kind)
+    place = {"namespace": namespace or "default"} if known.namespaced or (namespace and "/" in kind) else {}
     made_up = {
-        "uid": "-".join(("uid", kind.lower(), *place.values(), name)),
+        "uid": "-".join(("uid", known.resource if "/" in kind else kind.lower(), *place.values(), name)),
         "resourceVersion": "1",
         "creationTimestamp": _CREATED,
     }
     said = _filled(labels=dict(labels), annotations=dict(annotations))
     about = {"name": name, **place, **made_up, **said, **metadata}
     document = {"apiVersion": known.api_version, "kind": known.name, "metadata": about, **sections}
-    return decode_object(kind, msgspec.json.encode(document))
+    return decode_object(known, msgspec.json.encode(document))
 
 
 def make_pod(

@@ -7,7 +7,7 @@ plugin about one pod.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, kind_of
 from kubesched.errors import PluginError
 from kubesched.framework import (
     HOOKS,
@@ -84,7 +84,7 @@ class FakeCluster:
         objects: Iterable[KubeObject] = (),
     ) -> None:
         self.cluster_state = ClusterState()
-        self.cluster_state.load([(type(known).__name__, known) for known in (*nodes, *pods, *objects)])
+        self.cluster_state.load([(kind_of(known), known) for known in (*nodes, *pods, *objects)])
         self._loop = EventLoop()
         services = Services(clock=VirtualClock())
         (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.cluster_state, services).values()
@@ -106,12 +106,12 @@ class FakeCluster:
     def put(self, *objects: KubeObject) -> None:
         """Add objects, or change them to what they are here."""
         for known in objects:
-            self.cluster_state.apply(WatchEvent(EventType.MODIFIED, type(known).__name__, known))
+            self.cluster_state.apply(WatchEvent(EventType.MODIFIED, kind_of(known), known))
 
     def remove(self, *objects: KubeObject) -> None:
         """Take objects away."""
         for known in objects:
-            self.cluster_state.apply(WatchEvent(EventType.DELETED, type(known).__name__, known))
+            self.cluster_state.apply(WatchEvent(EventType.DELETED, kind_of(known), known))
 
     def stop(self) -> None:
         """Stop the plugins."""

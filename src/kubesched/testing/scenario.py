@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, decode_object
+from kubesched.api import KubeObject, Node, Pod, decode_object, kind_of
 from kubesched.testing.builders import make_node, make_object, make_pod
 
 __all__ = ["Scenario", "varied_scenario"]
@@ -47,7 +47,7 @@ class Scenario(msgspec.Struct, frozen=True):
 
 
 def _copied(objects: tuple[T, ...]) -> tuple[T, ...]:
-    return tuple(cast("T", decode_object(type(known).__name__, known.raw)) for known in objects)
+    return tuple(cast("T", decode_object(kind_of(known), known.raw)) for known in objects)
 
 
 _HOST: Final = "kubernetes.io/hostname"

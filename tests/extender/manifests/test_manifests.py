@@ -189,8 +189,8 @@ def test_an_extender_behind_a_service_has_no_rights_of_a_scheduler():
 
 
 def test_a_kind_that_cannot_be_watched_is_refused():
-    with pytest.raises(InputError, match='a plugin reads "Secret"; expected one of the kinds Node, Pod'):
-        Made(kinds=("Node", "Secret"))
+    with pytest.raises(InputError, match='"Frob" is not a kind that kubesched reads'):
+        Made(kinds=("Node", "Frob"))
 
 
 # --- the configuration ---

@@ -164,13 +164,6 @@ def test_pods_are_not_watched_where_all_plugins_depend_on_nodes_alone():
         assert watched_kinds([alone, *set_up(None, [other], default_plugins=False).profiles]) == ("Node", "Pod")
 
 
-@pytest.mark.parametrize("reads", ["Node", ("Frob",), None])
-def test_what_nobody_can_watch_is_refused(reads: object):
-    plugin = type("Odd", (Labels,), {"reads": reads})()
-    with pytest.raises(InputError, match=r"^plugin Odd: reads is .*; expected a tuple of CSIDriver, .*StorageClass"):
-        watched_kinds([minimal_profile(plugin)])
-
-
 def test_every_plugin_in_the_tree_can_be_watched_for():
     kinds = watched_kinds([minimal_profile(*(plugin_class() for plugin_class in IN_TREE_PLUGINS.values()))])
     assert {"CSINode", "PodDisruptionBudget", "StorageClass"} < set(kinds)

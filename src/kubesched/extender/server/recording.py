@@ -15,7 +15,7 @@ from typing import Final, Self
 
 import msgspec
 
-from kubesched.api import KINDS, EventType, WatchEvent, decode_object
+from kubesched.api import EventType, WatchEvent, decode_object
 from kubesched.documents import describe_json_fault
 from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
@@ -186,8 +186,6 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | Re
             yield RecordedWatch(read.watched)
         if read.event is not None:
             kind = read.event.kind
-            if kind not in KINDS:
-                raise InputError(f'an event of kind "{kind}", which schedulers do not read')
             yield WatchEvent(read.event.type, kind, decode_object(kind, read.event.object))
         if read.call is not None:
             call = read.call

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Final
 
-from kubesched.api import KINDS
 from kubesched.errors import InputError
-from kubesched.framework import HOOKS, DependsOn, Plugin, Profile
+from kubesched.framework import HOOKS, DependsOn, Plugin, Profile, kinds_read
 
 __all__ = ["check_needs_no_watch", "counting_filters", "watched_kinds"]
 
@@ -30,26 +29,18 @@ def watched_kinds(profiles: Iterable[Profile], *, bind: bool = False) -> tuple[s
     Args:
         bind: whether the extender binds.
     Raises:
-        InputError: a plugin reads a kind that cannot be watched.
+        PluginDefinitionError: a plugin reads a kind that cannot be watched.
     """
+    profiles = tuple(profiles)
     kinds = {"Node": None}
     if bind:
         kinds["Pod"] = None
     for profile in profiles:
         for plugin in profile.plugins:
-            _check_reads(plugin)
             if plugin.depends_on is not DependsOn.NODE or plugin.defines("preempt") or _reads_beyond_nodes(plugin):
                 kinds["Pod"] = None
-            kinds |= dict.fromkeys(plugin.reads)
+    kinds |= dict.fromkeys(kinds_read(plugin for profile in profiles for plugin in profile.plugins))
     return tuple(kinds)
-
-
-def _check_reads(plugin: Plugin) -> None:
-    reads: object = plugin.reads
-    if not isinstance(reads, tuple | list) or not KINDS.keys() >= set(reads):
-        raise InputError(
-            f"plugin {plugin.name}: reads is {reads!r:.80}; expected a tuple of {', '.join(sorted(KINDS))}"
-        )
 
 
 def check_needs_no_watch(profiles: Iterable[Profile]) -> None:
@@ -77,7 +68,7 @@ def counting_filters(profiles: Iterable[Profile]) -> list[str]:
 def _reads_beyond_nodes(plugin: Plugin) -> str:
     """What a plugin reads that only a watch gives, as far as it can be seen; empty for nothing."""
     if kinds := [kind for kind in plugin.reads if kind != "Node"]:
-        return " and ".join(kinds)
+        return " and ".join(kind.removesuffix("?") for kind in kinds)
     return _reads_pods(plugin, _ALL_HOOKS)
 
 

@@ -1,0 +1,23 @@
+"""Suggests the word that was meant where a name is spelt wrong."""
+
+import difflib
+import json
+from collections.abc import Iterable
+
+__all__ = ["did_you_mean", "quoted"]
+
+
+def did_you_mean(wrong: str, allowed: Iterable[str], likeness: float = 0.6) -> str:
+    """`did you mean "x"?` for the nearest allowed word, or nothing where none is near. Case does not count.
+
+    Args:
+        likeness: how near a word has to be, from 0 to 1 for the same word.
+    """
+    by_lower = {word.lower(): word for word in allowed}
+    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=likeness)
+    return f"did you mean {quoted(by_lower[near[0]])}?" if near else ""
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, as Go's %q writes it."""
+    return json.dumps(text, ensure_ascii=False)
