@@ -342,6 +342,7 @@ class StaleObjects(Good):
     """Reads objects that no column follows."""
 
     reads = ("Service",)
+
     def filter_nodes(self, state, pod, nodes):
         found = len(list(self.handle.list("Service")))
         return np.full(len(nodes), 0 if found else 1)

@@ -8,6 +8,7 @@ from kubesched.api.events import (
     EventResource,
     EventType,
     WatchEvent,
+    custom_resource,
 )
 from kubesched.api.kinds import (
     KINDS,
@@ -229,6 +230,7 @@ __all__ = [
     "as_int64",
     "compare_versions",
     "completed",
+    "custom_resource",
     "decode_object",
     "group_name",
     "has_same_requests",

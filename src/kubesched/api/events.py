@@ -84,12 +84,28 @@ class EventResource(enum.Enum):
     STORAGE_CLASS = "storage.k8s.io/StorageClass"
     WILDCARD = "*"
 
+    def __str__(self) -> str:
+        return self.value
+
+
+def custom_resource(kind: str) -> str:
+    """What events name a kind that kubesched does not decode: `plural.version.group`, as kube-scheduler does.
+
+    Args:
+        kind: as `kind_of` returns it, `group/version/plural`; anything else gives an empty text.
+
+    Example:
+        assert custom_resource("example.com/v1/quotas") == "quotas.v1.example.com"
+    """
+    return ".".join(reversed(kind.split("/"))) if "/" in kind else ""
+
 
 class ClusterEvent(msgspec.Struct, frozen=True):
     """Something that may make a pending pod schedulable.
 
     Attributes:
-        resource: the kind of object.
+        resource: the kind of object; `plural.version.group` for a kind that kubesched does not decode, such as
+            `quotas.v1.example.com`, which the plugin has to declare in `reads`.
         action: what happened; a registration may name several actions at once.
         special: a separate label (`UnschedulableTimeout`, `ForceActivate`, ...), empty for ordinary events.
 
@@ -98,14 +114,14 @@ class ClusterEvent(msgspec.Struct, frozen=True):
         assert relabelled.covers(ClusterEvent(EventResource.NODE, ActionType.ADD))
     """
 
-    resource: EventResource
+    resource: EventResource | str
     action: ActionType
     special: str = ""
 
     @property
     def label(self) -> str:
         """As upstream's metrics name it: `NodeAdd`, `AssignedPodDelete`, `storage.k8s.io/CSINodeUpdate`."""
-        return self.special or f"{self.resource.value}{self.action.label}"
+        return self.special or f"{self.resource}{self.action.label}"
 
     @property
     def is_wildcard(self) -> bool:
@@ -122,7 +138,7 @@ class ClusterEvent(msgspec.Struct, frozen=True):
             return True
         same = (
             self.resource is EventResource.WILDCARD
-            or self.resource is incoming.resource
+            or self.resource == incoming.resource
             or (
                 self.resource is EventResource.POD
                 and incoming.resource in (EventResource.ASSIGNED_POD, EventResource.UNSCHEDULABLE_POD)

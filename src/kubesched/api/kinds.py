@@ -260,12 +260,13 @@ def decode_object(kind: str | Kind, raw: RawJson, *, keep_source: bool = True) -
     Raises:
         ObjectError: the JSON is broken or a field has the wrong type; the message begins with the field.
     """
-    if isinstance(kind, Kind) or kind not in _DECODERS:
-        named = kind if isinstance(kind, Kind) else kind_named(kind)
+    decoder = _DECODERS.get(kind) if isinstance(kind, str) else None
+    if decoder is None:
+        named = kind_named(kind) if isinstance(kind, str) else kind
         if named.type is Unstructured:
             return _unstructured(named, raw)
-        kind = named.key
-    decoded, raw = decode_forgiving(_DECODERS[kind].decode, raw)
+        decoder = _DECODERS[named.key]
+    decoded, raw = decode_forgiving(decoder.decode, raw)
     if not decoded.metadata.name:
         raise ObjectError("metadata.name is missing")
     decoded = completed(decoded)

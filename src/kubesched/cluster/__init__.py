@@ -6,6 +6,7 @@ from kubesched.cluster.binding import bind_pod
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
+from kubesched.cluster.discovery import ServedKind, find_served
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
 from kubesched.cluster.listing import ListedObject, list_objects, list_raw
@@ -30,12 +31,14 @@ __all__ = [
     "Reflector",
     "ReflectorCounts",
     "Restart",
+    "ServedKind",
     "Sink",
     "Timing",
     "bind_pod",
     "check_server",
     "client_context",
     "find_access",
+    "find_served",
     "list_objects",
     "list_path",
     "list_raw",

@@ -21,11 +21,11 @@ class ClusterWatch:
 
     Args:
         sink: what it raises ends `run`.
-        kinds: keys of KINDS; by default those that every scheduler watches.
+        kinds: as `kind_named` takes them; by default those that every scheduler watches.
         wants_raw: the kinds whose objects keep their JSON.
         silence: as for Reflector.
     Attributes:
-        reflectors: by kind.
+        reflectors: by the key of the kind.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class ClusterWatch:
         silence: float = SILENCE_SECONDS,
     ) -> None:
         self._timing = client.timing
-        self.reflectors = {
-            kind: Reflector(
+        reflectors = [
+            Reflector(
                 client,
                 kind,
                 sink,
@@ -48,7 +48,8 @@ class ClusterWatch:
                 silence=silence,
             )
             for kind in kinds
-        }
+        ]
+        self.reflectors = {reflector.kind: reflector for reflector in reflectors}
 
     async def run(self) -> None:
         """Watch until cancelled. Run it as a task of a group, and cancel the task to stop."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.api import EventType, KubeObject, Unstructured, WatchEvent
 
 __all__ = ["KnownObjects"]
 
@@ -32,7 +32,7 @@ class KnownObjects:
         """
         old = self._objects.get(new.key)
         if old is not None and old.uid == new.uid:
-            if versions_hold and old.metadata.resource_version == new.metadata.resource_version != "":
+            if versions_hold and _is_same(old, new):
                 return
             self._objects[new.key] = new
             yield WatchEvent(EventType.MODIFIED, self._kind, new)
@@ -58,3 +58,10 @@ class KnownObjects:
             yield from self.remove(key)
         for new in listed.values():
             yield from self.put(new, versions_hold=versions_hold)
+
+
+def _is_same(old: KubeObject, new: KubeObject) -> bool:
+    """Whether two readings are of one version. An Unstructured is compared whole where it has none."""
+    version = new.metadata.resource_version
+    same_version = old.metadata.resource_version == version
+    return same_version and (version != "" or (isinstance(new, Unstructured) and old == new))

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from kubesched.api import KINDS
+from kubesched.api import KINDS, Kind
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path
 from kubesched.cluster.watch_lines import ListMeta, ListPage
@@ -63,8 +63,8 @@ async def list_objects(client: ApiClient, kind: str) -> dict[str, ListedObject]:
     return {item.key: item async for page in _pages(client, kind, _Page) for item in page.items or ()}
 
 
-async def list_raw(client: ApiClient, kind: str) -> AsyncGenerator[list[msgspec.Raw]]:
-    """Yield the JSON of all objects of a kind that a scheduler watches, 500 for each request, one after another.
+async def list_raw(client: ApiClient, kind: str | Kind) -> AsyncGenerator[list[msgspec.Raw]]:
+    """Yield the JSON of all objects of a kind that a scheduler or a plugin reads, 500 for each request, one by one.
 
     If the API server forgets the version that the first page has, the list begins again, so that an object may come
     twice; the later one is newer. The third list is not in pages, as with client-go's pager.
@@ -84,7 +84,7 @@ async def list_raw(client: ApiClient, kind: str) -> AsyncGenerator[list[msgspec.
 
 async def request_page(
     client: ApiClient,
-    kind: str,
+    kind: str | Kind,
     query: Mapping[str, str | int],
     type: type[PageT],
     *,
@@ -100,7 +100,7 @@ async def request_page(
             Status or the answer of a proxy must not count as an empty list. Or the list does not end.
     """
     page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS, retry=retry)
-    wrong, expected = "", f"{KINDS[kind].name}List"
+    wrong, expected = "", f"{(KINDS[kind] if isinstance(kind, str) else kind).name}List"
     if page.kind != expected:
         found = f"kind {page.kind}" if page.kind else "an object without a kind"
         wrong = f"the answer does not match the request: expected a {expected}, found {found}"
@@ -113,9 +113,11 @@ async def request_page(
     return page
 
 
-async def _pages(client: ApiClient, kind: str, type: type[PageT], page_size: int = _PAGE_SIZE) -> AsyncGenerator[PageT]:
+async def _pages(
+    client: ApiClient, kind: str | Kind, type: type[PageT], page_size: int = _PAGE_SIZE
+) -> AsyncGenerator[PageT]:
     """Each page of a list, as a type with `metadata` and `items`."""
-    selector = FIELD_SELECTORS.get(kind, "")
+    selector = FIELD_SELECTORS.get(kind, "") if isinstance(kind, str) else ""
     query: dict[str, str | int] = {"limit": page_size} | ({"fieldSelector": selector} if selector else {})
     for number in count(1):
         page = await request_page(client, kind, query, type, number=number)

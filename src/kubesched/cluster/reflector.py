@@ -15,6 +15,9 @@ An optional kind may be missing (404), or a role may not name it yet (403). That
 listed, and the server is asked again each minute, because it may come later. What was known of it is dropped at the
 second 404 in a row, so that a server that has just started takes nothing away.
 
+A kind that a plugin names is looked up in the discovery of the server first, which has its plural and its verbs. One
+without a watch, such as those of metrics.k8s.io, is listed every 15 seconds instead.
+
 Invariants: the known objects are exactly those that the sink was sent; the changes of one object are sent in the order
 of the server. The version that a watch starts from is the last one that the server gave us, also when it is lower
 than an earlier one.
@@ -27,10 +30,21 @@ from itertools import islice
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
-from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, compare_versions, decode_object
+from kubesched.api import (
+    EventType,
+    Kind,
+    KubeObject,
+    Unstructured,
+    WatchEvent,
+    compare_versions,
+    decode_object,
+    kind_named,
+)
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.client import ApiClient
+from kubesched.cluster.discovery import find_served
 from kubesched.cluster.known_objects import KnownObjects
 from kubesched.cluster.listing import request_page
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
@@ -50,6 +64,7 @@ _WATCH_SECONDS: Final = (300, 600)
 _BRIEF: Final = 1.0  # a watch that ends sooner and without events is not tried again at once
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
 _ABSENT_SECONDS: Final = 60.0  # until the server is asked again for an optional kind that it does not have
+_POLL_SECONDS: Final = 15.0  # between lists of a kind without a watch; metrics-server measures as often
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 _WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
@@ -60,13 +75,14 @@ class Reflector:
     """Keeps one kind up to date and sends the changes to a sink.
 
     Args:
-        kind: a key of KINDS.
+        kind: a kind as `kind_named` takes it.
         sink: what it raises ends `run`.
         field_selector: which objects count; those that no longer match are DELETED.
         keep_source: whether objects keep their JSON (`raw`).
         page_size: how many objects an answer holds where lists come in pages; 0 for all at once.
         silence: seconds without an event, a bookmark or a list after which everything is listed again.
     Attributes:
+        kind: the key under which its events come.
         known: the objects that the sink has been sent.
         counts: what has been done.
         synced: set when the sink has been sent everything that the first list had.
@@ -85,8 +101,9 @@ class Reflector:
         page_size: int = 500,
         silence: float = SILENCE_SECONDS,
     ) -> None:
-        self.kind = kind
-        self.known = KnownObjects(kind)
+        self._kind = kind_named(kind)
+        self.kind = self._kind.key
+        self.known = KnownObjects(self.kind)
         self.counts = ReflectorCounts()
         self.synced = asyncio.Event()
         self.last_contact: float | None = None
@@ -94,10 +111,11 @@ class Reflector:
         self._client = client
         self._timing = client.timing
         self._sink = sink
-        self._path = list_path(kind)
-        self._label = f"GET {client.access.server}{self._path}"
+        self._is_found = self._kind.type is not Unstructured
+        self._is_watchable = True
+        self._place(self._kind)
         self._selector: dict[str, str | int] = {"fieldSelector": field_selector} if field_selector else {}
-        self._keep_source = keep_source
+        self._keep_source = keep_source or not self._is_found
         self._page_size = page_size
         self._silence = silence
         self._backoff = Backoff(client.timing)
@@ -109,15 +127,23 @@ class Reflector:
         self._began: float | None = None  # of the watch, once the server answered
         self._has_heard = False  # whether it sent anything
 
+    def _place(self, listed: Kind) -> None:
+        """Take note of where the objects are listed and watched."""
+        self._listed_as = listed
+        self._path = list_path(listed)
+        self._label = f"GET {self._client.access.server}{self._path}"
+
     async def run(self) -> None:
         """List and watch until cancelled."""
         while True:
             self._began, self._has_heard = None, False
             wanted = 0.0
             try:
+                if not self._is_found:
+                    await self._find()
                 if not self._is_listed:
                     await self._list()
-                await self._watch()
+                await (self._watch() if self._is_watchable else self._pause())
                 restart = Restart.CLOSED
             except ClusterError as error:
                 restart = self._judge(error)
@@ -126,6 +152,9 @@ class Reflector:
                     wanted = _ABSENT_SECONDS
                     self._do_without(error)
                 self._log(error, restart)
+                if self._kind.type is Unstructured and self._kind.is_optional and error.status >= 500:
+                    self._contact()
+                    self.synced.set()  # the server behind an aggregated API may be down for long
                 self.last_error = str(error)
             self.counts.restarts[restart] += 1
             if restart is Restart.IDLE or self._is_silent:
@@ -140,7 +169,7 @@ class Reflector:
             return
         is_expected = restart in _EXPECTED or (is_absent and error.status == 404)
         level = logging.INFO if is_expected else logging.WARNING
-        _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].resource, error, restart.value)
+        _log.log(level, "watching %s: %s (%s)", self._kind.resource, error, restart.value)
 
     @property
     def _was_brief(self) -> bool:
@@ -153,8 +182,9 @@ class Reflector:
 
     def _judge(self, error: ClusterError) -> Restart:
         """The kind of fault, and its effect on the next try."""
-        if KINDS[self.kind].is_optional and error.status in (403, 404):
+        if self._kind.is_optional and error.status in (403, 404):
             self._is_listed = False
+            self._is_found = self._kind.type is not Unstructured
             return Restart.ABSENT
         if error.status in (401, 403, 429) or error.reason == UNUSABLE:
             return Restart.REFUSED
@@ -177,6 +207,22 @@ class Reflector:
         self._heard_at = self._contact()
         self.synced.set()
 
+    # --- find ---
+
+    async def _find(self) -> None:
+        """Find out where the server has a kind that a plugin names, and whether it can be watched."""
+        found = await find_served(self._client, self._kind)
+        self._kind = replace(self._kind, name=found.kind.name)
+        self._place(found.kind)
+        self._is_watchable = found.is_watchable
+        self._is_found = True
+
+    async def _pause(self) -> None:
+        """Wait for the next list of a kind that cannot be watched."""
+        self._began = self._timing.monotonic()
+        await self._timing.sleep(_POLL_SECONDS)
+        self._is_listed = False
+
     # --- list ---
 
     async def _list(self) -> None:
@@ -184,12 +230,12 @@ class Reflector:
         self.counts.lists += 1
         listed: dict[str, KubeObject] = {}
         paging: dict[str, str | int] = {"limit": self._page_size} if self._page_size else {}
-        not_older = "" if self._wants_newest else self._version
+        not_older = "" if self._wants_newest or not self._is_watchable else self._version
         query = {**self._selector, **({"resourceVersion": not_older} if not_older else paging)}
         number = 1
         while True:
-            page = await request_page(self._client, self.kind, query, ListPage, number=number, retry=False)
-            if not page.metadata.resource_version:  # a watch begins with it
+            page = await request_page(self._client, self._listed_as, query, ListPage, number=number, retry=False)
+            if not page.metadata.resource_version and self._is_watchable:  # a watch begins with it
                 raise ClusterError(f"{self._label}: the list has no metadata.resourceVersion", status=200)
             self._heard_at = self._contact()
             await self._decode_all(page.items or [], listed)
@@ -206,7 +252,7 @@ class Reflector:
         went_back = (compare_versions(version, self._version) or 0) < 0
         if went_back:
             words = "watching %s: the resource version went back from %s to %s; the list replaces all known objects"
-            _log.warning(words, KINDS[self.kind].plural, self._version, version)
+            _log.warning(words, self._kind.plural, self._version, version)
         changes = self.known.replace(listed, versions_hold=not went_back)
         while batch := list(islice(changes, _SLICE)):
             self._tell(batch)
@@ -228,7 +274,7 @@ class Reflector:
 
     def _decode(self, raw: msgspec.Raw) -> KubeObject | None:
         try:
-            return decode_object(self.kind, raw, keep_source=self._keep_source)
+            return decode_object(self._kind, raw, keep_source=self._keep_source)
         except (ObjectError, UnicodeDecodeError) as error:
             self.counts.skipped += 1
             _log.error("%s %s is skipped, because it does not decode: %s", self.kind, outline_of(raw).key, error)

@@ -5,17 +5,17 @@ from urllib.parse import quote
 
 from kubesched.api import KINDS, Kind
 
-__all__ = ["FIELD_SELECTORS", "list_path", "object_path"]
+__all__ = ["FIELD_SELECTORS", "list_path", "object_path", "version_path"]
 
 FIELD_SELECTORS: Final = {"Pod": "status.phase!=Succeeded,status.phase!=Failed"}
 """What a scheduler watches of a kind, where it is not everything: pods that are over take no room."""
 
 
-def list_path(kind: str, namespace: str = "") -> str:
-    """The path of all objects of a kind in KINDS, or of those in one namespace."""
-    known = KINDS[kind]
+def list_path(kind: str | Kind, namespace: str = "") -> str:
+    """The path of all objects of a kind in KINDS, or of one that a server told of; or of those in one namespace."""
+    known = KINDS[kind] if isinstance(kind, str) else kind
     within = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
-    return f"{_root(known)}{within}/{known.plural}"
+    return f"{version_path(known)}{within}/{known.plural}"
 
 
 def object_path(kind: str, namespace: str, name: str, subresource: str = "") -> str:
@@ -24,5 +24,6 @@ def object_path(kind: str, namespace: str, name: str, subresource: str = "") -> 
     return f"{path}/{subresource}" if subresource else path
 
 
-def _root(kind: Kind) -> str:
+def version_path(kind: Kind) -> str:
+    """The path of the API version of a kind."""
     return f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"

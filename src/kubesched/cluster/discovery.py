@@ -1,0 +1,62 @@
+"""Asks an API server where it has a kind, and whether the kind can be watched."""
+
+import msgspec
+
+from kubesched.api import Kind, plural_of
+from kubesched.cluster.client import ApiClient
+from kubesched.cluster.resources import version_path
+from kubesched.errors import ClusterError, NotFoundError
+
+__all__ = ["ServedKind", "find_served"]
+
+
+class ServedKind(msgspec.Struct, frozen=True):
+    """A kind as an API server has it.
+
+    Attributes:
+        kind: with its name and plural.
+        is_watchable: whether the server tells changes; else the kind has to be listed again and again.
+    """
+
+    kind: Kind
+    is_watchable: bool
+
+
+class _Resource(msgspec.Struct):
+    name: str = ""
+    kind: str = ""
+    namespaced: bool = False
+    verbs: tuple[str, ...] = ()
+
+
+class _Resources(msgspec.Struct):
+    """What an API server has of one API version, for everyone who may log in."""
+
+    resources: tuple[_Resource, ...] = ()
+
+
+async def find_served(client: ApiClient, kind: Kind) -> ServedKind:
+    """Find a kind by its name, or by its plural where it has no name.
+
+    Raises:
+        NotFoundError: the server has no such kind, or one that cannot be listed.
+        ClusterError: the server refused, or did not answer.
+    """
+    path = version_path(kind)
+    found = await client.request("GET", path, type=_Resources)
+    for one in found.resources:
+        if "/" not in one.name and (one.kind == kind.name if kind.name else one.name == kind.plural):
+            return _served(kind, one, f"GET {client.access.server}{path}")
+    missing = f"the API server has no {kind.name or kind.plural} in {kind.api_version}"
+    raise NotFoundError(f"GET {client.access.server}{path}: {missing}", status=404, reason="NotFound")
+
+
+def _served(kind: Kind, found: _Resource, label: str) -> ServedKind:
+    if "list" not in found.verbs:
+        text = f"{label}: {found.kind} of {kind.api_version} cannot be listed"
+        raise NotFoundError(text, status=404, reason="NotFound")
+    if not kind.name and plural_of(found.kind, kind.group) != kind.plural:
+        advice = f"write {kind.api_version}/{found.kind}, because this plural does not show the kind"
+        raise ClusterError(f"{label}: {kind.plural}: {advice}", status=404, reason="NotFound")
+    named = msgspec.structs.replace(kind, name=found.kind, plural=found.name, namespaced=found.namespaced)
+    return ServedKind(named, "watch" in found.verbs)
