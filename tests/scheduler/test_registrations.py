@@ -1,10 +1,10 @@
 import pytest
 
-from kubesched.api import ActionType, ClusterEvent, EventResource
+from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, WatchEvent, kind_of
 from kubesched.errors import PluginError
 from kubesched.framework import EventRegistration, Plugin, QueueingHint, Status
 from kubesched.scheduler.registrations import registrations
-from kubesched.testing import FakeCluster, make_pod
+from kubesched.testing import FakeCluster, make_object, make_pod
 
 NODE_ADD = ClusterEvent(EventResource.NODE, ActionType.ADD)
 
@@ -64,3 +64,34 @@ def test_a_hint_that_answers_nonsense_is_a_fault_of_its_plugin(answer):
     with pytest.raises(PluginError, match="a hint must return a QueueingHint") as raised:
         hint(make_pod("p"), None, None)
     assert raised.value.plugin == "Some"
+
+
+QUOTA_UPDATED = ClusterEvent("quotas.v1.example.com", ActionType.ADD | ActionType.UPDATE)
+
+
+def test_a_plugin_hears_of_a_kind_that_it_reads_and_that_kubesched_does_not_decode():
+    entry = EventRegistration(QUOTA_UPDATED)
+    reads = ("example.com/v1/Quota",)
+    ((event, _, _),) = registered(filter=fits, reads=reads, events_to_register=lambda self: [entry])
+    cluster = FakeCluster()
+    quota = make_object("example.com/v1/Quota", "q", spec={"gpus": 1})
+    changed = make_object("example.com/v1/Quota", "q", spec={"gpus": 2})
+    seen = [
+        [(change.event.label, event.covers(change.event)) for change in cluster.cluster_state.apply(told)]
+        for told in (
+            WatchEvent(EventType.ADDED, kind_of(quota), quota),
+            WatchEvent(EventType.MODIFIED, kind_of(quota), quota),
+            WatchEvent(EventType.MODIFIED, kind_of(quota), changed),
+            WatchEvent(EventType.DELETED, kind_of(quota), changed),
+        )
+    ]
+    name = "quotas.v1.example.com"
+    assert seen == [[(f"{name}Add", True)], [], [(f"{name}Update", True)], [(f"{name}Delete", False)]]
+
+
+def test_events_of_a_kind_that_the_plugin_does_not_read_are_refused():
+    entry = EventRegistration(QUOTA_UPDATED)
+    with pytest.raises(
+        PluginError, match=r"events of 'quotas.v1.example.com' never come; expected .* a kind in `reads`"
+    ):
+        registered(filter=fits, events_to_register=lambda self: [entry])

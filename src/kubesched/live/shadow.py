@@ -323,7 +323,9 @@ class Shadow:
         try:
             since = (change for change in reversed(self._changes) if change.number >= suspect.number)
             undone.extend(self._undo(change) for change in since)
-            objects = [obj for kind in KINDS for obj in self.cluster_state.objects.list(kind)]
+            known = self.cluster_state.objects
+            kinds = (*KINDS, *(kind for kind in known.kinds if kind not in KINDS))
+            objects = [obj for kind in kinds for obj in known.list(kind)]
         finally:
             _redo(undone)
         return [*(obj for obj in objects if obj.uid != suspect.pod.uid), suspect.pod]

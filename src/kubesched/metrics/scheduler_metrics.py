@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from kubesched.api import ClusterEvent, EventResource, EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import ClusterEvent, EventResource, EventType, KubeObject, Pod, WatchEvent, custom_resource
 from kubesched.framework import ActionDone, CallExtender, ColumnCache, Decision, Framework, Profile, Services, Status
 from kubesched.metrics.families import Counters, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
@@ -180,7 +180,8 @@ class SchedulerMetrics(Observer, Collector):
         if not isinstance(pod, Pod):
             if event.kind == "Node" and event.type is EventType.MODIFIED:
                 return changes
-            return [f"{_RESOURCES[event.kind]}{action}"] if event.kind in _RESOURCES else []
+            resource = _RESOURCES.get(event.kind) or custom_resource(event.kind)
+            return [f"{resource}{action}"] if resource else []
         is_mine, is_update = pod.scheduler_name in self._profiles, event.type is EventType.MODIFIED
         if not pod.node_name:
             label = f"UnschedulablePod{action}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kubesched.api import KubeObject, Pod, completed, objects_of
+from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
 from kubesched.state import ClusterState
 
 __all__ = ["load_cluster"]
@@ -22,6 +22,6 @@ def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> 
         if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished:
             pending.append(obj)
         else:
-            placed.append((type(obj).__name__, obj))
+            placed.append((kind_of(obj), obj))
     cluster_state.load(placed)
     return pending

@@ -3,7 +3,7 @@
 from collections.abc import Sized
 from typing import Any
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, custom_resource
 from kubesched.errors import PluginError
 from kubesched.framework import (
     HOOK_FAULTS,
@@ -59,10 +59,19 @@ def _events_of(plugin: Plugin) -> list[EventRegistration]:
         for entry in entries:
             if not isinstance(entry, EventRegistration):
                 raise TypeError(f"it must return a list of EventRegistration; found {answer_text(entry)} in it")
+            _check_resource(plugin, entry.event.resource)
     except HOOK_FAULTS as error:
         text = f'events_to_register of plugin "{plugin.name}": {located_line(error)}'
         raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
     return entries
+
+
+def _check_resource(plugin: Plugin, resource: EventResource | str) -> None:
+    """Events of kinds that kubesched does not decode come for those that are declared."""
+    declared = sorted(filter(None, map(custom_resource, set(plugin.handle.reads.values()))))
+    if not isinstance(resource, EventResource) and resource not in declared:
+        expected = ", ".join(declared) or "a kind in `reads`"
+        raise ValueError(f"events of {resource!r} never come; expected an EventResource, or {expected}")
 
 
 def _guarded(framework: Framework, plugin: Plugin, hint: HintFunction | None) -> HintFunction | None:

@@ -8,7 +8,18 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod, PodRequests, has_same_requests
+from kubesched.api import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    KubeObject,
+    Node,
+    Pod,
+    PodRequests,
+    Unstructured,
+    custom_resource,
+    has_same_requests,
+)
 
 __all__ = [
     "StateChange",
@@ -32,8 +43,10 @@ _RESOURCE_OF_KIND: Final = {resource.value.rpartition("/")[2]: resource for reso
 
 def object_change(kind: str, old: KubeObject | None, new: KubeObject | None) -> list[StateChange]:
     """Add, Update or Delete of an object of a kind that plugins may register for; nothing for other kinds."""
-    resource = _RESOURCE_OF_KIND.get(kind)
-    if resource is None or (old is None and new is None):
+    resource = _RESOURCE_OF_KIND.get(kind) or custom_resource(kind)
+    if not resource or (old is None and new is None):
+        return []
+    if old is not None and isinstance(new, Unstructured) and old == new:
         return []
     action = ActionType.ADD if old is None else ActionType.DELETE if new is None else ActionType.UPDATE
     return [StateChange(ClusterEvent(resource, action), old, new)]

@@ -36,6 +36,11 @@ class ObjectStore:
         """All objects of a kind."""
         return self._kinds.get(kind, {}).values()
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of which there are or were objects."""
+        return tuple(self._kinds)
+
     def generation(self, kind: str) -> int:
         """How often objects of a kind have come, changed or gone."""
         return self._generations.get(kind, 0)

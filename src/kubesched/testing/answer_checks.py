@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from kubesched.api import KINDS, Pod
+from kubesched.api import Pod
 from kubesched.framework import HOOKS, CycleState, Status, Wait
 from kubesched.state import ClusterState
 from kubesched.testing.cluster import FakeCluster
@@ -127,7 +127,7 @@ def _contents(cluster_state: ClusterState) -> dict[str, object]:
     columns = cluster_state.columns
     rows = sorted(columns.row_of.items())
     contents: dict[str, object] = {
-        f"the {kind}s": msgspec.json.encode([*cluster_state.objects.list(kind)]) for kind in KINDS
+        f"the {kind}s": msgspec.json.encode([*cluster_state.objects.list(kind)]) for kind in cluster_state.objects.kinds
     }
     for name in ("allocatable", "requested", "non_zero_requested"):
         matrix = getattr(columns, name)

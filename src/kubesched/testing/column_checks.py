@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from kubesched.api import KubeObject, Pod
+from kubesched.api import KubeObject, Pod, kind_of
 from kubesched.framework import CycleState, Status
 from kubesched.state import Nodes, PodBatch
 from kubesched.testing.builders import make_node, make_pod
@@ -101,7 +101,7 @@ def _changes(subject: Subject) -> Iterator[tuple[str, Iterable[KubeObject], Iter
     yield "a node was added", [make_node("newcomer", zone="a", labels={"disk": "ssd"})], ()
     yield "a node was deleted", (), [last]
     for known in subject.scenario.objects:
-        yield f"{type(known).__name__} {known.key} was deleted", (), [known]
+        yield f"{kind_of(known)} {known.key} was deleted", (), [known]
 
 
 def check_moved_pods(subject: Subject) -> None:

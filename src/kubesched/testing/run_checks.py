@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Self
 
-from kubesched.api import ActionType, Pod
+from kubesched.api import ActionType, Pod, custom_resource, kind_of
 from kubesched.framework import CycleState, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.simulator import Simulator
 from kubesched.testing.cluster import FakeCluster, minimal_profile
@@ -73,9 +73,10 @@ def _check_hints(subject: Subject, plugin: Plugin) -> None:
 def _happenings(subject: Subject, entry: EventRegistration) -> Iterator[tuple[Any, Any]]:
     """(before, after) of objects of the scenario to which the event may have happened."""
     scenario = subject.scenario
-    kind = entry.event.resource.value.rpartition("/")[2].removeprefix("Assigned").removeprefix("Unschedulable")
+    resource = entry.event.resource
+    kind = str(resource).rpartition("/")[2].removeprefix("Assigned").removeprefix("Unschedulable")
     for known in (*scenario.nodes, *scenario.pods, *scenario.pending, *scenario.objects):
-        if type(known).__name__ != kind:
+        if kind not in (kind_of(known), custom_resource(kind_of(known))):
             continue
         if entry.event.action & ActionType.ADD:
             yield None, known
