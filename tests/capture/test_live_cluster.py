@@ -73,15 +73,15 @@ def test_a_refused_kind_that_the_server_does_not_have_is_empty_without_a_note() 
 
 
 def test_a_refused_kind_that_the_server_has_is_noted() -> None:
-    def resources(name: str) -> dict[str, list[Answer]]:
-        return {RESOURCES: [says({"kind": "APIResourceList", "resources": [{"name": name}, {"name": "other"}]})]}
+    def resources(name: str, kind: str) -> dict[str, list[Answer]]:
+        return {RESOURCES: [says({"resources": [{"name": name, "kind": kind, "verbs": ["list"]}]})]}
 
-    cluster, _ = read({"CoschedulingPodGroup": REFUSED}, resources("podgroups"))
+    cluster, _ = read({"CoschedulingPodGroup": REFUSED}, resources("podgroups", "PodGroup"))
     (note,) = cluster.notes
     assert note.startswith(
         "podgroups.scheduling.x-k8s.io cannot be listed (403 Forbidden): how many pods a group needs"
     )
-    cluster, _ = read({"CoschedulingPodGroup": REFUSED}, resources("elasticquotas"))
+    cluster, _ = read({"CoschedulingPodGroup": REFUSED}, resources("elasticquotas", "ElasticQuota"))
     assert cluster.notes == ()
     cluster, _ = read({"CoschedulingPodGroup": REFUSED}, {RESOURCES: REFUSED})
     assert len(cluster.notes) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from kubesched.api import KINDS, KubeObject, kind_of
+from kubesched.api import KINDS, KubeObject, Unstructured, kind_named, kind_of
 from kubesched.cluster import list_path
 from tests.cluster.kubeconfigs import kubeconfig, write
 
@@ -20,16 +20,24 @@ NO_RIGHT = 'User "ann" cannot list this'
 def api_server(
     objects: Iterable[KubeObject], refused: Collection[str] = (), message: str = NO_RIGHT
 ) -> Iterator[tuple[str, list[str]]]:
-    """Serve the objects; yields the server's URL and the requests that it gets. Objects have no kind, as in a list.
+    """Serve the objects, and discovery for further kinds; yields its URL and the requests that it gets.
+
+    Objects have no kind, as in a list.
 
     Args:
         refused: kinds that are answered with 403 and the message.
     """
     lists: dict[str, list[Any]] = {list_path(kind): [] for kind in KINDS}
-    for known in objects:
-        lists[list_path(kind_of(known))].append({**known.document})
-    asked: list[str] = []
     kinds = {list_path(kind): f"{KINDS[kind].name}List" for kind in KINDS}
+    groups: dict[str, list[Any]] = {}
+    for known in objects:
+        path = list_path(kind_named(kind_of(known)))
+        if isinstance(known, Unstructured) and path not in kinds:
+            found = {"name": path.rpartition("/")[2], "kind": known.kind, "verbs": ["list"]}
+            groups.setdefault(path.rpartition("/")[0], []).append(found)
+            kinds[path] = f"{known.kind}List"
+        lists.setdefault(path, []).append({**known.document})
+    asked: list[str] = []
     forbidden = {list_path(kind) for kind in refused}
 
     class Handler(BaseHTTPRequestHandler):
@@ -47,6 +55,8 @@ def api_server(
             }
             refusal = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": message}
             answer = refusal if url.path in forbidden else page
+            if url.path in groups:
+                answer = {"kind": "APIResourceList", "resources": groups[url.path]}
             body = json.dumps(answer).encode()
             self.send_response(403 if url.path in forbidden else 200)
             self.send_header("Content-Type", "application/json")

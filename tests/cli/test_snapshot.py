@@ -7,7 +7,7 @@ import pytest
 
 from kubesched.api import KubeObject, Pod
 from kubesched.snapshot import ClusterObjects, load_snapshot, write_snapshot
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.cli.live_server import api_server, kubeconfig_of
 from tests.clusters import realistic
@@ -75,6 +75,74 @@ def test_pods_are_whole_for_a_plugin_that_wants_them_so(tmp_path: Path) -> None:
     (tmp_path / "raw.py").write_text(RAW_PLUGIN)
     result = run("snapshot", write(tmp_path, SECRETIVE, make_node("n1")), "--plugin", f"{tmp_path}/raw.py:Raw")
     assert json.loads(result.stdout)["items"][0]["spec"]["containers"][0]["args"] == ["hunter2"]
+
+
+QUOTA_PLUGIN = """
+from kubesched import Plugin, Status
+
+class QuotaCheck(Plugin):
+    reads = ("example.com/v1/Quota",)
+
+    def filter(self, state, pod, node):
+        quota = self.handle.get("example.com/v1/Quota", pod.namespace, "gpus")
+        full = quota is None or node.name not in quota.document["spec"]["nodes"]
+        return Status.unschedulable("node(s) had no quota") if full else Status.SUCCESS
+"""
+QUOTA = make_object("example.com/v1/Quota", "gpus", namespace="default", spec={"nodes": ["n2"]})
+USAGE = make_object("metrics.k8s.io/v1beta1/NodeMetrics", "n1", usage={"cpu": "1", "memory": "1Gi"})
+
+
+def test_further_kinds_are_kept_whole_on_request_and_for_a_plugin(tmp_path: Path) -> None:
+    (tmp_path / "quota.py").write_text(QUOTA_PLUGIN)
+    plugin = ("--plugin", f"{tmp_path}/quota.py:QuotaCheck")
+    objects = [make_node("n1"), make_node("n2"), make_pod("p"), QUOTA, USAGE]
+    paths = {name: tmp_path / f"{name}.json" for name in ("plain", "keep", "plugin", "usage")}
+    with api_server(objects) as (url, _):
+        live = ("snapshot", "--kubeconfig", kubeconfig_of(url, tmp_path))
+        run(*live, "-o", paths["plain"])
+        run(*live, "-o", paths["keep"], "--keep", "example.com/v1/Quota")
+        run(*live, "-o", paths["plugin"], *plugin)
+        run(*live, "-o", paths["usage"], "--usage")
+        asked = run("explain", "--kubeconfig", kubeconfig_of(url, tmp_path), *plugin, "default/p")
+    kinds = {name: load_snapshot(path).kinds for name, path in paths.items()}
+    assert kinds["keep"] == kinds["plugin"] == {**kinds["plain"], "example.com/v1/quotas": 1}
+    assert kinds["usage"] == {**kinds["plain"], "metrics.k8s.io/v1beta1/nodes": 1}
+    assert "fits on 1 of 2 nodes and would go to n2" in asked.stdout
+    offline = run("explain", paths["keep"], *plugin, "default/p")
+    assert "fits on 1 of 2 nodes and would go to n2" in offline.stdout
+    without = run("simulate", paths["plain"], *plugin)
+    assert "a plugin reads quotas.example.com, and the snapshot has none; `kubesched snapshot --keep" in without.stderr
+
+
+def test_a_further_kind_that_the_server_lacks_is_noted(tmp_path: Path) -> None:
+    with api_server([make_node("n1")]) as (url, _):
+        live = ("snapshot", "--kubeconfig", kubeconfig_of(url, tmp_path))
+        result = run(*live, "--keep", "example.com/v1/Quota", "-o", tmp_path / "c.json")
+    assert result.exit_code == 0
+    assert "quotas.example.com cannot be listed (404 NotFound)" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--keep", "Quota"], '"Quota" is not a kind that kubesched reads'),
+        (["--keep", "v1/Secret"], "plugins do not read Secrets"),
+        (["--keep", "apps/v1/ReplicaSet"], "ReplicaSet is in every snapshot; leave the option out"),
+        (["--usage", "--anonymize"], "--anonymize and --keep or --usage are mutually exclusive"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(options: list[str], words: str, tmp_path: Path) -> None:
+    result = run("snapshot", write(tmp_path, make_node("n1")), *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_what_cannot_be_renamed_is_left_out_of_an_anonymous_snapshot(tmp_path: Path) -> None:
+    first = tmp_path / "first.json"
+    write_snapshot(ClusterObjects((make_node("n1"), QUOTA), listed_kinds=frozenset(["example.com/v1/quotas"])), first)
+    result = run("snapshot", first, "--anonymize")
+    assert "--anonymize leaves out 1 object that only plugins read" in result.stderr
+    assert "quota" not in result.stdout.lower()
 
 
 def test_kinds_that_may_not_be_listed_are_missing_in_the_file_too(tmp_path: Path) -> None:

@@ -13,7 +13,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from kubesched.admission import RE_CREATING_KINDS
-from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Condition, ExitCodesPattern, OwnerReference
+from kubesched.api import (
+    CLASS_ANNOTATION,
+    GROUP_KEYS,
+    GROUP_MINIMUMS,
+    KINDS,
+    Condition,
+    ExitCodesPattern,
+    OwnerReference,
+    Unstructured,
+)
 from kubesched.capture.kubernetes_words import (
     CONDITIONS,
     OWNER_API_VERSIONS,
@@ -89,7 +98,8 @@ class Anonymized(NamedTuple):
 
 
 def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ()) -> Anonymized:
-    """Replace all names, and leave out the configuration that came with the objects.
+    """Replace all names, and leave out the configuration that came with the objects, and the objects that only plugins
+    read: what names they have is not known.
 
     Args:
         cluster: only the fields that a scheduler reads (`only_read_fields`).
@@ -99,6 +109,11 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
     Raises:
         InputError: the salt gives two words the same replacement.
     """
+    cluster = msgspec.structs.replace(
+        cluster,
+        objects=tuple(known for known in cluster.objects if not isinstance(known, Unstructured)),
+        listed_kinds=cluster.listed_kinds & KINDS.keys(),
+    )
     texts: set[str] = set()
 
     def collect(text: str) -> str:

@@ -4,7 +4,7 @@ import logging
 import os
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -45,11 +45,17 @@ def note(text: str) -> None:
 
 
 def read_cluster(
-    snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool, may_be_empty: bool = False
+    snapshots: Sequence[str],
+    manifests: Sequence[str],
+    *,
+    kinds: Collection[str] = (),
+    skip_bad_objects: bool,
+    may_be_empty: bool = False,
 ) -> "ClusterObjects":
     """Load a snapshot, or without one the live cluster, and report what was left out of it.
 
     Args:
+        kinds: what plugins read besides what a scheduler reads, as in `reads`.
         may_be_empty: whether the question has an answer without a node and a pending pod.
     Raises:
         InputError: it cannot be read.
@@ -60,14 +66,14 @@ def read_cluster(
         given = "--kubeconfig" if live.kubeconfig else "--context"
         raise click.UsageError(f"{given} and SNAPSHOT are mutually exclusive: the cluster comes from one of them")
     if snapshots:
-        cluster = _load(snapshots, manifests, skip_bad_objects)
+        cluster = _load(snapshots, manifests, kinds, skip_bad_objects)
         if cluster.taken_at is not None:
             from kubesched.reports import age_sentence
 
             note(f"the {age_sentence(cluster.taken_at)}")
         server = ""
     else:
-        cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects, on_wait=note)
+        cluster, access = read_live(live, manifests, kinds=kinds, skip_bad_objects=skip_bad_objects, on_wait=note)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
         server = access.server
@@ -114,11 +120,15 @@ def options_of_command() -> list[str]:
     return [name for option in context.command.params for name in option.opts] if context else []
 
 
-def _load(snapshots: Sequence[str], manifests: Sequence[str], skip_bad_objects: bool) -> "ClusterObjects":
+def _load(
+    snapshots: Sequence[str], manifests: Sequence[str], kinds: Collection[str], skip_bad_objects: bool
+) -> "ClusterObjects":
     from kubesched.snapshot import load_snapshot
 
     with progress_bar("reading") as progress:
-        return load_snapshot(*snapshots, manifests=manifests, skip_bad_objects=skip_bad_objects, progress=progress)
+        return load_snapshot(
+            *snapshots, manifests=manifests, kinds=kinds, skip_bad_objects=skip_bad_objects, progress=progress
+        )
 
 
 def _counted(cluster: "ClusterObjects") -> str:
@@ -204,12 +214,28 @@ def read_both(
     from kubesched.config import ConfigSource
 
     setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects, may_be_empty=may_be_empty)
+    cluster = read_cluster(
+        snapshots, manifests, kinds=setup.read_kinds, skip_bad_objects=skip_bad_objects, may_be_empty=may_be_empty
+    )
     if cluster.scheduler_config and config is None:
         note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
         source = ConfigSource("schedulerConfig of the snapshot", cluster.scheduler_config.decode(), snapshots[0])
         setup = read_setup(source, references, plugin_args)
+    if snapshots:
+        note_missing_kinds(cluster, setup.read_kinds)
     return cluster, setup
+
+
+def note_missing_kinds(cluster: "ClusterObjects", kinds: Iterable[str]) -> None:
+    """Note the kinds that only plugins read and that files have no object of: the plugins find nothing there."""
+    from kubesched.api import Unstructured, kind_named
+
+    there = cluster.listed_kinds | cluster.kinds.keys()
+    for name in kinds:
+        kind = kind_named(name)
+        if kind.type is Unstructured and kind.key not in there:
+            save = f"`kubesched snapshot --keep {name.removesuffix('?')} -o cluster.json.gz`"
+            note(f"a plugin reads {kind.resource}, and the snapshot has none; {save} stores them")
 
 
 def read_setup(

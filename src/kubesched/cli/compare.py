@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import note, read_cluster
+from kubesched.cli.cluster import note, note_missing_kinds, read_cluster
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.plugin_log import log_faults_once
@@ -93,12 +93,17 @@ def compare(
     """  # noqa: D301
     from kubesched.comparison import compare as run
     from kubesched.comparison import comparison_page, failures, parse_conditions, read_prices
+    from kubesched.setup import set_up
 
     log_faults_once()
     sides = _sides(configs, references, plugin_args, pack=pack)
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    setups = [set_up(side.configuration, side.plugins, side.plugin_args) for side in sides]
+    kinds = {kind: None for setup in setups for kind in setup.read_kinds}
+    cluster = read_cluster(snapshots, manifests, kinds=kinds, skip_bad_objects=skip_bad_objects)
+    if snapshots:
+        note_missing_kinds(cluster, kinds)
     if cluster.scheduler_config:
         advice = "to compare it, save it in a file and name it with --config"
         note(f"the schedulerConfig of the snapshot is not used; {advice}")

@@ -1,6 +1,6 @@
 """Where a command reads the cluster: files, or the API server of a kubeconfig context."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
@@ -68,12 +68,14 @@ def read_live(
     source: LiveSource,
     manifests: Sequence[str] = (),
     *,
+    kinds: Collection[str] = (),
     skip_bad_objects: bool = False,
     on_wait: Callable[[str], None] | None = None,
 ) -> "tuple[ClusterObjects, Access]":
     """Read the cluster of a kubeconfig context, or of the pod that this process runs in.
 
     Args:
+        kinds: what plugins read besides what a scheduler reads, as in `reads`.
         on_wait: as for `ApiClient`.
     Raises:
         InputError: there is no kubeconfig, or it or a manifest is not valid.
@@ -87,7 +89,7 @@ def read_live(
     from kubesched.snapshot import ListedObjects
 
     access = _find_access(source)
-    listed = ListedObjects(manifests=manifests, skip_bad_objects=skip_bad_objects)
+    listed = ListedObjects(manifests=manifests, kinds=kinds, skip_bad_objects=skip_bad_objects)
 
     async def read() -> "ClusterObjects":
         qps = _REQUESTS_PER_SECOND

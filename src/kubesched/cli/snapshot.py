@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubesched.snapshot import ClusterObjects
 
 _STANDARD_OUTPUT: Final = "-"
+_NODE_METRICS: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _LISTED: Final = "kubesched explain lists the pending pods"
 
 
@@ -41,6 +42,18 @@ _LISTED: Final = "kubesched explain lists the pending pods"
     is_flag=True,
     help="Keep all annotations, for plugins that read them. Without this option only those that a rule of "
     "kube-scheduler reads are kept.",
+)
+@click.option(
+    "--keep",
+    metavar="KIND",
+    multiple=True,
+    help="Keep the objects of a further kind whole, for plugins that read them: group/version/Kind, such as "
+    "scheduling.example.com/v1/Quota. Those that a plugin of --plugin reads are kept without this option. Repeatable.",
+)
+@click.option(
+    "--usage",
+    is_flag=True,
+    help="Keep what metrics-server measures on the nodes: --keep metrics.k8s.io/v1beta1/NodeMetrics.",
 )
 @click.option(
     "--anonymize",
@@ -72,6 +85,8 @@ def snapshot(
     output: str,
     skip_bad_objects: bool,
     keep_annotations: bool,
+    keep: tuple[str, ...],
+    usage: bool,
     anonymize: bool,
     salt: str | None,
     table: Path | None,
@@ -83,13 +98,15 @@ def snapshot(
     """Save what decides where pods go in one file.
 
     Without a SNAPSHOT it reads the cluster of the current kubeconfig context. The file has only the kinds and fields
-    that a scheduler reads: no Secrets or ConfigMaps, no environment variables, commands or arguments.
+    that a scheduler reads: no Secrets or ConfigMaps, no environment variables, commands or arguments. --keep adds
+    objects of other kinds, whole.
 
     \b
     Examples:
       kubesched snapshot -o cluster.json.gz
       kubesched snapshot --context prod -o prod.json.zst
       kubesched snapshot kubectl-dump.json -o small.json.gz
+      kubesched snapshot --usage --keep scheduling.example.com/v1/Quota -o cluster.json.gz
       kubesched snapshot --anonymize --table names.json -o to-share.json.gz
       kubesched snapshot --around shop/web-0 --anonymize -o bug.json
 
@@ -98,10 +115,13 @@ def snapshot(
     """  # noqa: D301
     from kubesched.snapshot import only_read_fields
 
-    _check_anonymize(anonymize, salt, table, keep_annotations)
+    _check_anonymize(anonymize, salt, table, keep_annotations, keep_objects=bool(keep or usage))
     setup = read_setup(config, references, plugin_args)
     _check_files(snapshots, output, table)
-    cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
+    kinds = (*_checked(keep), *((_NODE_METRICS,) if usage else ()), *setup.read_kinds)
+    cluster = read_cluster(snapshots, (), kinds=kinds, skip_bad_objects=skip_bad_objects)
+    if anonymize:
+        cluster = _decoded_only(cluster)
     whole = frozenset() if anonymize else setup.raw_kinds
     kept = only_read_fields(cluster, keep_annotations=keep_annotations, whole=whole)
     pod = None
@@ -114,7 +134,34 @@ def snapshot(
     _write(kept, output)
 
 
-def _check_anonymize(anonymize: bool, salt: str | None, table: Path | None, keep_annotations: bool) -> None:
+def _checked(keep: tuple[str, ...]) -> tuple[str, ...]:
+    from kubesched.api import Unstructured, kind_named
+
+    for name in keep:
+        if (kind := kind_named(name)).type is not Unstructured:
+            raise click.BadParameter(f"{kind.key} is in every snapshot; leave the option out", param_hint="--keep")
+    return keep
+
+
+def _decoded_only(cluster: "ClusterObjects") -> "ClusterObjects":
+    """The cluster without the objects whose names cannot be replaced."""
+    import msgspec
+
+    from kubesched.api import Unstructured
+
+    decoded = tuple(known for known in cluster.objects if not isinstance(known, Unstructured))
+    if n := len(cluster.objects) - len(decoded):
+        note(f"--anonymize leaves out {_count(n, 'object')} that only plugins read: their names cannot be replaced")
+    return msgspec.structs.replace(cluster, objects=decoded)
+
+
+def _check_anonymize(
+    anonymize: bool, salt: str | None, table: Path | None, keep_annotations: bool, *, keep_objects: bool
+) -> None:
+    if anonymize and keep_objects:
+        raise click.UsageError(
+            "--anonymize and --keep or --usage are mutually exclusive: the names in such objects cannot be replaced"
+        )
     if anonymize and keep_annotations:
         raise click.UsageError(
             "--anonymize and --keep-annotations are mutually exclusive: an annotation is free text that may have names"

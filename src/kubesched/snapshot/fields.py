@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, kind_of
+from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Unstructured, kind_of
 from kubesched.snapshot.objects import ClusterObjects, T
 
 __all__ = ["LAST_APPLIED", "READ_ANNOTATIONS", "only_read_fields"]
@@ -41,14 +41,16 @@ READ_ANNOTATIONS: Final = frozenset(
 def only_read_fields(
     cluster: ClusterObjects, *, keep_annotations: bool = False, whole: Collection[str] = ()
 ) -> ClusterObjects:
-    """The same cluster with only the fields that a scheduler reads; objects that have no others stay the same.
+    """The same cluster with only the fields that a scheduler reads; objects that have no others stay the same, as do
+    those of kinds that kubesched does not decode.
 
     Args:
         keep_annotations: keep all annotations but that of `kubectl apply`.
         whole: kinds whose objects keep their JSON, for plugins with `wants_raw` and for extenders.
     """
     objects = tuple(
-        known if kind_of(known) in whole else _reduced(known, keep_annotations) for known in cluster.objects
+        known if isinstance(known, Unstructured) or kind_of(known) in whole else _reduced(known, keep_annotations)
+        for known in cluster.objects
     )
     return msgspec.structs.replace(cluster, objects=objects)
 

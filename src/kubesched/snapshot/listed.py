@@ -1,11 +1,11 @@
 """Collects what an API server lists into the objects of a cluster, with the checks that files get."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
-from kubesched.api import KINDS
+from kubesched.api import KINDS, Kind, kind_named
 from kubesched.documents import RawJson
 from kubesched.engine import paused_gc
 from kubesched.snapshot.load import completed_cluster
@@ -22,23 +22,31 @@ class ListedObjects:
 
     Args:
         manifests, skip_bad_objects: as for `load_snapshot`.
+        kinds: those that are listed besides KINDS.
+    Attributes:
+        kinds: what is to be listed.
     Raises:
-        InputError: there is no such manifest.
+        InputError: there is no such manifest, or no such kind.
     """
 
     def __init__(
         self,
         *,
         manifests: Iterable[SourceLike] = (),
+        kinds: Collection[str] = (),
         skip_bad_objects: bool = False,
     ) -> None:
+        further = {kind.key: kind for kind in map(kind_named, kinds)}
+        self.kinds = tuple({**KINDS, **further}.values())
         self._manifests = find_sources(manifests)
-        self._reader = ObjectReader(skip_bad_objects=skip_bad_objects)
+        self._reader = ObjectReader(skip_bad_objects=skip_bad_objects, kinds=kinds)
         self._n_items: dict[str, int] = {}
 
-    def add(self, kind: str, items: Sequence[RawJson], label: str) -> None:
+    def add(self, kind: Kind, items: Sequence[RawJson], label: str) -> None:
         """Take in a page.
 
+        Args:
+            kind: with its name.
         Raises:
             ObjectError: a bad object, unless those are left out; with its place in the list, its name and the field.
         """
@@ -51,12 +59,12 @@ class ListedObjects:
         """Everything that was taken in, with the objects of the manifests.
 
         Args:
-            refused: the kinds that could not be listed, and why; a note says what is decided without each.
+            refused: the keys of kinds that could not be listed, and why; a note says what is decided without each.
         Raises:
             InputError: a manifest cannot be read, or is not valid.
         """
         with paused_gc(is_kept=True):
             cluster = completed_cluster(self._reader, self._manifests)
         notes = (*cluster.notes, *effects_of_refusals(cluster, refused))
-        listed_kinds = frozenset(KINDS.keys() - refused.keys())
+        listed_kinds = frozenset(kind.key for kind in self.kinds) - refused.keys()
         return msgspec.structs.replace(cluster, notes=notes, taken_at=taken_at, listed_kinds=listed_kinds)

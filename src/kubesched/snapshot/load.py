@@ -20,6 +20,7 @@ from kubesched.snapshot.sources import Source, SourceLike, find_sources
 def load_snapshot(
     *sources: SourceLike,
     manifests: Iterable[SourceLike] = (),
+    kinds: Iterable[str] = (),
     skip_bad_objects: bool = False,
     progress: Progress | None = None,
 ) -> ClusterObjects:
@@ -33,6 +34,8 @@ def load_snapshot(
         manifests: what `helm template` and `kustomize build` print: objects that no API server has seen. Workloads are
             expanded, and all get its defaults. What kubesched does not read is counted in `notes`. An unknown field
             of anything else is an error.
+        kinds: further kinds to read whole, as a plugin names them in `reads`, such as
+            `metrics.k8s.io/v1beta1/NodeMetrics`. Those that `kubesched snapshot --keep` stored are always read.
         skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising. A bad
             manifest always raises.
         progress: called now and then with the bytes read so far and the bytes there are (0 when that is not known).
@@ -47,7 +50,7 @@ def load_snapshot(
     """
     with paused_gc(is_kept=True):
         files, manifest_files = find_sources(sources), find_sources(manifests)
-        reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
+        reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress, kinds=kinds)
         reader.read(files)
         cluster = completed_cluster(reader, manifest_files)
     n_read = len(reader.objects)

@@ -20,6 +20,7 @@ from kubesched.api import (
     Pod,
     StorageClass,
     Volume,
+    kind_named,
     kind_of,
 )
 from kubesched.state import storage_class_of
@@ -115,8 +116,9 @@ def effects_of_refusals(objects: Iterable[KubeObject], refused: Mapping[str, str
     """
     if not refused:
         return []
-    sentences = []
-    unused = dict(refused)
+    others = [kind for kind in refused if kind not in KINDS]
+    sentences = [_not_listed([kind], refused, "a plugin that reads them finds none") for kind in others]
+    unused = {kind: why for kind, why in refused.items() if kind in KINDS}
     for missing in missing_kinds(objects):
         if kinds := [kind for kind in missing.kinds if kind in refused]:
             sentences.append(_not_listed(kinds, refused, missing.sentence))
@@ -131,7 +133,7 @@ def effects_of_refusals(objects: Iterable[KubeObject], refused: Mapping[str, str
 
 
 def _not_listed(kinds: Sequence[str], refused: Mapping[str, str], effect: str) -> str:
-    named = ", ".join(KINDS[kind].resource for kind in kinds)
+    named = ", ".join(kind_named(kind).resource for kind in kinds)
     return f"{named} cannot be listed ({', '.join(dict.fromkeys(refused[kind] for kind in kinds))}): {effect}"
 
 

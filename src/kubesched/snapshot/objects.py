@@ -25,7 +25,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
             if no file has it.
         scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, or in a snapshot that
             was written from one, in JSON; else empty.
-        listed_kinds: kinds that are there completely, even if there is no object of them.
+        listed_kinds: kinds that are there completely, even if there is no object of them. Kinds are those of `kind_of`.
     """
 
     objects: tuple[KubeObject, ...]
@@ -43,6 +43,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
             for kind, known in KINDS.items()
             if kind in counts
         ]
+        counted += [f"{n} {kind}" for kind, n in counts.items() if kind not in KINDS]
         return f"<ClusterObjects: {', '.join(counted) or 'no objects'}>"
 
     def __iter__(self) -> Iterator[KubeObject]:

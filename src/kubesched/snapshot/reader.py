@@ -10,10 +10,23 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+import msgspec
+
 from kubesched.admission import ObjectChecker, as_stored
-from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object, kind_key
+from kubesched.api import (
+    KINDS,
+    Kind,
+    KubeObject,
+    Pod,
+    Unstructured,
+    compare_versions,
+    decode_object,
+    kind_key,
+    kind_named,
+    plural_of,
+)
 from kubesched.documents import RawJson
-from kubesched.errors import ObjectError
+from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.documents import Document, Header
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Item, Place, fault_of, items_of
@@ -28,6 +41,10 @@ _PROGRESS_EVERY: Final = 2048  # objects
 class ObjectReader:
     """Reads sources one after another into one collection of objects.
 
+    Args:
+        kinds: further kinds to read, as plugins name them. Those that a list names as complete are read as well.
+    Raises:
+        InputError: there is no such kind.
     Attributes:
         files: what is read; it has notes on it.
         skipped: objects of kinds that kubesched does not read, counted.
@@ -36,7 +53,9 @@ class ObjectReader:
         listed_kinds: kinds that some list has completely.
     """
 
-    def __init__(self, *, skip_bad_objects: bool = False, progress: Progress | None = None) -> None:
+    def __init__(
+        self, *, skip_bad_objects: bool = False, progress: Progress | None = None, kinds: Iterable[str] = ()
+    ) -> None:
         self.files = Files()
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
@@ -44,6 +63,7 @@ class ObjectReader:
         self.listed_kinds: frozenset[str] = frozenset()
         self._skip_bad = skip_bad_objects
         self._progress = progress
+        self._further = {kind.key: kind for kind in map(kind_named, kinds) if kind.type is Unstructured}
         self._kept: dict[tuple[str, str, str], tuple[KubeObject, Place]] = {}
         self._checker = ObjectChecker()
         self._parts = PartPool()
@@ -74,17 +94,17 @@ class ObjectReader:
             self._bytes_done += source.size
             self._report(0)
 
-    def read_listed(self, kind: str, items: Iterable[RawJson], label: str, n_before: int = 0) -> None:
+    def read_listed(self, kind: Kind, items: Iterable[RawJson], label: str, n_before: int = 0) -> None:
         """Read objects that an API server listed.
 
         Args:
-            kind: a key of KINDS.
+            kind: with its name.
             label: how messages call the list.
             n_before: how many items of the list came before these.
         Raises:
             ObjectError: as with `read`.
         """
-        header = Header(KINDS[kind].api_version, KINDS[kind].name)
+        header = Header(kind.api_version, kind.name)
         for i, raw in enumerate(items, n_before + 1):
             self._read_item(Item(Place(label, item=i), header, raw))
 
@@ -93,6 +113,9 @@ class ObjectReader:
         times = (self.taken_at, document.origin.taken_at)
         self.taken_at = min((time for time in times if time is not None), default=None)
         self.listed_kinds |= frozenset(document.origin.listed_kinds)
+        for key in document.origin.listed_kinds:
+            if key not in KINDS and (kind := _named_in_list(key)) is not None:
+                self._further.setdefault(kind.key, kind)
         for i, item in enumerate(items_of(document, label), 1):
             self._read_item(item, is_deleted=document.is_deleted)
             if i % _PROGRESS_EVERY == 0:
@@ -116,7 +139,11 @@ class ObjectReader:
             raise item.fault
         kind, skipped = _classify(item.header.api_version, item.header.kind or "")
         if skipped:
-            self.skipped[skipped] += 1
+            further = self._further_kind(item.header) if self._further else None
+            if further is None:
+                self.skipped[skipped] += 1
+                return
+            self._keep(further.key, decode_object(further, item.raw), item.place)
             return
         read = as_stored(decode_object(kind, item.raw))
         if isinstance(read, Pod):
@@ -127,10 +154,25 @@ class ObjectReader:
         else:
             self._keep(kind, read, item.place)
 
+    def _further_kind(self, header: Header) -> Kind | None:
+        """The kind of an object among those that are read on request."""
+        api_version, name = header.api_version or "", header.kind or ""
+        found = self._further.get(f"{api_version}/{plural_of(name, api_version.rpartition('/')[0])}")
+        return None if found is None else msgspec.structs.replace(found, name=name)
+
     def _keep(self, kind: str, read: KubeObject, place: Place) -> None:
         known = self._kept.setdefault(_key_of(kind, read), (read, place))
         if known[0] is not read and _is_newer(read, *known):
             self._kept[_key_of(kind, read)] = (read, place)
+
+
+def _named_in_list(key: str) -> Kind | None:
+    """A kind that a list names as complete; None where it is not one."""
+    try:
+        kind = kind_named(key)
+    except InputError:
+        return None
+    return kind if kind.type is Unstructured else None
 
 
 def _key_of(kind: str, read: KubeObject) -> tuple[str, str, str]:

@@ -1,7 +1,8 @@
 """Writes objects to a file: a v1 List in JSON, one object per line, for simulate, kubectl and jq.
 
-Only kinds that a scheduler reads can be written, so Secrets and ConfigMaps never are. The metadata of the list has the
-time at which the objects were read, which kinds are complete, and the configuration of an export.
+Only kinds that a scheduler reads are written, and those that plugins read if somebody asked for them; Secrets never
+are. The metadata of the list has the time at which the objects were read, which kinds are complete, and the
+configuration of an export.
 """
 
 import os
@@ -12,7 +13,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from kubesched.api import KINDS, KubeObject, kind_of
+from kubesched.api import KINDS, KubeObject, Unstructured, kind_of
 from kubesched.errors import InputError
 from kubesched.snapshot.documents import ListOrigin, read_header
 from kubesched.snapshot.fields import LAST_APPLIED
@@ -102,13 +103,16 @@ def _metadata(objects: Iterable[KubeObject]) -> bytes:
     """The field `metadata` of the list, with its comma; empty if there is nothing to say."""
     if not isinstance(objects, ClusterObjects):
         return b""
-    kinds = tuple(kind for kind in KINDS if kind in objects.listed_kinds)
+    others = sorted(objects.listed_kinds - KINDS.keys())
+    kinds = (*(kind for kind in KINDS if kind in objects.listed_kinds), *others)
     configuration = msgspec.json.decode(objects.scheduler_config) if objects.scheduler_config else None
     origin = ListOrigin(objects.taken_at, kinds, configuration)
     return b"" if origin == ListOrigin() else b'"metadata":' + msgspec.json.encode(origin) + b","
 
 
 def _encode(known: KubeObject, strip: bool) -> bytes:
+    if isinstance(known, Unstructured):
+        return _encode_whole(known, strip)
     raw = known.raw
     kind = KINDS[kind_of(known)]
     if "raw_source" not in known.__dict__ and not (strip and known.annotations):
@@ -121,12 +125,22 @@ def _encode(known: KubeObject, strip: bool) -> bytes:
     return msgspec.json.encode(document)
 
 
+def _encode_whole(known: Unstructured, strip: bool) -> bytes:
+    document = {"apiVersion": known.api_version, "kind": known.kind, **known.document}
+    if strip:
+        _strip_metadata(document["metadata"])
+    return msgspec.json.encode(document)
+
+
 def _strip(document: dict[str, Any]) -> None:
-    metadata = document["metadata"]
+    _strip_metadata(document["metadata"])
+    _strip_values(document.get("spec"))
+
+
+def _strip_metadata(metadata: dict[str, Any]) -> None:
     metadata.pop("managedFields", None)
     if metadata.get("annotations"):
         metadata["annotations"].pop(LAST_APPLIED, None)
-    _strip_values(document.get("spec"))
 
 
 def _strip_values(spec: Any) -> None:
