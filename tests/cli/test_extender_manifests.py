@@ -146,3 +146,14 @@ def test_the_extender_understands_what_it_is_started_with(folder, options):
     assert params["plugin_args"] == {"TeamZone": "/etc/kubesched/zone.yaml"}
     assert (params["http_timeout"], params["in_cluster"], params["offers_bind"]) == (0.5, True, True)
     assert bool(params["client_names"]) is bool(options)
+
+
+def test_a_kind_that_a_plugin_reads_is_granted_with_a_comment_that_names_it(folder):
+    (folder / "quota.py").write_text(
+        "from kubesched import Plugin, Status\n\n\nclass Quotas(Plugin):\n"
+        '    reads = ("example.com/v1/Quota",)\n\n'
+        "    def filter(self, state, pod, node):\n        return Status.SUCCESS\n"
+    )
+    printed = run("--plugin", "quota.py:Quotas").stdout
+    assert "# Read quotas.example.com, for Quotas." in printed
+    assert "- apiGroups:\n  - example.com\n  resources:\n  - quotas\n  verbs:\n  - list\n  - watch\n" in printed

@@ -184,3 +184,21 @@ def test_nothing_is_granted_with_a_wildcard_and_no_secret_can_be_read():
     assert not [one for one in granted if "*" in one]
     assert not {"secrets", "configmaps"} & {resource for _, resource, _ in granted}
     assert {verb for _, _, verb in granted} == {"list", "watch", "get", "create", "patch", "update", "delete"}
+
+
+def test_each_kind_that_only_plugins_read_has_a_rule_that_names_the_plugins() -> None:
+    kinds = ("Node", "Pod", "example.com/v1/Quota?", "v1/ConfigMap", "CoschedulingPodGroup")
+    readers = {
+        "example.com/v1/quotas": ("Q", "Fair"),
+        "v1/configmaps": ("Q",),
+        "CoschedulingPodGroup": ("G",),
+    }
+    grants = {grant.rule["resources"][0]: grant for grant in cluster_grants(kinds, readers)}
+    assert grants["quotas"].rule == {"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["list", "watch"]}
+    assert grants["quotas"].why == (
+        "Read quotas.example.com, for Q and Fair. `kubectl api-resources --api-group=example.com` shows "
+        "whether this is the plural."
+    )
+    assert grants["configmaps"].why == "Read configmaps, for Q."
+    assert grants["podgroups"].why == "Read podgroups.scheduling.x-k8s.io, for G."
+    assert grants["nodes"].rule["resources"] == ["nodes", "pods"]

@@ -1,8 +1,8 @@
 """`kubesched extender manifests`: print the objects that run an extender and its kube-scheduler in a cluster."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -117,7 +117,7 @@ def manifests(
     from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions
     from kubesched.extender.manifests import manifests as make_manifests
     from kubesched.extender.server import find_offer, served_profiles, watched_kinds
-    from kubesched.setup import set_up
+    from kubesched.setup import readers_of, set_up
 
     with refuse_bad_input():
         profiles = served_profiles(set_up(config, references, plugin_args, default_plugins=False), offers_bind=bind)
@@ -148,7 +148,7 @@ def manifests(
         )
         offer = find_offer(profiles, bind=bind)
         documents = make_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
-    _print(documents, options)
+    _print(documents, options, readers_of(profiles))
     _print_advice(options, offer, profiles, preemption_helps)
 
 
@@ -156,13 +156,20 @@ def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]
     return (given,) if given else tuple(profile.scheduler_name for profile in profiles if profile.plugins) or (name,)
 
 
-def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions") -> None:
+def _print(
+    documents: Iterable[Mapping[str, Any]], options: "ManifestOptions", readers: Mapping[str, Sequence[str]]
+) -> None:
     from kubesched.documents import write_yaml
+    from kubesched.manifests import why_read
 
     print_verbatim(
         f"# Pods with spec.schedulerName: {' or '.join(options.scheduler_names)} are scheduled with the extender.\n"
     )
-    print_verbatim("---\n".join(map(write_yaml, documents)))
+    texts = []
+    for document in documents:
+        rules = document.get("rules", ())
+        texts.append(write_yaml(document, {f"rules[{row}]": why_read(one, readers) for row, one in enumerate(rules)}))
+    print_verbatim("---\n".join(texts))
 
 
 def _print_advice(

@@ -60,7 +60,7 @@ def manifests(
     spec.schedulerName. Comments explain each field. Notes on the result go to standard error.
     """  # noqa: D301
     from kubesched.manifests import CONFIG_FILE, SchedulerInstallation, scheduler_manifests, write_commented
-    from kubesched.setup import set_up
+    from kubesched.setup import readers_of, set_up
 
     if config is not None and scheduler_name is not None:
         raise click.UsageError("--scheduler-name and --config are mutually exclusive: the profiles have the names")
@@ -84,6 +84,7 @@ def manifests(
             scheduler_names=scheduler_names,
             given=_fields_of(config, references),
             kinds=setup.watched_kinds,
+            readers=readers_of(setup.profiles),
             arguments=arguments,
             files=mounted.files,
             imports_files=any(file.suffix == ".py" for file in plugin_files),

@@ -9,6 +9,7 @@ from kubesched.manifests.access import (
     role,
     role_binding,
     rule,
+    why_read,
 )
 from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Installation
 from kubesched.manifests.pods import (
@@ -53,6 +54,7 @@ __all__ = [
     "scheduler_manifests",
     "secret_volume",
     "service",
+    "why_read",
     "workload",
     "write_commented",
 ]

@@ -1,9 +1,9 @@
 """Accounts, roles and bindings as documents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from kubesched.api import kind_named
+from kubesched.api import KindUse, Unstructured, kind_named
 from kubesched.manifests.installation import Document, Installation
 
 __all__ = [
@@ -15,10 +15,12 @@ __all__ = [
     "role",
     "role_binding",
     "rule",
+    "why_read",
 ]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _API_VERSION: Final = f"{_RBAC}/v1"
+_READ: Final = ["list", "watch"]
 
 
 # --- rules ---
@@ -31,15 +33,37 @@ def rule(group: str, resources: Sequence[str], verbs: Sequence[str], names: Sequ
 
 
 def read_rules(kinds: Iterable[str]) -> list[Document]:
-    """List and watch kinds.
+    """List and watch kinds: one rule for each API group, and one for each kind that only plugins read.
 
     Raises:
         InputError: there is no such kind.
     """
     by_group: dict[str, list[str]] = {}
+    of_plugins: dict[tuple[str, str], None] = {}
     for kind in map(kind_named, kinds):
-        by_group.setdefault(kind.group, []).append(kind.plural)
-    return [rule(group, sorted(plurals), ["list", "watch"]) for group, plurals in sorted(by_group.items())]
+        if kind.use is KindUse.SCHEDULING:
+            by_group.setdefault(kind.group, []).append(kind.plural)
+        else:
+            of_plugins[kind.group, kind.plural] = None
+    known = [rule(group, sorted(plurals), _READ) for group, plurals in sorted(by_group.items())]
+    return known + [rule(group, [plural], _READ) for group, plural in sorted(of_plugins)]
+
+
+def why_read(one: Document, readers: Mapping[str, Sequence[str]]) -> str:
+    """Why there is a rule for a kind that only plugins read; empty for any other rule.
+
+    Args:
+        readers: the names of the plugins that read a kind, by its key.
+    """
+    if one["verbs"] != _READ:
+        return ""
+    for key, plugins in readers.items():
+        kind = kind_named(key)
+        if kind.use is not KindUse.SCHEDULING and one["apiGroups"] == [kind.group] and kind.plural in one["resources"]:
+            named = f"Read {kind.resource}, for {' and '.join(plugins)}."
+            advice = f" `kubectl api-resources --api-group={kind.group}` shows whether this is the plural."
+            return named + (advice if kind.type is Unstructured and kind.group else "")
+    return ""
 
 
 def lease_rules(name: str) -> list[Document]:

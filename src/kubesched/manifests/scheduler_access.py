@@ -5,12 +5,12 @@ kubesched only patches, and to read and write resource claims, which it does not
 `kube-scheduler`, and no other.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from kubesched.api import WATCHED_KINDS
-from kubesched.manifests.access import lease_rules, read_rules, rule
+from kubesched.manifests.access import lease_rules, read_rules, rule, why_read
 from kubesched.manifests.installation import Document
 
 __all__ = ["Grant", "cluster_grants", "lease_grants"]
@@ -21,9 +21,11 @@ _READS = {
     "apps": "Read owners of pods, for default spreading.",
     "policy": "Read budgets, which preemption honours where it can.",
     "resource.k8s.io": "Read device classes and claims: which pods are served by devices.",
-    "scheduling.k8s.io": "Read priority classes, for a plugin.",
     "storage.k8s.io": "Read what decides where a volume can be used: classes, drivers, capacities, attachments.",
 }
+
+_FOR_PLUGINS = "Read what a plugin declares in `reads`."
+_NO_READERS: Mapping[str, Sequence[str]] = {}
 
 
 class Grant(msgspec.Struct, frozen=True):
@@ -33,13 +35,18 @@ class Grant(msgspec.Struct, frozen=True):
     why: str
 
 
-def cluster_grants(kinds: Iterable[str] = WATCHED_KINDS) -> list[Grant]:
+def cluster_grants(
+    kinds: Iterable[str] = WATCHED_KINDS, readers: Mapping[str, Sequence[str]] = _NO_READERS
+) -> list[Grant]:
     """What a scheduler may do in the whole cluster.
 
     Args:
         kinds: that it watches.
+        readers: the names of the plugins that read a kind, by its key.
     """
-    reads = [Grant(one, _READS[one["apiGroups"][0]]) for one in read_rules(kinds)]
+    reads = [
+        Grant(one, why_read(one, readers) or _READS.get(one["apiGroups"][0], _FOR_PLUGINS)) for one in read_rules(kinds)
+    ]
     return [*reads, *_writes(), *_reviews()]
 
 

@@ -64,7 +64,10 @@ def write_commented(documents: Sequence[Document], installation: SchedulerInstal
     served = " or ".join(installation.scheduler_names)
     what = ", and every pod without a schedulerName" if installation.replaces else ""
     lines = [f"# kubesched schedules pods with spec.schedulerName: {served}{what}.\n"]
-    rules = {"ClusterRole": cluster_grants(installation.kinds), "Role": lease_grants(installation.lease_name)}
+    rules = {
+        "ClusterRole": cluster_grants(installation.kinds, installation.readers),
+        "Role": lease_grants(installation.lease_name),
+    }
     texts = []
     for document in documents:
         kind = document["kind"]

@@ -20,12 +20,14 @@ class SchedulerInstallation(Installation, frozen=True, kw_only=True):
         given: the fields of the user's KubeSchedulerConfiguration; without profiles, there is a default one for each of
             `scheduler_names`.
         kinds: what it watches.
+        readers: the names of the plugins that read a kind, by its key.
         replaces: whether it is the only scheduler: it then serves default-scheduler and takes kube-scheduler's Lease.
     """
 
     n_replicas: int = 2
     given: Document = {}
     kinds: tuple[str, ...] = WATCHED_KINDS
+    readers: dict[str, tuple[str, ...]] = {}
     replaces: bool = False
 
     def configuration(self) -> Document:

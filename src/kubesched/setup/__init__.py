@@ -9,7 +9,7 @@ from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, witho
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.plugin_times import PluginTimes, timed_plugins
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, Registry, find_plugins
-from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, set_up
+from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, readers_of, set_up
 from kubesched.setup.sources import read_source, read_sources
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "load_configuration",
     "read_source",
     "read_sources",
+    "readers_of",
     "set_up",
     "timed_plugins",
     "without_bind",

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KINDS, WATCHED_KINDS
+from kubesched.api import KINDS, WATCHED_KINDS, kind_named
 from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
@@ -20,7 +20,7 @@ from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 from kubesched.setup.sources import read_source
 
-__all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
+__all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "readers_of", "set_up"]
 
 ConfigurationLike = KubeSchedulerConfiguration | ConfigSource | str | os.PathLike[str] | bytes | None
 """A configuration, one in a file that holds it, the name of its file, the file's text as bytes, or None for
@@ -66,6 +66,15 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
         """The kinds whose objects keep their JSON: for plugins with `wants_raw`, and for extenders."""
         wanted = any(plugin.wants_raw for profile in self.profiles for plugin in profile.plugins)
         return sent_kinds(self.configuration.extenders) | (frozenset(("Node", "Pod")) if wanted else frozenset())
+
+
+def readers_of(profiles: Iterable[Profile]) -> dict[str, tuple[str, ...]]:
+    """The names of the plugins that declare a kind in `reads`, by its key."""
+    readers: dict[str, dict[str, None]] = {}
+    for plugin in (plugin for profile in profiles for plugin in profile.plugins):
+        for name in plugin.reads:
+            readers.setdefault(kind_named(name).key, {})[plugin.name] = None
+    return {key: tuple(names) for key, names in readers.items()}
 
 
 def load_configuration(
