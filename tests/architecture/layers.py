@@ -13,6 +13,7 @@ LAYERS = (
     {"framework"},
     {"queue"},
     {"scheduler", "plugins"},
+    {"usage"},
     {"setup", "admission"},
     {"reports"},
     {"cluster", "snapshot", "serving", "explanation", "manifests", "metrics"},
@@ -42,7 +43,7 @@ COROUTINES = {
 FAULT_TYPES = {"CancelledError"}  # a plugin may raise it; catching it takes its name
 CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
-    "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "web"},
+    "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "usage", "web"},
     "click": {"cli"},
     "pandas": {"reports", "simulator", "explanation"},  # the latter two for annotations
     "prometheus_client": {"metrics", "serving", "extender.server"},

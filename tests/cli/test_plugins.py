@@ -43,7 +43,8 @@ def test_legacy_plugins_are_marked_and_follow_the_in_tree_ones(monkeypatch):
     lines = [line.split() for line in run().stdout.splitlines()]
     assert ["NodeLabel", "filter,", "score", "1", "legacy"] in lines
     origins = [line[-1] for line in lines[4:] if line]
-    assert origins.index("legacy") == origins.count("in-tree")
+    assert origins.index("bundled") == origins.count("in-tree")
+    assert origins.index("legacy") == origins.count("in-tree") + origins.count("bundled")
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -111,7 +112,7 @@ def test_a_broken_package_does_not_hide_the_others(monkeypatch):
     assert "NodeName" in result.stdout
     assert "no module no_such_module" in result.stderr
     junit = run("-o", "junit").stdout
-    assert f'name="plugin-list" tests="{len(IN_TREE_PLUGINS) + len(LEGACY_PLUGINS) + 1}" failures="1"' in junit
+    assert f'name="plugin-list" tests="{len(IN_TREE_PLUGINS) + len(LEGACY_PLUGINS) + 2}" failures="1"' in junit
 
 
 LIMITED = """

@@ -25,7 +25,7 @@ def placements(monkeypatch: pytest.MonkeyPatch, file: str, name: str, args: str)
 
 @pytest.mark.parametrize(
     ("file", "name", "args"),
-    [("team_nodes.py", "TeamNodes", "team-nodes.yaml"), ("node_usage.py", "NodeUsage", "node-usage.yaml")],
+    [("team_nodes.py", "TeamNodes", "team-nodes.yaml"), ("usage_file.py", "FileUsage", "usage-file.yaml")],
 )
 def test_both_forms_place_the_pods_of_the_shop_alike(file: str, name: str, args: str, monkeypatch: pytest.MonkeyPatch):
     assert placements(monkeypatch, file, name, args) == placements(monkeypatch, file, f"{name}ByColumn", args)

@@ -68,7 +68,7 @@ def test_nodes_that_are_really_idle_are_preferred(cluster: ControlPlane, start: 
         {"metadata": {"name": name}, "usage": {"cpu": cpu, "memory": "1Gi"}} for name, cpu in (("n1", "3"), ("n2", "0"))
     ]
     (tmp_path / "usage.json").write_text(f'{{"items": {usage}}}'.replace("'", '"'))
-    start("node_usage.py", "NodeUsage", f"path: {tmp_path / 'usage.json'}")
+    start("usage_file.py", "FileUsage", f"path: {tmp_path / 'usage.json'}")
     client.create(make_pod("web"))
     wait_until(lambda: node_of(client, "web"), "the pod")
     assert node_of(client, "web") == "n2"

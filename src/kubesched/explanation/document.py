@@ -18,7 +18,7 @@ N_NEAREST: Final = 20
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
     """The fields of as_line, and `runsOn`, `heldBack`, `nNodes`, `nearest`, `advice`, `extenders`, `preemption`,
-    `choice`, `defaultSample`.
+    `choice`, `defaultSample`, `notes`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -35,6 +35,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     if not explanation.fits or explanation.failure is not None:
         document["advice"] = advice(explanation, order)
     document["extenders"] = [_said(answer) for answer in explanation.extenders]
+    document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
     document["preemption"] = _preemption(explanation.preemption)
     chosen = choice(explanation)
     if chosen is not None:

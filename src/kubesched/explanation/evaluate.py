@@ -1,7 +1,12 @@
 """Runs the whole profile and every single Filter plugin for one pod, over all nodes, and asks the extenders."""
 
+import logging
+from collections.abc import Iterator
+from typing import Final
+
 import numpy as np
 
+from kubesched.api import Pod
 from kubesched.errors import ExtenderError
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.framework import (
@@ -13,10 +18,13 @@ from kubesched.framework import (
     Rejections,
     Status,
     Verdicts,
+    data_notes,
     find_feasible,
 )
 from kubesched.scheduler import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
 from kubesched.state import Nodes, PodInfo, Snapshot
+
+_LOG: Final = logging.getLogger("kubesched.plugin")
 
 
 async def evaluate(
@@ -38,6 +46,7 @@ async def evaluate(
     explanation.held_back = _held_back(framework, info)
     for plugin in framework.profile.points["filter"]:
         explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot)
+    explanation.notes = dict(_notes(framework, state, info.pod))
     if not snapshot.n_nodes:
         return explanation
     explanation.failure = diagnosis.failure
@@ -92,6 +101,16 @@ def _held_back(framework: Framework, info: PodInfo) -> str:
     if info.pod.is_terminating:
         return "the pod is being deleted"
     return framework.run_pre_enqueue(info.pod).located
+
+
+def _notes(framework: Framework, state: CycleState, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What each plugin says about its data; a fault is logged, because the decision does not depend on it."""
+    for plugin in framework.profile.plugins:
+        try:
+            if texts := data_notes(plugin, state, pod):
+                yield plugin.name, texts
+        except PluginFault as fault:
+            _LOG.warning("%s", fault.status.located)
 
 
 def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:

@@ -153,6 +153,7 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         extenders: what the extenders said, in the order of the calls.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
         runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
+        notes: what plugins say about their data, by plugin.
         fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
         fix_fault: the first fault of a plugin that was met while they were tried; None for none.
 
@@ -173,6 +174,7 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     extenders: list[ExtenderAnswer] = []
     held_back: str = ""
     runs_on: str = ""
+    notes: dict[str, tuple[str, ...]] = {}
     fixes: tuple[Fix, ...] = ()
     fix_fault: Status | None = None
 

@@ -10,6 +10,7 @@ from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles, reasons_of
 from kubesched.explanation.outcome import check
+from kubesched.explanation.page import data_paragraphs
 from kubesched.framework import Code, Status
 from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
 
@@ -35,7 +36,7 @@ def node_page(explanation: Explanation, positions: Sequence[int]) -> Page:
     chosen = choice(explanation)
     document = {**as_document(explanation), "asked": [_asked(explanation, chosen, position) for position in positions]}
     first, *others = positions
-    parts: list[Part] = _parts(explanation, chosen, first)
+    parts: list[Part] = [*data_paragraphs(explanation), *_parts(explanation, chosen, first)]
     for position in others:
         said = _verdict(explanation, chosen, position)
         parts += [Paragraph(said.text, Level.HEADING), *_parts(explanation, chosen, position)]

@@ -117,9 +117,16 @@ def circumstances(explanation: Explanation) -> Iterator[Paragraph]:
         yield Paragraph(
             f"Nominated to {nominated}: kube-scheduler takes that node if the pod fits there.", Level.WARNING
         )
+    yield from data_paragraphs(explanation)
     message = explanation.message if explanation.failure is None else explanation.failure.located
     if message:
         yield Paragraph(message, Level.DETAIL if explanation.failure is None else Level.PLAIN)
+
+
+def data_paragraphs(explanation: Explanation) -> Iterator[Paragraph]:
+    """What plugins say about their data."""
+    for plugin, notes in explanation.notes.items():
+        yield Paragraph(f"{plugin}: {'; '.join(notes)}.", Level.DETAIL)
 
 
 def _where_it_failed(explanation: Explanation) -> str:

@@ -10,7 +10,7 @@ from kubesched.framework.actions import (
     RecordEvent,
     WriteObject,
 )
-from kubesched.framework.answers import Hook, checked, fault, rejection_details
+from kubesched.framework.answers import Hook, checked, data_notes, fault, rejection_details
 from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
 from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
@@ -110,6 +110,7 @@ __all__ = [
     "WriteObject",
     "answer_text",
     "checked",
+    "data_notes",
     "default_normalize",
     "fault",
     "fault_place",

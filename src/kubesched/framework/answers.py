@@ -3,7 +3,7 @@
 Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeGuard, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "as_scores",
     "as_verdicts",
     "checked",
+    "data_notes",
     "fault",
     "is_post_filter_answer",
     "nonsense",
@@ -98,8 +99,24 @@ def rejection_details(plugin: Plugin, state: CycleState, pod: Pod, node: NodeInf
     if not plugin.defines("explain_rejection"):
         return ()
     what = f'running ExplainRejection plugin "{plugin.name}"'
+    return _texts(what, plugin, lambda: plugin.explain_rejection(state, pod, node, status))
+
+
+def data_notes(plugin: Plugin, state: CycleState, pod: Pod) -> tuple[str, ...]:
+    """What a plugin says about its data.
+
+    Raises:
+        PluginFault: explain_data failed.
+    """
+    if not plugin.defines("explain_data"):
+        return ()
+    what = f'running ExplainData plugin "{plugin.name}"'
+    return _texts(what, plugin, lambda: plugin.explain_data(state, pod))
+
+
+def _texts(what: str, plugin: Plugin, ask: Callable[[], object]) -> tuple[str, ...]:
     try:
-        answer: object = plugin.explain_rejection(state, pod, node, status)
+        answer = ask()
         details = (answer,) if isinstance(answer, str) else tuple(cast("Iterable[object]", answer))
     except HOOK_FAULTS as error:
         raise PluginFault(fault(what, error).by(plugin.name)) from error

@@ -29,6 +29,7 @@ FURTHER_HOOKS: Final = (
     "remove_pods",
     "filter_part",
     "explain_rejection",
+    "explain_data",
     "score_part",
     "normalize_score",
     "pre_bind_pre_flight",

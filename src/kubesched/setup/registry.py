@@ -1,4 +1,4 @@
-"""All plugins by name and origin: in-tree, legacy, from a file or module of the user, from an installed package.
+"""All plugins by name and origin: in-tree, bundled, legacy, from a file or module, from an installed package.
 
 Loading runs other people's code; whatever it does wrong becomes one sentence.
 """
@@ -30,20 +30,27 @@ IN_TREE: Final = "in-tree"
 LEGACY: Final = "legacy"
 """The origin of plugins that kube-scheduler had in earlier versions."""
 
+BUNDLED: Final = "bundled"
+"""The origin of plugins that kubesched has and kube-scheduler never had."""
+
+_BUNDLED: Final = {"NodeUsage": "kubesched.usage"}
+"""Name of each bundled plugin -> its module, which is imported when something names the plugin."""
+
 PluginLike = str | type[Plugin]
 """A plugin class, or where to find one: `FILE.py:Class` or `package.module:Class`."""
 
 
 def find_plugins(plugins: Iterable[PluginLike] = (), *, legacy: bool = True) -> "Registry":
-    """Register the in-tree and legacy plugins, those of installed packages, and those that the user brings.
+    """Register the in-tree, bundled and legacy plugins, those of installed packages, and those that the user brings.
 
     Args:
-        legacy: without the legacy plugins, a configuration is judged as kube-scheduler judges it.
+        legacy: without the bundled and the legacy plugins, a configuration is judged as kube-scheduler judges it.
     Raises:
         PluginDefinitionError: a plugin that the user brings does not load or is none, or two have one name.
     """
     registry = Registry(IN_TREE_PLUGINS)
     if legacy:
+        registry.register_bundled()
         registry.register_legacy()
     registry.register_installed()
     for plugin in [plugins] if isinstance(plugins, str) else plugins:
@@ -69,7 +76,8 @@ class RegisteredPlugin(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         name: the name in configurations, which is the name of the class.
-        origin: `in-tree`, `legacy`, the `FILE.py` or module that the user named, or the package and its version.
+        origin: `in-tree`, `bundled`, `legacy`, the `FILE.py` or module that the user named, or the package and its
+            version.
     """
 
     name: str
@@ -129,6 +137,11 @@ class Registry:
         if name not in self._plugins or self._plugins[name].plugin_class is not plugin_class:
             self._add(_of_class(name, origin, plugin_class))
 
+    def register_bundled(self) -> None:
+        """Add the bundled plugins; a class is imported when something names it."""
+        for name, module in _BUNDLED.items():
+            self._add(RegisteredPlugin(name, BUNDLED, partial(_bundled, name, module)))
+
     def register_legacy(self) -> None:
         """Add the legacy plugins; a class is imported when something names it."""
         for name in LEGACY_PLUGINS:
@@ -177,8 +190,8 @@ class Registry:
         )
 
     def _add(self, plugin: RegisteredPlugin) -> None:
-        """A legacy plugin gives way: kube-scheduler does not have it, so its name is free for others."""
-        if plugin.name in self._plugins and self._plugins[plugin.name].origin == LEGACY:
+        """Legacy and bundled plugins give way: kube-scheduler does not have them, so their names are free."""
+        if plugin.name in self._plugins and self._plugins[plugin.name].origin in (LEGACY, BUNDLED):
             del self._plugins[plugin.name]
         if plugin.name in self._plugins:
             origins = f"one is {self._plugins[plugin.name].origin}, the other is from {plugin.origin}"
@@ -212,6 +225,11 @@ class _ArgsTypes(Mapping[str, type[PluginArgs]]):
 
     def __len__(self) -> int:
         return len(self._registry)
+
+
+def _bundled(name: str, module: str) -> type[Plugin]:
+    plugin_class: type[Plugin] = getattr(importlib.import_module(module), name)
+    return plugin_class
 
 
 def _of_class(name: str, origin: str, plugin_class: type[Plugin]) -> RegisteredPlugin:

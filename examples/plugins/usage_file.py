@@ -63,7 +63,7 @@ def amounts_of(usage: Usage) -> tuple[int, int]:
     return cpu, whole_units("memory", parse_quantity(usage.memory))
 
 
-class UsageFile(Plugin):
+class FromFile(Plugin):
     """The common parts of both forms of the plugin: the arguments, the file, and when it is read."""
 
     class Args(PluginArgs):
@@ -105,7 +105,7 @@ class UsageFile(Plugin):
             self.refreshing.cancel()
 
 
-class NodeUsage(UsageFile):
+class FileUsage(FromFile):
     """Score a node with the percentage of its scarcer resource, CPU or memory, that nothing uses; 0 without figures."""
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
@@ -120,7 +120,7 @@ def free_percentage(used: int, allocatable: int) -> int:
     return max(allocatable - used, 0) * 100 // allocatable if allocatable else 0
 
 
-class NodeUsageByColumn(UsageFile):
+class FileUsageByColumn(FromFile):
     """The same score for all nodes at once.
 
     It depends only on the node object and the figures. So the column is kept under the number of the reading, and

@@ -3,12 +3,12 @@ import json
 from pathlib import Path
 
 import pytest
-from node_usage import NodeUsage, NodeUsageByColumn
+from usage_file import FileUsage, FileUsageByColumn
 
 from kubesched import PluginError
 from kubesched.testing import FakeCluster, check_plugin, make_node, make_pod, score_all, varied_scenario
 
-BOTH = pytest.mark.parametrize("plugin_class", [NodeUsage, NodeUsageByColumn])
+BOTH = pytest.mark.parametrize("plugin_class", [FileUsage, FileUsageByColumn])
 POD = make_pod("web")
 NODES = [
     make_node("idle", allocatable={"cpu": "4", "memory": "8Gi"}),
@@ -34,7 +34,7 @@ def metrics(tmp_path: Path) -> Path:
     return write_metrics(tmp_path / "usage.json", usage)
 
 
-def plugin(plugin_class: type[NodeUsage], path: Path, **args: float) -> NodeUsage:
+def plugin(plugin_class: type[FileUsage], path: Path, **args: float) -> FileUsage:
     return plugin_class(plugin_class.Args(path=str(path), **args))
 
 
@@ -47,13 +47,13 @@ def test_both_forms_give_the_same_scores(metrics):
     nodes = [
         make_node(node.name, allocatable={"cpu": f"{i}700m", "memory": f"{i}Gi"}) for i, node in enumerate(NODES, 1)
     ]
-    scalar = score_all(plugin(NodeUsage, metrics), POD, nodes)
-    assert scalar == score_all(plugin(NodeUsageByColumn, metrics), POD, nodes)
+    scalar = score_all(plugin(FileUsage, metrics), POD, nodes)
+    assert scalar == score_all(plugin(FileUsageByColumn, metrics), POD, nodes)
 
 
 @BOTH
 def test_a_missing_file_is_told_before_anything_is_scheduled(plugin_class, tmp_path):
-    with pytest.raises(PluginError, match=r'starting plugin "NodeUsage.*usage.json'):
+    with pytest.raises(PluginError, match=r'starting plugin "FileUsage.*usage.json'):
         score_all(plugin(plugin_class, tmp_path / "usage.json"), POD, NODES)
 
 
@@ -64,7 +64,7 @@ def test_offline_the_file_is_read_once(plugin_class, metrics):
         assert cluster.score(POD)["idle"] == 87
 
 
-async def read_again(usage: NodeUsage) -> dict[str, int]:
+async def read_again(usage: FileUsage) -> dict[str, int]:
     """Start the plugin where an event loop runs, read the file once more, ask, stop."""
     with FakeCluster(usage, nodes=NODES) as cluster:
         assert usage.refreshing is not None
@@ -90,7 +90,7 @@ def test_figures_that_cannot_be_read_leave_the_last_ones(plugin_class, metrics, 
 
 
 @BOTH
-@pytest.mark.parametrize("name", [str(check) for check in check_plugin(NodeUsageByColumn, args={"path": "-"})])
+@pytest.mark.parametrize("name", [str(check) for check in check_plugin(FileUsageByColumn, args={"path": "-"})])
 def test_contract(plugin_class, name, tmp_path):
     usage = {node.name: ("1500m", "3Gi") for node in varied_scenario().nodes[:4]}
     path = write_metrics(tmp_path / "usage.json", usage)

@@ -1,0 +1,5 @@
+"""NodeUsage, a bundled plugin: prefers nodes by what is really used on them, from metrics.k8s.io or Prometheus."""
+
+from kubesched.usage.node_usage import NodeUsage
+
+__all__ = ["NodeUsage"]

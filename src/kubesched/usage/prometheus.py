@@ -1,0 +1,134 @@
+"""Asks Prometheus for the usage of nodes, with one query."""
+
+import asyncio
+import ssl
+from pathlib import Path
+from typing import Annotated, Final
+
+import aiohttp
+import msgspec
+
+from kubesched.config import FieldError, child
+from kubesched.errors import InputError
+from kubesched.usage.samples import Sample
+
+__all__ = ["DEFAULT_QUERY", "PrometheusSource", "query_usage", "read_answer"]
+
+DEFAULT_QUERY: Final = (
+    'label_replace(sum by (node) (rate(container_cpu_usage_seconds_total{id="/"}[2m])), "resource", "cpu", "", "") '
+    'or label_replace(sum by (node) (container_memory_working_set_bytes{id="/"}), "resource", "memory", "", "")'
+)
+"""Of the kubelets' cAdvisor metrics, as kube-prometheus scrapes them."""
+_SECONDS: Final = 10.0
+_MAX_BYTES: Final = 64 * 2**20
+
+
+class PrometheusSource(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """Where to ask, and what.
+
+    Attributes:
+        url: of Prometheus, such as `http://prometheus.monitoring:9090`; the API is below it, at `/api/v1/query`.
+        query: its result is a vector. Each value has the labels `node`, the name of the node, and `resource`: `cpu` in
+            cores or `memory` in bytes.
+        ca_file: authorities that the server's certificate may be from; those of the system by default.
+        token_file: a bearer token, read for each query.
+    """
+
+    url: Annotated[str, msgspec.Meta(description="URL of Prometheus.")]
+    query: str = DEFAULT_QUERY
+    ca_file: str = ""
+    token_file: str = ""
+
+    def faults(self, path: str) -> list[FieldError]:
+        """What is wrong with the fields."""
+        found = []
+        if not self.url.startswith(("http://", "https://")):
+            found.append(FieldError.invalid(child(path, "url"), self.url, "must begin with http:// or https://"))
+        if not self.query:
+            found.append(FieldError.required(child(path, "query"), "a PromQL query"))
+        return found
+
+
+class _Value(msgspec.Struct):
+    metric: dict[str, str]
+    value: tuple[float, str]
+
+
+class _Result(msgspec.Struct):
+    resultType: str = ""  # noqa: N815 - Prometheus' name
+    result: list[msgspec.Raw] = []
+
+
+class _Answer(msgspec.Struct):
+    status: str
+    data: _Result = msgspec.field(default_factory=_Result)
+    error: str = ""
+
+
+async def query_usage(source: PrometheusSource) -> dict[str, Sample]:
+    """Ask once, for ten seconds at most.
+
+    Raises:
+        InputError: there is no answer, or it is not a vector with the labels `node` and `resource`.
+    """
+    try:
+        return read_answer(await _ask(source))
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+        reason = f"no answer within {_SECONDS:g} s" if isinstance(error, TimeoutError) else error
+        raise InputError(f"{source.url}: {reason}") from error
+    except InputError as error:
+        raise InputError(f"{source.url}: {error}") from None
+
+
+async def _ask(source: PrometheusSource) -> bytes:
+    """The body of the answer."""
+    headers = {"Authorization": f"Bearer {await _token(source)}"} if source.token_file else {}
+    limits = aiohttp.ClientTimeout(total=_SECONDS)
+    context = await asyncio.to_thread(ssl.create_default_context, cafile=source.ca_file or None)
+    url = f"{source.url.rstrip('/')}/api/v1/query"
+    async with (
+        aiohttp.ClientSession(timeout=limits, cookie_jar=aiohttp.DummyCookieJar()) as session,
+        session.post(url, data={"query": source.query}, headers=headers, ssl=context, allow_redirects=False) as answer,
+    ):
+        body = b""
+        async for part in answer.content.iter_any():
+            body += part
+            if len(body) > _MAX_BYTES:
+                raise InputError(f"the answer has more than {_MAX_BYTES >> 20} MiB; narrow the query")
+        if answer.status != 200 and not body.lstrip().startswith(b"{"):
+            raise InputError(f"the answer has status {answer.status}; expected 200")
+        return body
+
+
+async def _token(source: PrometheusSource) -> str:
+    return (await asyncio.to_thread(Path(source.token_file).read_text, encoding="utf-8")).strip()
+
+
+def read_answer(body: bytes) -> dict[str, Sample]:
+    """The samples in an answer, by node.
+
+    Raises:
+        InputError: it is an error, or not a vector with the labels `node` and `resource`.
+        ValueError: it is not JSON, or has other fields.
+    """
+    answer = msgspec.json.decode(body, type=_Answer)
+    if answer.status != "success":
+        raise InputError(f"the query failed: {answer.error}")
+    if answer.data.resultType != "vector":
+        raise InputError(f"the query returns a {answer.data.resultType}; expected a vector")
+    amounts: dict[str, dict[str, float]] = {}
+    times: dict[str, float] = {}
+    for raw in answer.data.result:
+        one = msgspec.json.decode(raw, type=_Value)
+        node, resource = one.metric.get("node"), one.metric.get("resource")
+        if not node or resource not in ("cpu", "memory"):
+            raise InputError(f"a value has the labels {one.metric}; expected node, and resource with cpu or memory")
+        amounts.setdefault(node, {})[resource] = float(one.value[1])
+        times[node] = min(times.get(node, one.value[0]), one.value[0])
+    return {node: Sample(*_in_units(found), times[node]) for node, found in amounts.items()}
+
+
+def _in_units(found: dict[str, float]) -> tuple[int, int]:
+    """Milli-CPU and bytes, rounded up; -1 for what was not measured or is not a number."""
+    cpu, memory = (found.get(name, -1.0) for name in ("cpu", "memory"))
+    return int(cpu * 1000 + 0.999) if 0 <= cpu < 1e9 else -1, int(memory) if 0 <= memory < 2**63 else -1

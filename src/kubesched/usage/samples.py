@@ -1,0 +1,107 @@
+"""Measurements of nodes: read from NodeMetrics of metrics.k8s.io, in objects or in a file."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from kubesched.api import KubeObject, parse_quantity, whole_units
+from kubesched.config import parse_duration
+from kubesched.documents import read_file
+from kubesched.errors import InputError
+
+__all__ = ["Sample", "fresh_samples", "newest", "read_usage_file", "sample_of", "time_text"]
+
+
+class Sample(NamedTuple):
+    """What is in use on a node.
+
+    Attributes:
+        cpu, memory: milli-CPU and bytes; negative where it was not measured.
+        time: when it was measured, in seconds since 1970.
+        window: seconds before that over which CPU is averaged.
+    """
+
+    cpu: int
+    memory: int
+    time: float
+    window: float = 0.0
+
+    @property
+    def since(self) -> float:
+        """Pods that started later are not in it, or only in part."""
+        return self.time - self.window
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+
+
+class _Usage(msgspec.Struct):
+    cpu: str | int | float = ""
+    memory: str | int | float = ""
+
+
+class _NodeMetrics(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    usage: _Usage = msgspec.field(default_factory=_Usage)
+    timestamp: str = ""
+    window: str = ""
+
+
+class _NodeMetricsList(msgspec.Struct):
+    items: list[_NodeMetrics]
+
+
+def sample_of(known: KubeObject, now: float) -> Sample:
+    """The sample in a NodeMetrics object; one without a time is of now.
+
+    Raises:
+        InputError: a quantity or the time is not valid.
+    """
+    return _sample(msgspec.json.decode(known.raw, type=_NodeMetrics), now)
+
+
+def read_usage_file(path: str, now: float) -> dict[str, Sample]:
+    """The samples in a file with a NodeMetricsList, as `kubectl get nodes.metrics.k8s.io -o json` writes it, by node.
+
+    Raises:
+        InputError: it cannot be read, or is not such a list.
+    """
+    try:
+        items = msgspec.json.decode(read_file(Path(path)), type=_NodeMetricsList).items
+        return {item.metadata.name: _sample(item, now) for item in items}
+    except (OSError, ValueError, InputError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else "") or error
+        raise InputError(f"{path}: {reason}; expected a NodeMetricsList in JSON") from error
+
+
+def _sample(found: _NodeMetrics, now: float) -> Sample:
+    amounts = (_amount("cpu", found.usage.cpu), _amount("memory", found.usage.memory))
+    try:
+        time = datetime.fromisoformat(found.timestamp).timestamp() if found.timestamp else now
+        window = float(parse_duration(found.window)) if found.window else 0.0
+    except ValueError as error:
+        raise InputError(f"NodeMetrics {found.metadata.name}: {error}") from None
+    return Sample(*amounts, time, window)
+
+
+def _amount(resource: str, text: str | int | float) -> int:
+    return -1 if text == "" else whole_units(resource, parse_quantity(text))
+
+
+def time_text(time: float) -> str:
+    """A time as Kubernetes writes it."""
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def newest(samples: Iterable[Sample]) -> float:
+    """The time of the newest sample; 0 without samples."""
+    return max((sample.time for sample in samples), default=0.0)
+
+
+def fresh_samples(samples: Mapping[str, Sample], now: float, stale_after: float) -> dict[str, Sample]:
+    """The samples that are not stale: not older than `stale_after` seconds."""
+    return {name: sample for name, sample in samples.items() if now - sample.time <= stale_after}

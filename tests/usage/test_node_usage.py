@@ -1,0 +1,231 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
+from kubesched.errors import ConfigError
+from kubesched.explanation import explain, explanation_page
+from kubesched.framework import QueueingHint, Services, VirtualClock
+from kubesched.scheduler import build_frameworks
+from kubesched.setup import find_plugins, set_up
+from kubesched.simulator import Simulator
+from kubesched.state import ClusterState
+from kubesched.testing import (
+    FakeCluster,
+    check_plugin,
+    make_node,
+    make_object,
+    make_pod,
+    minimal_profile,
+    varied_scenario,
+)
+from kubesched.usage import NodeUsage
+
+METRICS = "metrics.k8s.io/v1beta1/NodeMetrics"
+ROOM = {"cpu": "4", "memory": "8Gi"}
+NODES = [make_node(name, allocatable=ROOM) for name in ("a", "b", "c")]
+POD = make_pod("p", requests={"cpu": "1"})
+
+
+def metrics(node: str, cpu: str, memory: str, seconds: int = 0, window: str = "20s") -> KubeObject:
+    timestamp = f"2026-03-02T08:{seconds // 60:02}:{seconds % 60:02}Z"
+    return make_object(METRICS, node, timestamp=timestamp, window=window, usage={"cpu": cpu, "memory": memory})
+
+
+def plugin(**args: Any) -> NodeUsage:
+    return NodeUsage(NodeUsage.Args(**args))
+
+
+def scores(*objects: KubeObject, pods: Any = (), **args: Any) -> dict[str, int]:
+    with FakeCluster(plugin(**args), nodes=NODES, pods=pods, objects=objects) as cluster:
+        return cluster.score(POD)
+
+
+MEASURED = [metrics("a", "1", "2Gi"), metrics("b", "123456789n", "6Gi"), metrics("c", "5", "1Gi")]
+
+
+def test_the_scarcer_resource_decides() -> None:
+    """a: 3 of 4 cores and 6 of 8Gi are free, 75%; b: 2 of 8Gi, 25%; c: nothing of 4 cores."""
+    assert scores(*MEASURED) == {"a": 75, "b": 25, "c": 0}
+
+
+def test_a_pod_counts_by_its_requests_until_a_sample_has_it() -> None:
+    """a: 1 core and 2Gi are measured. A pod that requests 1 core and 3Gi leaves 2 of 4 cores and 3 of 8Gi, 37%."""
+    placed = {"node": "a", "requests": {"cpu": "1", "memory": "3Gi"}}
+    new = make_pod("new", **placed)
+    assert scores(metrics("a", "1", "2Gi"), pods=[new])["a"] == 37
+    late = make_pod("late", **placed, status={"startTime": "2026-03-02T07:59:50Z"})  # in the window of 20 s
+    assert scores(metrics("a", "1", "2Gi"), pods=[late])["a"] == 37
+    seen = make_pod("seen", **placed, status={"startTime": "2026-03-02T07:59:40Z"})
+    assert scores(metrics("a", "1", "2Gi"), pods=[seen])["a"] == 75
+    with FakeCluster(plugin(), nodes=NODES, pods=[new], objects=[metrics("a", "1", "2Gi")]) as cluster:
+        assert cluster.score(POD)["a"] == 37
+        started = make_pod("new", **placed, status={"startTime": "2026-03-02T08:00:00Z"})
+        cluster.put(started)
+        assert cluster.score(POD)["a"] == 37
+        cluster.put(metrics("a", "2", "5Gi", seconds=30))
+        assert cluster.score(POD)["a"] == 37
+        cluster.put(metrics("a", "1", "4Gi", seconds=30))
+        assert cluster.score(POD)["a"] == 50
+
+
+STALE = [metrics("a", "1", "2Gi"), metrics("b", "1", "2Gi", seconds=121)]
+
+
+@pytest.mark.parametrize(
+    ("when_stale", "expected"),
+    [("ignore", {"a": 50, "b": 75, "c": 100}), ("zero", {"a": 0, "b": 75, "c": 0}), ("reject", {"b": 75})],
+)
+def test_a_node_without_a_recent_sample_gets_what_the_argument_says(when_stale: str, expected: dict[str, int]) -> None:
+    """a is stale, and its pod requests half of its cores; c has no sample."""
+    half = make_pod("half", node="a", requests={"cpu": "2"}, status={"startTime": "2026-03-02T07:00:00Z"})
+    assert scores(*STALE, pods=[half], when_stale=when_stale, stale_after="2m") == expected
+
+
+def test_a_rejection_says_why() -> None:
+    with FakeCluster(plugin(when_stale="reject"), nodes=NODES, objects=STALE) as cluster:
+        assert cluster.filter(POD)["a"].message == "node(s) had no recent usage data"
+
+
+def test_samples_become_stale_as_time_passes() -> None:
+    clock, state = VirtualClock(), ClusterState()
+    state.load([(kind_of(one), one) for one in (*NODES, metrics("a", "1", "2Gi"))])
+    usage = plugin(when_stale="zero")
+    (framework,) = build_frameworks([minimal_profile(usage)], state, Services(clock=clock)).values()
+    usage.start(usage.handle)
+    nodes = state.snapshot().nodes
+
+    def score(seconds: float) -> int:
+        clock.advance_to(1772438400 + seconds)  # 2026-03-02T08:00:00Z
+        usage.score_part(None, POD)  # type: ignore[arg-type]
+        return int(usage.score_nodes(None, POD, nodes)[0])  # type: ignore[arg-type]
+
+    assert framework.has_scores
+    assert [score(119), score(121)] == [75, 0]
+    state.apply(WatchEvent(EventType.MODIFIED, "metrics.k8s.io/v1beta1/nodes", metrics("a", "2", "2Gi", seconds=60)))
+    assert [score(122), score(181)] == [50, 0]
+
+
+def test_samples_of_nodes_that_are_gone_are_given_back() -> None:
+    with FakeCluster(usage := plugin(), nodes=NODES, objects=MEASURED) as cluster:
+        cluster.score(POD)
+        cluster.remove(*MEASURED[1:])
+        cluster.score(POD)
+        assert list(usage._known) == list(usage._samples) == list(usage._fresh) == ["a"]
+
+
+def test_a_sample_that_is_not_valid_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    assert scores(metrics("a", "much", "1Gi"), metrics("b", "1", "2Gi"), when_stale="zero") == {"a": 0, "b": 75, "c": 0}
+    assert "NodeMetrics a is left out" in caplog.text
+
+
+def test_a_new_sample_wakes_a_pod_only_if_there_was_none_or_a_stale_one() -> None:
+    with FakeCluster(usage := plugin(when_stale="reject"), nodes=NODES):
+        ((event, hint),) = usage.events_to_register()
+    assert event.label.startswith("nodes.v1beta1.metrics.k8s.io")
+    assert hint is not None
+    first, next_, late = (metrics("a", "1", "1Gi", seconds=seconds) for seconds in (0, 15, 400))
+    answers = [hint(POD, None, first), hint(POD, first, next_), hint(POD, first, late)]
+    assert answers == [QueueingHint.QUEUE, QueueingHint.SKIP, QueueingHint.QUEUE]
+
+
+# --- explain ---
+
+
+def test_explain_shows_the_coverage_and_the_age() -> None:
+    setup = set_up(None, [NodeUsage], {"NodeUsage": {"whenStale": "zero"}})
+    objects = [*NODES, POD, metrics("a", "1", "2Gi", seconds=50), metrics("b", "1", "2Gi", seconds=121)]
+    explanation = explain(objects, POD, setup)
+    (first, second) = explanation.notes["NodeUsage"]
+    assert first == (
+        "2 of 3 nodes have a recent sample from metrics.k8s.io, taken at 2026-03-02T08:02:01Z and up to 71 s earlier"
+    )
+    assert second == "nodes without one (0 stale, 1 missing) get the score 0: c"
+    page = explanation_page(explanation)
+    assert page.document["notes"][1] == {"plugin": "NodeUsage", "text": second}
+    assert any(getattr(part, "text", "") == f"NodeUsage: {first}; {second}." for part in page.parts)
+
+
+# --- the other sources ---
+
+
+def listed(path: Path, **usage: tuple[str, str]) -> str:
+    items = [
+        {"metadata": {"name": name}, "usage": {"cpu": cpu, "memory": memory}} for name, (cpu, memory) in usage.items()
+    ]
+    path.write_text(json.dumps({"items": items}))
+    return str(path)
+
+
+def test_a_file_is_read_in_place_of_the_api_and_no_kind_is_watched(tmp_path: Path) -> None:
+    path = listed(tmp_path / "usage.json", a=("1", "2Gi"))
+    usage = plugin(path=path)
+    assert usage.reads == ()
+    assert plugin().reads == (f"{METRICS}?",)
+    with FakeCluster(usage, nodes=NODES, objects=[metrics("b", "4", "8Gi")]) as cluster:
+        assert cluster.score(POD) == {"a": 75, "b": 100, "c": 100}
+
+
+def test_a_file_that_cannot_be_read_again_leaves_the_samples_and_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "usage.json"
+    with FakeCluster(usage := plugin(path=listed(path, a=("1", "2Gi"))), nodes=NODES) as cluster:
+        path.write_text("{")
+        asyncio.run(usage.refresh())
+        asyncio.run(usage.refresh())
+        assert cluster.score(POD)["a"] == 75
+        listed(path, a=("2", "2Gi"))
+        asyncio.run(usage.refresh())
+        assert cluster.score(POD)["a"] == 50
+    assert len([text for text in caplog.messages if "usage.json" in text]) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ({"staleAfter": "0s"}, "staleAfter: Invalid value"),
+        ({"refreshSeconds": -1}, "refreshSeconds: Invalid value"),
+        ({"whenStale": "keep"}, "whenStale"),
+        ({"prometheus": {"url": "prometheus:9090"}}, "prometheus.url: Invalid value"),
+        ({"prometheus": {"url": "http://p", "query": ""}}, "prometheus.query: Required value"),
+        ({"prometheus": {"url": "http://p"}, "path": "x"}, "path: Invalid value"),
+        ({"prometheus": {"url": "http://p", "querry": "up"}}, "querry"),
+    ],
+)
+def test_arguments_that_are_not_valid_are_refused(args: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        set_up(None, [NodeUsage], {"NodeUsage": args})
+
+
+# --- bundled ---
+
+ENABLED = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{plugins: {multiPoint: {enabled: [{name: NodeUsage, weight: 5}]}}}]
+"""
+
+
+def test_a_configuration_enables_it_by_its_name() -> None:
+    setup = set_up(ENABLED)
+    assert setup.profiles[0].weights["NodeUsage"] == 5
+    assert f"{METRICS}?" in setup.watched_kinds
+    (placed,) = Simulator([*NODES, POD, *MEASURED], setup).run().placements
+    assert placed.node == "a"
+
+
+def test_a_plugin_of_the_user_may_have_its_name() -> None:
+    other = type("NodeUsage", (NodeUsage,), {})
+    assert find_plugins([other])["NodeUsage"].plugin_class is other
+
+
+SCENARIO = varied_scenario().extended(objects=[metrics(f"n{i}", "1", "2Gi") for i in range(1, 5)])
+
+
+@pytest.mark.parametrize("check", check_plugin(NodeUsage, args={"whenStale": "reject"}, scenario=SCENARIO), ids=str)
+def test_contract(check: Any) -> None:
+    check()
