@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from kubesched.api import KINDS, Pod, decode_object, kind_key
+from kubesched.api import KINDS, Pod, Unstructured, decode_object, kind_key, kind_named, kind_of, plural_of
 from kubesched.errors import ObjectError
 
 
@@ -83,3 +83,63 @@ def test_kinds_of_one_name_are_told_apart_by_their_group() -> None:
 def test_a_pod_without_a_uid_gets_its_name_for_one() -> None:
     pod = decode_object("Pod", b'{"metadata": {"name": "web"}}')
     assert (pod.namespace, pod.uid) == ("default", "Pod/default/web")
+
+
+# --- kinds that plugins name ---
+
+
+@pytest.mark.parametrize("name", [key for key in KINDS if "PodGroup" not in key])
+def test_a_known_kind_has_one_key_whichever_way_it_is_named(name: str) -> None:
+    kind = KINDS[name]
+    ways = (name, f"{kind.api_version}/{kind.name}", f"{kind.api_version}/{kind.plural}", f"{name}?")
+    assert all(kind_named(way) is kind for way in ways)
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "plural"),
+    [
+        ("Quota", "example.com", "quotas"),
+        ("Policy", "example.com", "policies"),
+        ("Ingress", "networking.k8s.io", "ingresses"),
+        ("NodeMetrics", "metrics.k8s.io", "nodes"),
+        ("NodeMetrics", "example.com", "nodemetricses"),
+    ],
+)
+def test_the_plural_is_the_usual_one(kind: str, group: str, plural: str) -> None:
+    assert plural_of(kind, group) == plural
+    named = kind_named(f"{group}/v1/{kind}")
+    assert (named.plural, named.resource, named.key) == (plural, f"{plural}.{group}", f"{group}/v1/{plural}")
+
+
+def test_an_item_of_a_list_gets_its_api_version_and_kind() -> None:
+    raw = b' {"metadata": {"name": "m"}, "data": {"a": "b"}}'
+    found = decode_object(kind_named("v1/ConfigMap"), raw, keep_source=False)
+    assert isinstance(found, Unstructured)
+    expected = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"a": "b"}}
+    assert found.document == expected
+    assert kind_of(found) == "v1/configmaps"
+    assert decode_object(kind_of(found), found.raw) == found
+
+
+def test_objects_of_further_kinds_are_equal_if_all_their_fields_are() -> None:
+    one, other = (
+        decode_object("v1/ConfigMap", b'{"metadata": {"name": "m"}, "data": {"a": "%d"}}' % n) for n in (1, 2)
+    )
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "message"),
+    [
+        ("example.com/v1/Quota", b'{"metadata": {}}', "metadata.name is missing"),
+        ("example.com/v1/quotas", b'{"metadata": {"name": "q"}}', "kind is missing"),
+        (
+            "example.com/v1/Quota",
+            b'{"kind": "Gpu", "metadata": {"name": "q"}}',
+            "found example.com/v1/Gpu; expected example.com/v1/Quota",
+        ),
+    ],
+)
+def test_an_object_of_another_kind_is_refused(kind: str, raw: bytes, message: str) -> None:
+    with pytest.raises(ObjectError, match=re.escape(message)):
+        decode_object(kind, raw)

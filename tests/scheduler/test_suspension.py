@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kubesched.errors import InputError
 from kubesched.framework import ActionDone, Bind
 from kubesched.scheduler import PermitRequest, Request, WaitRequest, drive, perform, wait
 from kubesched.scheduler.suspension import suspend
@@ -149,3 +150,28 @@ def test_a_timeout_of_the_cycles_own_is_its_own():
         return ""
 
     assert driven(cycle, never) == "too late"
+
+
+def test_a_wait_is_for_kinds_as_the_cluster_state_has_them():
+    quota = "scheduling.example.com/v1/Quota"
+
+    async def cycle() -> None:
+        await wait(bool, 1.0, reads=["Node", quota, (quota, "shop/q")])
+
+    seen: list[Request] = []
+
+    async def answer(request: Request) -> Any:
+        seen.append(request)
+        return True
+
+    driven(cycle, answer)
+    key = "scheduling.example.com/v1/quotas"
+    assert [request.reads for request in seen if isinstance(request, WaitRequest)] == [("Node", key, (key, "shop/q"))]
+
+
+def test_a_wait_for_a_kind_that_does_not_exist_is_refused():
+    async def cycle() -> None:
+        await wait(bool, 1.0, reads=["Servce"])
+
+    with pytest.raises(InputError, match='did you mean "Service"'):
+        driven(cycle)

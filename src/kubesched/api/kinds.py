@@ -276,18 +276,23 @@ def decode_object(kind: str | Kind, raw: RawJson, *, keep_source: bool = True) -
 
 
 def _unstructured(kind: Kind, raw: RawJson) -> Unstructured:
-    """An object with its whole JSON; the items of a list may lack apiVersion and kind."""
+    """An object with its whole JSON, to which apiVersion and kind are added: the items of a list may lack them."""
     decoded, raw = decode_forgiving(_decode_unstructured, raw)
     if not decoded.metadata.name:
         raise ObjectError("metadata.name is missing")
     api_version, name = decoded.api_version or kind.api_version, decoded.kind or kind.name
     if not name:
         raise ObjectError("kind is missing")
-    decoded = msgspec.structs.replace(decoded, api_version=api_version, kind=name)
+    missing = {"apiVersion": api_version} if not decoded.api_version else {}
+    missing |= {"kind": name} if not decoded.kind else {}
+    source = bytes(raw)
+    if missing:
+        source = msgspec.json.encode(missing)[:-1] + b"," + source.lstrip()[1:]
+        decoded = msgspec.structs.replace(decoded, api_version=api_version, kind=name)
     if kind_of(decoded) != kind.key:
         expected = f"{kind.api_version}/{kind.name or kind.plural}"
         raise ObjectError(f"found {api_version}/{name}; expected {expected}")
-    decoded.__dict__["raw_source"] = bytes(raw)
+    decoded.__dict__["raw_source"] = source
     return decoded
 
 

@@ -32,7 +32,7 @@ class Unstructured(KubeObject, frozen=True, eq=False):
 
 
 def plural_of(kind: str, group: str) -> str:
-    """The plural of a kind, as Kubernetes makes it where nobody gives another one.
+    """The plural of a kind, as Kubernetes makes it by default.
 
     Rule: apimachinery v0.36: `y` becomes `ies`, `s` becomes `ses`, anything else gets an `s`. The kinds of
     metrics.k8s.io are irregular.

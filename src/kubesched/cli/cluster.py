@@ -55,7 +55,7 @@ def read_cluster(
     """Load a snapshot, or without one the live cluster, and report what was left out of it.
 
     Args:
-        kinds: what plugins read besides what a scheduler reads, as in `reads`.
+        kinds: what plugins read, as in `reads`, in addition to what a scheduler reads.
         may_be_empty: whether the question has an answer without a node and a pending pod.
     Raises:
         InputError: it cannot be read.

@@ -75,7 +75,7 @@ def read_live(
     """Read the cluster of a kubeconfig context, or of the pod that this process runs in.
 
     Args:
-        kinds: what plugins read besides what a scheduler reads, as in `reads`.
+        kinds: what plugins read, as in `reads`, in addition to what a scheduler reads.
         on_wait: as for `ApiClient`.
     Raises:
         InputError: there is no kubeconfig, or it or a manifest is not valid.

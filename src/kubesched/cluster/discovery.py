@@ -15,7 +15,7 @@ class ServedKind(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: with its name and plural.
-        is_watchable: whether the server tells changes; else the kind has to be listed again and again.
+        is_watchable: whether the server tells changes; else the kind has to be listed repeatedly.
     """
 
     kind: Kind

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import WatchEvent
+from kubesched.api import WatchEvent, kind_named
 from kubesched.errors import InputError, StateError
 from kubesched.extender.server import Answer, ClusterWrites, Extender, RecordedCall, RecordedWatch, read_recording
 from kubesched.framework import VirtualClock
@@ -71,7 +71,8 @@ def replay(setup: Setup, folder: Path, *, preemption_helps: bool = False) -> Ite
         preemption_helps=preemption_helps,
         rng=Random(0),
     )
-    if watch.kinds and (missing := [kind for kind in extender.kinds if kind not in watch.kinds]):
+    known = {kind_named(kind).key for kind in watch.kinds}
+    if known and (missing := [kind for kind in extender.kinds if kind_named(kind).key not in known]):
         raise InputError(
             f"{folder}: the plugins read {' and '.join(missing)}, and what was watched while this was recorded is only "
             f"{' and '.join(watch.kinds)}; record again with these plugins"

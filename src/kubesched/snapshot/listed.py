@@ -22,7 +22,7 @@ class ListedObjects:
 
     Args:
         manifests, skip_bad_objects: as for `load_snapshot`.
-        kinds: those that are listed besides KINDS.
+        kinds: those that are listed in addition to KINDS.
     Attributes:
         kinds: what is to be listed.
     Raises:
