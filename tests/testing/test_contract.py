@@ -309,6 +309,14 @@ class WordlessDetails(Wordless):
         return ["cordoned", ""]
 
 
+class WordlessData(WordlessDetails):
+    def explain_rejection(self, state, pod, node, status):
+        return ["cordoned"]
+
+    def explain_data(self, state, pod):
+        return ["20 s old", 20]
+
+
 class WordlessGate(Plugin):
     def pre_enqueue(self, pod):
         return Status.unresolvable() if pod.labels else Status.SUCCESS
@@ -438,6 +446,7 @@ BROKEN = [
         "a_reason_with_every_rejection",
         "node n6: explain_rejection must return strings; found ['cordoned', ",
     ),
+    (WordlessData, "a_reason_with_every_rejection", "explain_data must return strings; found ['20 s old', 20]"),
     (WordlessGate, "a_reason_with_every_rejection", "pod default/red, pre_enqueue: UnschedulableAndUnresolvable with"),
     (
         StaleRows,

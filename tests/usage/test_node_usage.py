@@ -149,6 +149,17 @@ def test_explain_shows_the_coverage_and_the_age() -> None:
     assert any(getattr(part, "text", "") == f"NodeUsage: {first}; {second}." for part in page.parts)
 
 
+def test_a_fault_in_explain_data_is_logged_and_the_verdict_stays(caplog: pytest.LogCaptureFixture) -> None:
+    class Silent(NodeUsage):
+        def explain_data(self, state, pod):
+            return 1 // 0
+
+    explanation = explain([*NODES, POD, *MEASURED], POD, set_up(None, [Silent]))
+    assert explanation.best[0] == "a"
+    assert explanation.notes == {}
+    assert 'running ExplainData plugin "Silent": ZeroDivisionError' in caplog.text
+
+
 # --- the other sources ---
 
 

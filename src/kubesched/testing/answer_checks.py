@@ -79,6 +79,10 @@ def check_reasons(subject: Subject) -> None:
                 _check_reason(subject, answer, f"pod {pod.key}, {hook}")
         if subject.plugin_class.defines("explain_rejection"):
             _check_details(subject, cluster, pod)
+        if subject.plugin_class.defines("explain_data"):
+            state = CycleState(cluster.cluster_state.pod_info(pod))
+            notes: list[object] = list(subject.plugin_in(cluster).explain_data(state, pod))
+            _check_texts(subject, notes, f"pod {pod.key}: explain_data")
     if not has_rejected:
         also = ", and explain_rejection was not called" if subject.plugin_class.defines("explain_rejection") else ""
         warnings.warn(
@@ -99,8 +103,12 @@ def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
     for position in np.flatnonzero(statuses.index).tolist():
         where = f"pod {pod.key}, node {nodes.name(position)}"
         details: list[object] = list(plugin.explain_rejection(state, pod, nodes[position], statuses[position]))
-        said = all(isinstance(detail, str) and detail for detail in details)
-        assert said, f"{subject.name}: {where}: explain_rejection must return strings; found {details!r}"
+        _check_texts(subject, details, f"{where}: explain_rejection")
+
+
+def _check_texts(subject: Subject, texts: list[object], where: str) -> None:
+    said = all(isinstance(text, str) and text for text in texts)
+    assert said, f"{subject.name}: {where} must return strings; found {texts!r}"
 
 
 def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> Iterator[tuple[str, object]]:
