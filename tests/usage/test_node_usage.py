@@ -1,5 +1,6 @@
 import asyncio
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,12 @@ import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
 from kubesched.errors import ConfigError
-from kubesched.explanation import explain, explanation_page
+from kubesched.explanation import Explanation, explain, explanation_page
 from kubesched.framework import QueueingHint, Services, VirtualClock
 from kubesched.scheduler import build_frameworks
 from kubesched.setup import find_plugins, set_up
 from kubesched.simulator import Simulator
+from kubesched.snapshot import ClusterObjects, load_snapshot, write_snapshot
 from kubesched.state import ClusterState
 from kubesched.testing import (
     FakeCluster,
@@ -147,6 +149,27 @@ def test_explain_shows_the_coverage_and_the_age() -> None:
     page = explanation_page(explanation)
     assert page.document["notes"][1] == {"plugin": "NodeUsage", "text": second}
     assert any(getattr(part, "text", "") == f"NodeUsage: {first}; {second}." for part in page.parts)
+
+
+def test_offline_a_sample_is_as_old_as_it_was_when_the_snapshot_was_taken(tmp_path: Path) -> None:
+    def explained(taken_at: str) -> Explanation:
+        objects = ClusterObjects(
+            (*NODES, POD, metrics("a", "1", "2Gi"), metrics("b", "2", "2Gi", seconds=20)),
+            taken_at=datetime.fromisoformat(taken_at),
+            listed_kinds=frozenset(["metrics.k8s.io/v1beta1/nodes"]),
+        )
+        write_snapshot(objects, tmp_path / "cluster.json")
+        setup = set_up(None, [NodeUsage], {"NodeUsage": {"whenStale": "reject"}})
+        return explain([*load_snapshot(tmp_path / "cluster.json")], "default/p", setup)
+
+    fresh, stale = explained("2026-03-02T08:00:50Z"), explained("2026-03-02T09:00:00Z")
+    assert fresh.best == ["a"]
+    assert fresh.notes["NodeUsage"][0].endswith("and up to 20 s earlier; the newest is 30 s old")
+    assert not stale.fits
+    assert stale.notes["NodeUsage"] == (
+        "0 of 3 nodes have a recent sample from metrics.k8s.io",
+        "nodes without one (2 stale, 1 missing) are rejected: a, b, c",
+    )
 
 
 def test_a_fault_in_explain_data_is_logged_and_the_verdict_stays(caplog: pytest.LogCaptureFixture) -> None:

@@ -25,6 +25,13 @@ class Unstructured(KubeObject, frozen=True, eq=False):
         """What `kind_of` returns."""
         return f"{self.api_version}/{plural_of(self.kind, self.api_version.rpartition('/')[0])}"
 
+    @property
+    def read_at(self) -> float:
+        """When the object of a snapshot was read from the API server, in seconds since 1970; 0 where that is not known,
+        and for what a watch brings.
+        """
+        return float(self.__dict__.get("source_time", 0.0))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Unstructured) and self.raw == other.raw
 

@@ -58,7 +58,7 @@ async def _list(client: ApiClient, kind: Kind, into: ListedObjects) -> None:
     label = f"{client.access.server}{list_path(kind)}"
     async with aclosing(list_raw(client, kind if kind.type is Unstructured else kind.key)) as pages:
         async for items in pages:
-            into.add(kind, items, label)
+            into.add(kind, items, label, client.timing.now())
 
 
 async def _is_served(client: ApiClient, kind: Kind) -> bool:

@@ -42,18 +42,19 @@ class ListedObjects:
         self._reader = ObjectReader(skip_bad_objects=skip_bad_objects, kinds=kinds)
         self._n_items: dict[str, int] = {}
 
-    def add(self, kind: Kind, items: Sequence[RawJson], label: str) -> None:
+    def add(self, kind: Kind, items: Sequence[RawJson], label: str, time: float = 0.0) -> None:
         """Take in a page.
 
         Args:
             kind: with its name.
+            time: when it was listed, in seconds since 1970.
         Raises:
             ObjectError: a bad object, unless those are left out; with its place in the list, its name and the field.
         """
         n_before = self._n_items.get(label, 0)
         self._n_items[label] = n_before + len(items)
         with paused_gc():
-            self._reader.read_listed(kind, items, label, n_before)
+            self._reader.read_listed(kind, items, label, n_before, time=time)
 
     def finish(self, *, refused: Mapping[str, str], taken_at: datetime) -> ClusterObjects:
         """Everything that was taken in, with the objects of the manifests.

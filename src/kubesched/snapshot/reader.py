@@ -64,6 +64,7 @@ class ObjectReader:
         self._skip_bad = skip_bad_objects
         self._progress = progress
         self._further = {kind.key: kind for kind in map(kind_named, kinds) if kind.type is Unstructured}
+        self._time = 0.0  # when what is read now came from the API server
         self._kept: dict[tuple[str, str, str], tuple[KubeObject, Place]] = {}
         self._checker = ObjectChecker()
         self._parts = PartPool()
@@ -94,16 +95,20 @@ class ObjectReader:
             self._bytes_done += source.size
             self._report(0)
 
-    def read_listed(self, kind: Kind, items: Iterable[RawJson], label: str, n_before: int = 0) -> None:
+    def read_listed(
+        self, kind: Kind, items: Iterable[RawJson], label: str, n_before: int = 0, *, time: float = 0.0
+    ) -> None:
         """Read objects that an API server listed.
 
         Args:
             kind: with its name.
+            time: when that was, in seconds since 1970.
             label: how messages call the list.
             n_before: how many items of the list came before these.
         Raises:
             ObjectError: as with `read`.
         """
+        self._time = time
         header = Header(kind.api_version, kind.name)
         for i, raw in enumerate(items, n_before + 1):
             self._read_item(Item(Place(label, item=i), header, raw))
@@ -116,6 +121,7 @@ class ObjectReader:
         for key in document.origin.listed_kinds:
             if key not in KINDS and (kind := _named_in_list(key)) is not None:
                 self._further.setdefault(kind.key, kind)
+        self._time = document.origin.taken_at.timestamp() if document.origin.taken_at is not None else 0.0
         for i, item in enumerate(items_of(document, label), 1):
             self._read_item(item, is_deleted=document.is_deleted)
             if i % _PROGRESS_EVERY == 0:
@@ -143,7 +149,9 @@ class ObjectReader:
             if further is None:
                 self.skipped[skipped] += 1
                 return
-            self._keep(further.key, decode_object(further, item.raw), item.place)
+            whole = decode_object(further, item.raw)
+            whole.__dict__["source_time"] = self._time
+            self._keep(further.key, whole, item.place)
             return
         read = as_stored(decode_object(kind, item.raw))
         if isinstance(read, Pod):

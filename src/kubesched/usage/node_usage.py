@@ -12,7 +12,16 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, custom_resource, kind_named
+from kubesched.api import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    KubeObject,
+    Pod,
+    Unstructured,
+    custom_resource,
+    kind_named,
+)
 from kubesched.config import Duration, FieldError, PluginArgs, child
 from kubesched.engine import IntVector
 from kubesched.errors import InputError
@@ -99,7 +108,7 @@ class NodeUsage(Plugin):
         self._fresh: dict[str, Sample] = {}
         self._number = 0  # of the set of fresh samples
         self._seen = -1  # the generation of the objects that the samples are of
-        self._newest = 0.0  # the time of the newest sample
+        self._newest = 0.0  # the time of the newest sample, or of the snapshot that it is in
         self._expires = -1.0  # when the next sample becomes stale
         self._fault = ""
         self._refreshing: asyncio.Task[None] | None = None
@@ -171,7 +180,7 @@ class NodeUsage(Plugin):
         return self._fresh
 
     def _now(self) -> float:
-        """The time; offline, where the clock is virtual, that of the newest sample."""
+        """The time; offline, where the clock is virtual, that of the snapshot, or of its newest sample."""
         return max(self.handle.clock.now(), self._newest)
 
     def _read_objects(self) -> None:
@@ -190,6 +199,8 @@ class NodeUsage(Plugin):
                 known[found.name] = (found, sample)
         self._known = known
         self._take({name: sample for name, (_, sample) in known.items()})
+        read_at = (found.read_at for found, _ in known.values() if isinstance(found, Unstructured))
+        self._newest = max(self._newest, *read_at, 0.0)
 
     def _sample(self, found: KubeObject, now: float) -> Sample | None:
         try:
@@ -274,15 +285,15 @@ class NodeUsage(Plugin):
         return self.args.path or "metrics.k8s.io"
 
     def _ages(self) -> str:
-        """When the samples were taken, and how old they are where the clock is real."""
+        """When the samples were taken, and how old they are, if the time is known."""
         if not self._fresh:
             return ""
         times = [sample.time for sample in self._fresh.values()]
         first, last = min(times), max(times)
         taken = f", taken at {time_text(last)}"
         taken += f" and up to {last - first:.0f} s earlier" if last - first >= 1 else ""
-        age = self.handle.clock.now() - last
-        return f"{taken}, {age:.0f} s ago" if age >= 0 else taken
+        age = self._now() - last
+        return f"{taken}; the newest is {age:.0f} s old" if age >= 1 else taken
 
 
 def _used(sample: Sample, requested: IntVector, pods: Sequence[PodInfo]) -> tuple[int, int]:
