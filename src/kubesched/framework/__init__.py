@@ -23,7 +23,7 @@ from kubesched.framework.framework import Framework, PreFiltered
 from kubesched.framework.hooks import HOOKS, DependsOn
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
-from kubesched.framework.plugin import Handle, Plugin, handle_of
+from kubesched.framework.plugin import Handle, Plugin
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
@@ -117,7 +117,6 @@ __all__ = [
     "fault_text",
     "find_feasible",
     "fit_error",
-    "handle_of",
     "in_one_line",
     "keeping_definition_faults",
     "keeps_equal",

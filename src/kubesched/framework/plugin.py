@@ -26,7 +26,7 @@ from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
-__all__ = ["Handle", "Plugin", "handle_of"]
+__all__ = ["Handle", "Plugin"]
 
 
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
@@ -261,7 +261,7 @@ def _no_what_if(state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
 
 
 class Handle(Services, frozen=True, eq=False):
-    """What the scheduler offers to a plugin. One per profile, complete from the start.
+    """What the scheduler offers to a plugin. One per plugin and profile, complete from the start.
 
     Attributes:
         cluster_state: the cluster state; plugins read it through snapshot(), get() and list().
@@ -313,15 +313,6 @@ class Handle(Services, frozen=True, eq=False):
     def list(self, kind: str) -> Iterable[KubeObject]:
         """All objects of a kind, in order of appearance."""
         return self.cluster_state.objects.list(self.reads.get(kind) or undeclared(self.plugin, kind, "list"))
-
-
-def handle_of(handle: Handle, plugin: Plugin) -> Handle:
-    """The handle of a profile for one of its plugins, with the kinds that it declares.
-
-    Raises:
-        PluginDefinitionError: `reads` is not valid.
-    """
-    return msgspec.structs.replace(handle, plugin=plugin.name, reads=readable(plugin.name, plugin.reads))
 
 
 def _check_definition(cls: type[Plugin]) -> None:

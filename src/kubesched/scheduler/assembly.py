@@ -15,7 +15,6 @@ from kubesched.framework import (
     Framework,
     Profile,
     Services,
-    handle_of,
     located_line,
 )
 from kubesched.scheduler.binding_cycle import is_cancelled
@@ -54,7 +53,7 @@ def build_frameworks(
     frameworks = {p.scheduler_name: make_framework(p, cache, cluster_state, offered) for p in profiles}
     for framework in frameworks.values():
         for plugin in framework.profile.plugins:
-            plugin.handle = handle_of(framework.handle, plugin)
+            plugin.handle = framework.handle_of(plugin)
     return frameworks
 
 
