@@ -147,7 +147,7 @@ def test_a_custom_resource_that_comes_later_does_not_stop_the_start(
         cluster.client.create(make_pod("red", labels={"team": "red"}))
         wait_until(lambda: message_of(cluster.client, "red"), "the condition")
         said = "".join(live.logs())
-        assert "quotas.scheduling.example.com cannot be watched, and is looked for each minute" in said
+        assert "watching quotas.scheduling.example.com: GET" in said
     finally:
         live.stop()
 
