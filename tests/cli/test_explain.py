@@ -15,12 +15,13 @@ def cluster(tmp_path: Path) -> Path:
     return write(tmp_path, *shop())
 
 
-def test_all_pending_pods_come_in_the_order_of_the_queue_without_foreign_ones(cluster):
+def test_all_pending_pods_come_in_the_order_of_the_decisions_without_foreign_ones(cluster):
     result = run("explain", cluster, "--all", "-o", "jsonl")
     lines = list(map(json.loads, result.stdout.splitlines()))
-    assert [line["pod"] for line in lines] == ["default/urgent", "default/fits", "default/huge", "default/gated"]
+    assert [line["pod"] for line in lines] == ["default/fits", "default/huge", "default/urgent", "default/gated"]
     assert all(list(line) == sorted(line) for line in lines)
-    assert lines[1]["feasible"] == ["n2"]
+    assert lines[0]["feasible"] == ["n1", "n2"]  # default/cheap has left for default/urgent
+    assert [line.get("node") for line in lines] == ["n1", None, "n1", None]
 
 
 def test_all_pending_pods_as_one_document(cluster):
@@ -34,7 +35,7 @@ def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     text = run("explain", cluster, *options).stdout
     assert text.startswith("4 pending pods: 1 on no node, 1 would preempt others, 1 held back, 1 would fit now.\n")
     rows = [" ".join(line.split()) for line in text.splitlines()]
-    assert "1 Pod default/fits 1 n2" in rows
+    assert "1 Pod default/fits 2 n1" in rows
     assert "1 no node Pod default/huge all nodes: requests 64 cpu; the whole node has 2" in rows
     assert "1 held back Pod default/gated waiting for scheduling gates: [not-yet]; fits on 2 of 2 nodes" in rows
     assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in rows

@@ -42,6 +42,8 @@ class Explainer:
         extender_calls: calls the extenders of the configuration, and is closed with this; without it they are not
             asked.
         nominations: whether pending pods that are nominated to a node keep their room there, as in kube-scheduler.
+        cluster_state: a loaded state to explain on, such as that of a simulation; `snapshot` has then the objects that
+            it does not have, the pending pods among them.
 
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
@@ -66,9 +68,10 @@ class Explainer:
         *,
         nominations: bool = True,
         extender_calls: ExtenderCalls | None = None,
+        cluster_state: ClusterState | None = None,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
-        self.cluster_state = ClusterState()
+        self.cluster_state = ClusterState() if cluster_state is None else cluster_state
         self.loop = EventLoop()
         names = {profile.scheduler_name for profile in setup.profiles}
         waiting = load_cluster(self.cluster_state, snapshot)

@@ -21,11 +21,14 @@ class State(enum.Enum):
     """What becomes of a pod, in the order of the overview: what needs attention comes first."""
 
     FAILED = ("failed", Level.BAD)
+    STUCK = ("stuck", Level.BAD)
     NOWHERE = ("no node", Level.BAD)
     PREEMPTS = ("preempts", Level.WARNING)
+    EVICTED = ("evicted again", Level.WARNING)
     HELD_BACK = ("held back", Level.WARNING)
     FITS = ("fits", Level.GOOD)
     RUNS = ("runs", Level.PLAIN)
+    ENDED = ("ended", Level.PLAIN)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -42,7 +45,7 @@ class Outcome(msgspec.Struct, frozen=True):
     def failure(self) -> str:
         """Why the pod has no node and would not get one now; empty if it has or would get one."""
         match self.state:
-            case State.FITS | State.RUNS:
+            case State.FITS | State.RUNS | State.ENDED:
                 return ""
             case State.NOWHERE:
                 return f"fits on no node; {self.why}"

@@ -1,7 +1,7 @@
 """Why a pod fits nowhere: what would help, what preemption would do, and the nodes grouped by their obstacles."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,14 @@ from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.explanation.remedies import joined
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
-__all__ = ["all_rejections", "fix_table", "preemption_sentence", "preemption_words", "rejection_parts"]
+__all__ = [
+    "all_rejections",
+    "eviction_sentence",
+    "fix_table",
+    "preemption_sentence",
+    "preemption_words",
+    "rejection_parts",
+]
 
 _N_ROWS: Final = 12
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
@@ -134,7 +141,18 @@ def _preemption(preemption: Preemption) -> list[Part]:
 
 def preemption_sentence(preemption: Preemption) -> str:
     """Where preemption would make room, and by whose eviction."""
-    victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
-    budgets = f"disruption budget{'' if len(preemption.broken) == 1 else 's'} {joined(preemption.broken)}"
-    breaks = f", which would break {budgets}" if preemption.broken else ""
-    return f"Preemption would make room on {preemption.node_name} by evicting {victims}{breaks}"
+    victims = [(one.pod.key, one.priority) for one in preemption.victims]
+    return eviction_sentence(preemption.node_name, victims, preemption.broken)
+
+
+def eviction_sentence(node: str, victims: Iterable[tuple[str, int]], broken: Sequence[str]) -> str:
+    """Where preemption makes room, and by whose eviction.
+
+    Args:
+        victims: `namespace/name` and priority.
+        broken: `namespace/name` of the disruption budgets that this breaks.
+    """
+    evicted = ", ".join(f"{pod} (priority {priority})" for pod, priority in victims)
+    budgets = f"disruption budget{'' if len(broken) == 1 else 's'} {joined(broken)}"
+    breaks = f", which would break {budgets}" if broken else ""
+    return f"Preemption would make room on {node} by evicting {evicted}{breaks}"
