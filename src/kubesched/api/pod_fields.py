@@ -235,6 +235,7 @@ class PodStatus(Value, frozen=True, gc=False):
     """status."""
 
     phase: str = ""
+    reason: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
     conditions: tuple[Condition, ...] | None = None

@@ -62,14 +62,24 @@ REASONS: Final = frozenset(
     (
         "Deferred",
         "Error",
+        "Evicted",
         "Infeasible",
+        "NodeAffinity",
+        "NodeLost",
+        "NodeShutdown",
+        "OutOfcpu",
+        "OutOfmemory",
+        "OutOfpods",
         "PreemptionByScheduler",
         "SchedulerError",
         "SchedulingGated",
+        "Shutdown",
+        "Terminated",
+        "UnexpectedAdmissionError",
         "Unschedulable",
     )
 )
-"""Reasons of conditions that a scheduler reads or writes."""
+"""Reasons of conditions that a scheduler reads or writes, and for which a kubelet ends a pod."""
 _VALUES: Final = frozenset(
     (
         *("True", "False", "Unknown"),  # status of a condition

@@ -217,7 +217,7 @@ def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Pa
 
     from kubesched.explanation import explanation_page, node_page
 
-    if view.nodes:
+    if view.nodes and explanation.ended is None:
         page = node_page(explanation, [_position(explanation, name) for name in view.nodes])
         return msgspec.structs.replace(page, next_command=again)
     return explanation_page(
@@ -283,7 +283,7 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     """Explain pending pods as a simulation places them, and others as if they were pending."""
-    from kubesched.explanation import Rows, answer_of, as_line, gangs_of, overview_page
+    from kubesched.explanation import Rows, answer_of, as_line, gangs_of, hanging_pods, overview_page
 
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
@@ -294,7 +294,10 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     workload_of = _workloads(asked.cluster)
     if meant or not chosen.pods:
         foreign = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
-    for explanation, fixes in _placed(asked, chosen.pods):
+    pods = chosen.pods
+    if chosen.what == "pending":
+        pods = (*pods, *(pod for pod in hanging_pods(asked.cluster) if chosen.namespace in ("", pod.namespace)))
+    for explanation, fixes in _placed(asked, pods):
         said = rows.take(answer_of(explanation, workload_of(explanation.pod), fixes))
         if explanation.failure is not None:
             failed.append(explanation.pod.key)

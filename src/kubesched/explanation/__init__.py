@@ -21,6 +21,7 @@ from kubesched.explanation.outcome import Outcome, State, diagnosis, outcome
 from kubesched.explanation.overview import PodAnswer, Rows, Told, answer_of, overview_page
 from kubesched.explanation.page import explanation_page
 from kubesched.explanation.rejection import eviction_sentence
+from kubesched.explanation.unscheduled import Ended, hanging_pods
 
 __all__ = [
     "MAX_FIXES",
@@ -29,6 +30,7 @@ __all__ = [
     "Change",
     "Choice",
     "Edit",
+    "Ended",
     "Explainer",
     "Explanation",
     "Fix",
@@ -59,6 +61,7 @@ __all__ = [
     "fixes",
     "gangs_of",
     "group_page",
+    "hanging_pods",
     "nearest",
     "no_such_pod",
     "node_page",

@@ -17,8 +17,8 @@ N_NEAREST: Final = 20
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
-    """The fields of as_line, and `runsOn`, `heldBack`, `nNodes`, `nearest`, `advice`, `extenders`, `preemption`,
-    `choice`, `defaultSample`.
+    """The fields of as_line, and `hangs`, `runsOn`, `heldBack`, `nNodes`, `nearest`, `advice`, `extenders`,
+    `preemption`, `choice`, `defaultSample`; of a pod that has ended `pod`, `profile`, `plugins` and `ended`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -27,6 +27,9 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
         assert document["nNodes"] == 2 and document["choice"]["best"]["node"] == "n1"
     """
     document = as_line(explanation)
+    if explanation.ended is not None:
+        return {**document, "ended": msgspec.to_builtins(explanation.ended)}
+    document["hangs"] = explanation.hangs
     document["runsOn"] = _current_node(explanation)
     document["heldBack"] = explanation.held_back
     document["nNodes"] = len(explanation.nodes)

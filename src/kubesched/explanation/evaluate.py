@@ -1,5 +1,7 @@
 """Runs the whole profile and every single Filter plugin for one pod, over all nodes, and asks the extenders."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kubesched.errors import ExtenderError
@@ -36,8 +38,9 @@ async def evaluate(
         diagnosis.result = _own(diagnosis.result)
     explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
     explanation.held_back = _held_back(framework, info)
+    nominated = _nominated(framework, info, snapshot.nodes)
     for plugin in framework.profile.points["filter"]:
-        explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot)
+        explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot, nominated)
     if not snapshot.n_nodes:
         return explanation
     explanation.failure = diagnosis.failure
@@ -94,10 +97,22 @@ def _held_back(framework: Framework, info: PodInfo) -> str:
     return framework.run_pre_enqueue(info.pod).located
 
 
-def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:
+def _nominated(framework: Framework, info: PodInfo, nodes: Nodes) -> dict[int, list[PodInfo]]:
+    """The nominated pods that count for a pod, by the position of their nodes."""
+    by_position: dict[int, list[PodInfo]] = {}
+    if known := framework.handle.nominated:
+        positions, pods = known.on(nodes, info)
+        for position, one in zip(positions.tolist(), pods.infos, strict=True):
+            by_position.setdefault(position, []).append(one)
+    return by_position
+
+
+def _ask_by_itself(
+    framework: Framework, info: PodInfo, snapshot: Snapshot, nominated: Mapping[int, list[PodInfo]]
+) -> PluginVerdicts:
     (plugin,) = framework.profile.points["filter"]
     state = CycleState(info)
-    said = PluginVerdicts(plugin, state, snapshot.nodes)
+    said = PluginVerdicts(plugin, state, snapshot.nodes, nominated=nominated)
     search = NodeSearch(framework, state, snapshot.nodes)
     said.skipped = plugin.name in state.skip_filter
     if not search.status.is_success:

@@ -1,6 +1,7 @@
 """The record of an explanation: every plugin's verdict on every node, and the resulting decision."""
 
 import logging
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from kubesched.api import Pod
 from kubesched.explanation.fix import Fix
+from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import (
     Code,
     CycleState,
@@ -24,13 +26,14 @@ from kubesched.framework import (
 )
 from kubesched.reports import Shown, data_frame
 from kubesched.scheduler import ExtenderAnswer
-from kubesched.state import Nodes, PodInfo, Snapshot
+from kubesched.state import NodeInfo, Nodes, PodBatch, PodInfo, Snapshot
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 BoolVector = npt.NDArray[np.bool_]
+_NOBODY: Final[Mapping[int, list[PodInfo]]] = {}
 
 
 class PluginVerdicts:
@@ -45,10 +48,19 @@ class PluginVerdicts:
         skipped: whether its PreFilter returned SKIP.
         node_names: the only nodes that its PreFilter thinks worth looking at; None for all.
         result: its filter's verdicts over all nodes; None where it was not asked.
+        nominated: the pods that keep room on a node until they are there, by the position of the node.
     """
 
-    def __init__(self, plugin: Plugin | None, state: CycleState, nodes: Nodes, name: str = "") -> None:
+    def __init__(
+        self,
+        plugin: Plugin | None,
+        state: CycleState,
+        nodes: Nodes,
+        name: str = "",
+        nominated: Mapping[int, list[PodInfo]] = _NOBODY,
+    ) -> None:
         self.plugin = name if plugin is None else plugin.name
+        self.nominated = nominated
         self.nodes = nodes
         self._plugin = plugin
         self._faults: list[Status] = []
@@ -108,14 +120,26 @@ class PluginVerdicts:
         """
         if self.pre_filter is not None or self._plugin is None:
             return ()
-        node, status = self.nodes[position], self.status_of(position)
+        there = self.nominated.get(position, [])
+        node, status = _with(self.nodes, position, there), self.status_of(position)
         try:
-            return rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
+            details = rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
+            kept = f"room is kept for {', '.join(info.pod.key for info in there)} (nominated)"
+            return (*details, kept) if there and status.code is not Code.ERROR else details
         except PluginFault as fault:
             if fault.status not in self._faults:
                 self._faults.append(fault.status)
                 _LOG.warning("%s; the reasons are shown without details", fault.status.located)
             return ()
+
+
+def _with(nodes: Nodes, position: int, pods: list[PodInfo]) -> NodeInfo:
+    """A node, on which some pods are put if there are any."""
+    if not pods:
+        return nodes[position]
+    table = nodes.select(np.array([position], dtype=np.intp)).copy()
+    table.add(np.zeros(len(pods), dtype=np.intp), PodBatch(pods))
+    return table[0]
 
 
 class Preemption(msgspec.Struct, frozen=True, eq=False):
@@ -152,6 +176,8 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
         extenders: what the extenders said, in the order of the calls.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
+        ended: how the pod has ended; nothing is evaluated for it. None for a pod that has not.
+        hangs: why a pod that names its node does not start there; empty where nothing is known to prevent it.
         runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
         fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
         fix_fault: the first fault of a plugin that was met while they were tried; None for none.
@@ -173,6 +199,8 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     extenders: list[ExtenderAnswer] = []
     held_back: str = ""
     runs_on: str = ""
+    ended: Ended | None = None
+    hangs: str = ""
     fixes: tuple[Fix, ...] = ()
     fix_fault: Status | None = None
 
@@ -202,6 +230,8 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
 
         It is what the recorded evaluations have, which look at every node by itself. An attempt ends with `failure`.
         """
+        if self.ended is not None:
+            return ""
         if not self.fits:
             return self.diagnosis.message
         return self.failure.message if self.scores is None and self.failure is not None else ""

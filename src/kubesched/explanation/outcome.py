@@ -74,8 +74,10 @@ def state_of(explanation: Explanation) -> State:
     """The state of an explained pod."""
     if explanation.failure is not None:
         return State.FAILED
+    if explanation.ended is not None:
+        return State.ENDED
     if explanation.runs_on:
-        return State.RUNS
+        return State.STUCK if explanation.hangs else State.RUNS
     if explanation.held_back:
         return State.HELD_BACK
     if explanation.preemption is not None and explanation.preemption.node_name:
@@ -115,6 +117,11 @@ def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:
     if state is State.FAILED:
         assert explanation.failure is not None
         return explanation.failure.located
+    if state is State.ENDED:
+        assert explanation.ended is not None
+        return explanation.ended.text
+    if state is State.STUCK:
+        return f"on {explanation.runs_on}, which spec.nodeName names: {explanation.hangs}"
     if state is State.RUNS:
         place = current_place(explanation, choice(explanation))
         return place.text.removeprefix(f"Pod {explanation.pod.key} ").removesuffix(".")

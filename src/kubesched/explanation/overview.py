@@ -22,7 +22,7 @@ _IN_TURN: Final = (
 )
 _MAX_NAMED: Final = 3
 _MAX_NODES: Final = 4
-_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.ENDED)
+_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED)
 """States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
 
 
@@ -104,9 +104,10 @@ def answer_of(
         State.NOWHERE: explanation.message,
         State.PREEMPTS: explanation.message,
         State.HELD_BACK: explanation.held_back,
-        State.RUNS: outcome(explanation).why if state is State.RUNS else "",
     }.get(state, "")
-    node = "" if chosen is None else chosen.best.node
+    if state in (State.STUCK, State.RUNS, State.ENDED):
+        cause = outcome(explanation).why
+    node = "" if chosen is None or state is State.STUCK else chosen.best.node
     names = explanation.nodes.names
     return PodAnswer(explanation.pod.key, workload, state, cause, tell, node, len(explanation.feasible), names)
 
@@ -176,7 +177,7 @@ def overview_page(
         parts.append(_foreign(foreign))
     if gangs:
         parts.append(_gangs(gangs))
-    tried = any(group.state is not State.RUNS for group in ordered)
+    tried = any(group.state not in (State.STUCK, State.RUNS, State.ENDED) for group in ordered)
     return Page(
         "explain-pods",
         _verdict(ordered, what, foreign),

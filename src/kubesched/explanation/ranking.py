@@ -132,7 +132,9 @@ def _default_choice(explanation: Explanation) -> str:
 
 def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     """Where the pod runs, its rank there, and where a new decision would take it and why."""
-    here = f"Pod {explanation.pod.key} runs on {explanation.runs_on}"
+    has_started = explanation.pod.status.phase != "Pending"
+    place = "runs on" if has_started else "has not started yet on"
+    here = f"Pod {explanation.pod.key} {place} {explanation.runs_on}"
     scores = explanation.scores
     position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
     elsewhere = "fits nowhere else" if chosen is None else f"would go to {chosen.best.node}"

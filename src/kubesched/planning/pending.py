@@ -24,7 +24,7 @@ from kubesched.explanation import (
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.scheduler import SchedulingCycle
 from kubesched.setup import ExtenderCalls, Setup
-from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, without_post_filter
+from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, waiting_words, without_post_filter
 from kubesched.state import PodInfo, Snapshot
 
 __all__ = ["PendingPods"]
@@ -146,8 +146,9 @@ class PendingPods:
         fix = self._fix(explanation)
         found = outcome(explanation, fix)
         if state is State.NOWHERE:
-            fits = explanation.fits or explanation.failure is not None
-            found = Outcome(state, (placement.diagnosis or placement.message) if fits else diagnosis(explanation, fix))
+            is_other = explanation.fits or explanation.failure is not None  # a hook after the filters, or the queue
+            why = (placement.diagnosis or placement.message) if is_other else diagnosis(explanation, fix)
+            found = Outcome(state, waiting_words(placement) or why)
         return Told(found, len(explanation.feasible), "" if fix is None else str(fix))
 
     def _fix(self, explanation: Explanation) -> Fix | None:

@@ -17,6 +17,7 @@ from kubesched.simulator.report import (
     Report,
     Victim,
     node_fills,
+    waiting_words,
     workload_text,
 )
 from kubesched.simulator.simulator import Progress, Simulator
@@ -54,6 +55,7 @@ __all__ = [
     "report_page",
     "summary_of",
     "victims_table",
+    "waiting_words",
     "without_post_filter",
     "workload_text",
 ]

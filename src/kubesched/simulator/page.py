@@ -23,7 +23,7 @@ from kubesched.reports import (
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.simulator.report import Placement, PodState, Report, Victim, shown_owner, workload_text
+from kubesched.simulator.report import Placement, PodState, Report, Victim, shown_owner, waiting_words, workload_text
 
 __all__ = ["report_page", "summary_of", "victims_table"]
 
@@ -153,7 +153,7 @@ def _notes_on(pending: Iterable[Placement]) -> tuple[str, ...]:
 def _reason(placement: Placement) -> str:
     if placement.evicted_by:
         return f"evicted for {placement.evicted_by}"
-    return placement.diagnosis or without_post_filter(placement.message)
+    return waiting_words(placement) or placement.diagnosis or without_post_filter(placement.message)
 
 
 def _without_numbers(placement: Placement) -> str:

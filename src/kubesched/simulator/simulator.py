@@ -6,7 +6,7 @@ unschedulable pods is left, or when pods that ended in an error would only be tr
 """
 
 import gc
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from itertools import count
 from random import Random
@@ -44,6 +44,7 @@ from kubesched.setup import (
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.evict_budgets import Allowance, Budgets
+from kubesched.simulator.freed_room import leaving_for
 from kubesched.simulator.node_groups import NodeGroup, group_nodes
 from kubesched.simulator.ordered_creation import OrderedCreation
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
@@ -134,6 +135,7 @@ class Simulator:
         self._until: Callable[[Decision], bool] | None = None
         self._is_over = False
         self._outcomes: dict[str, Decision] = {}
+        self._leaving: dict[str, tuple[str, ...]] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         with paused_gc(is_kept=True):
             self.pending = load_cluster(self.cluster_state, snapshot)
@@ -176,8 +178,16 @@ class Simulator:
                     gc.collect(0)
                 if progress is not None and len(self._outcomes) % _PROGRESS_EVERY == 0:
                     progress(len(self._outcomes), total)
+        self._leaving = dict(self._rooms_being_freed())
         if progress is not None:
             progress(total, total)
+
+    def _rooms_being_freed(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The uid of each pod that waits on its nominated node for pods that are being deleted, and these."""
+        for uid, decision in self._outcomes.items():
+            pod = self.cluster_state.objects.get("Pod", decision.pod.key)
+            if isinstance(pod, Pod) and pod.uid == uid and not pod.node_name and pod.status.nominated_node_name:
+                yield uid, leaving_for(self.frameworks[decision.profile], pod)
 
     def close(self) -> None:
         """Break off what is under way and stop the plugins; nothing can be scheduled afterwards."""
@@ -370,4 +380,6 @@ class Simulator:
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name
+            if placement.state is PodState.UNSCHEDULABLE:
+                placement.leaving = self._leaving.get(pod.uid, ())
         return placement
