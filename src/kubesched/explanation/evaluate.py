@@ -1,16 +1,20 @@
 """Runs the whole profile and every single Filter plugin for one pod, over all nodes, and asks the extenders."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 
 from kubesched.errors import ExtenderError
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
+from kubesched.explanation.hooks import HookAnswer, take
 from kubesched.framework import (
+    Code,
     CycleState,
     FilterResult,
     Framework,
     NodeSearch,
+    Plugin,
     PluginFault,
     Rejections,
     Status,
@@ -20,15 +24,24 @@ from kubesched.framework import (
 from kubesched.scheduler import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
 from kubesched.state import Nodes, PodInfo, Snapshot
 
+_PREEMPTING: Final = ("DefaultPreemption", "DynamicResources")
+"""The bundled PostFilter plugins, whose words are those of preemption."""
+
 
 async def evaluate(
-    framework: Framework, info: PodInfo, *, preempt: bool = False, extenders: Extenders | None = None
+    framework: Framework,
+    info: PodInfo,
+    *,
+    preempt: bool = False,
+    take_node: bool = False,
+    extenders: Extenders | None = None,
 ) -> Explanation:
     """Explain one pod that is on no node.
 
     Args:
         framework: of the pod's profile, over the state to hold it against.
         preempt: whether to ask PostFilter plugins when no node fits.
+        take_node: whether to ask Reserve and Permit plugins about the best node; what they take is given back.
         extenders: whom to ask about the nodes that fit; it waits for their answers.
     """
     snapshot = framework.handle.snapshot()
@@ -37,10 +50,13 @@ async def evaluate(
     if diagnosis.result is not None:
         diagnosis.result = _own(diagnosis.result)
     explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
-    explanation.held_back = _held_back(framework, info)
+    _ask_pre_enqueue(framework, explanation)
     nominated = _nominated(framework, info, snapshot.nodes)
-    for plugin in framework.profile.points["filter"]:
-        explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot, nominated)
+    points = framework.profile.points
+    for plugin in (*(one for one in points["preFilter"] if one not in points["filter"]), *points["filter"]):
+        said = _ask_by_itself(framework.only(plugin.name), plugin, info, snapshot, nominated)
+        if plugin in points["filter"] or said.rejected.any():
+            explanation.by_plugin[plugin.name] = said
     if not snapshot.n_nodes:
         return explanation
     explanation.failure = diagnosis.failure
@@ -52,6 +68,8 @@ async def evaluate(
     if explanation.fits:
         if passed is not None or not asked:
             await _score(framework, state, explanation, asked, passed)
+        if take_node and explanation.scores is not None:
+            _take(framework, state, explanation)
     elif preempt and explanation.failure is None:
         explanation.preemption = await _post_filter(framework, state, explanation)
     return explanation
@@ -90,11 +108,24 @@ def _rejections(name: str, nodes: Nodes, answer: ExtenderAnswer) -> list[Rejecti
     return [Rejections(name, Verdicts(values, list(numbers)))] if values.any() else []
 
 
-def _held_back(framework: Framework, info: PodInfo) -> str:
-    """What keeps a pod out of the queue: it is on its way out, or a PreEnqueue plugin holds it."""
-    if info.pod.is_terminating:
-        return "the pod is being deleted"
-    return framework.run_pre_enqueue(info.pod).located
+def _ask_pre_enqueue(framework: Framework, explanation: Explanation) -> None:
+    """Note what keeps a pod out of the queue: it is on its way out, or a PreEnqueue plugin holds it."""
+    if explanation.pod.is_terminating:
+        explanation.held_back = "the pod is being deleted"
+        return
+    status = framework.run_pre_enqueue(explanation.pod)
+    if not status.is_success:
+        answer = HookAnswer(status.plugin, "preEnqueue", status)
+        explanation.hooks.append(answer)
+        explanation.held_back = answer.text
+
+
+def _take(framework: Framework, state: CycleState, explanation: Explanation) -> None:
+    """Note what Reserve and Permit plugins say about the best node; a fault ends the attempt."""
+    answers = take(framework, state, explanation.best[0])
+    explanation.hooks += answers
+    failed = (answer.status for answer in answers if answer.status.code is Code.ERROR)
+    explanation.failure = explanation.failure or next(failed, None)
 
 
 def _nominated(framework: Framework, info: PodInfo, nodes: Nodes) -> dict[int, list[PodInfo]]:
@@ -108,9 +139,8 @@ def _nominated(framework: Framework, info: PodInfo, nodes: Nodes) -> dict[int, l
 
 
 def _ask_by_itself(
-    framework: Framework, info: PodInfo, snapshot: Snapshot, nominated: Mapping[int, list[PodInfo]]
+    framework: Framework, plugin: Plugin, info: PodInfo, snapshot: Snapshot, nominated: Mapping[int, list[PodInfo]]
 ) -> PluginVerdicts:
-    (plugin,) = framework.profile.points["filter"]
     state = CycleState(info)
     said = PluginVerdicts(plugin, state, snapshot.nodes, nominated=nominated)
     search = NodeSearch(framework, state, snapshot.nodes)
@@ -145,13 +175,20 @@ async def _score(
         for one in await asked.prioritize(scores.nodes):
             scores.add(one.name, one.scores)
     explanation.scores = scores
+    extender_scores = asked is not None and any(one.verb == "prioritize" for one in asked.answers)
+    explanation.compares = framework.has_scores or extender_scores
 
 
 async def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:
     if not framework.profile.points["postFilter"]:
         return None
-    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis)
+    told: list[Status] = []
+    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis, told)
+    others = [one for one in told if one.plugin not in _PREEMPTING]
+    explanation.hooks += [HookAnswer(one.plugin, "postFilter", one) for one in others if one.message]
+    said = ", ".join(one.message for one in told if one.plugin in _PREEMPTING and one.message)
     if answer is None:
-        return Preemption("", (), 0, status.message)
+        return Preemption("", (), 0, status.message, said=said)
     broken = framework.handle.cluster_state.disruption_budgets.broken_by(answer.victims)
-    return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message, broken)
+    node, n_violations = answer.nominated_node_name or "", answer.n_pdb_violations
+    return Preemption(node, answer.victims, n_violations, status.message, broken, said)

@@ -182,7 +182,8 @@ class Explainer:
 
     async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
         await self.loop.breathe()
-        evaluated = evaluate(framework, self.cluster_state.pod_info(pod), preempt=preempt, extenders=self._extenders)
+        info = self.cluster_state.pod_info(pod)
+        evaluated = evaluate(framework, info, preempt=preempt, take_node=True, extenders=self._extenders)
         return straight(evaluated) if self._calls is None else await drive(evaluated, answering_calls(self._calls))
 
 

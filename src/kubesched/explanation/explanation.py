@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from kubesched.api import Pod
 from kubesched.explanation.fix import Fix
+from kubesched.explanation.hooks import HookAnswer
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import (
     Code,
@@ -150,6 +151,7 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
         victims: the pods that would be deleted there, most important first.
         n_pdb_violations: how many of them a disruption budget protects.
         message: what the plugins say.
+        said: the words of DefaultPreemption and DynamicResources alone.
         broken: `namespace/name` of the disruption budgets that these evictions break. There may be none although some
             victims are protected: preemption counts the pods that it puts back, too.
     """
@@ -159,6 +161,7 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
     n_pdb_violations: int
     message: str
     broken: tuple[str, ...] = ()
+    said: str = ""
 
 
 class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
@@ -176,6 +179,9 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
         extenders: what the extenders said, in the order of the calls.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
+        hooks: what PreEnqueue, PostFilter, Reserve and Permit plugins answered, apart from SUCCESS. Reserve and Permit
+            are asked about the best node; DefaultPreemption's answer is `preemption`.
+        compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
         ended: how the pod has ended; nothing is evaluated for it. None for a pod that has not.
         hangs: why a pod that names its node does not start there; empty where nothing is known to prevent it.
         runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
@@ -198,6 +204,8 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     preemption: Preemption | None = None
     extenders: list[ExtenderAnswer] = []
     held_back: str = ""
+    hooks: list[HookAnswer] = []
+    compares: bool = True
     runs_on: str = ""
     ended: Ended | None = None
     hangs: str = ""
@@ -225,8 +233,13 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         return self.result is not None and bool(self.result.fits.any())
 
     @property
+    def turned_down(self) -> HookAnswer | None:
+        """The Reserve or Permit plugin that rejects the pod on the best node; None for none."""
+        return next((one for one in self.hooks if one.node and one.is_rejection), None)
+
+    @property
     def message(self) -> str:
-        """The FitError text when no node fits, with a fault as the rejection of its node; else why scoring failed.
+        """The FitError text when no node fits, with a fault as the rejection of its node; else why it is not placed.
 
         It is what the recorded evaluations have, which look at every node by itself. An attempt ends with `failure`.
         """
@@ -234,6 +247,8 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
             return ""
         if not self.fits:
             return self.diagnosis.message
+        if self.turned_down is not None:
+            return self.turned_down.status.message
         return self.failure.message if self.scores is None and self.failure is not None else ""
 
     @cached_property

@@ -7,6 +7,7 @@ import msgspec
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
+from kubesched.explanation.hooks import HookAnswer
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
@@ -14,7 +15,7 @@ from kubesched.explanation.rejection import preemption_sentence
 from kubesched.framework import Code
 from kubesched.reports import Check, Level
 
-__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of"]
+__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of", "turned_down_words"]
 
 
 class State(enum.Enum):
@@ -36,10 +37,12 @@ class Outcome(msgspec.Struct, frozen=True):
 
     Attributes:
         why: in one line.
+        is_turned_down: whether nodes fit, and a hook after the filters rejects the pod.
     """
 
     state: State
     why: str
+    is_turned_down: bool = False
 
     @property
     def failure(self) -> str:
@@ -48,7 +51,7 @@ class Outcome(msgspec.Struct, frozen=True):
             case State.FITS | State.RUNS | State.ENDED:
                 return ""
             case State.NOWHERE:
-                return f"fits on no node; {self.why}"
+                return self.why if self.is_turned_down else f"fits on no node; {self.why}"
             case State.PREEMPTS:
                 return self.why
         return f"{self.state.value[0]}: {self.why}"
@@ -61,7 +64,8 @@ def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:
         fix: the best one; see `diagnosis`.
     """
     state = state_of(explanation)
-    return Outcome(state, _why(explanation, state, fix))
+    is_turned_down = state is State.NOWHERE and explanation.turned_down is not None
+    return Outcome(state, _why(explanation, state, fix), is_turned_down)
 
 
 def check(explanation: Explanation) -> Check:
@@ -80,6 +84,8 @@ def state_of(explanation: Explanation) -> State:
         return State.STUCK if explanation.hangs else State.RUNS
     if explanation.held_back:
         return State.HELD_BACK
+    if explanation.turned_down is not None:
+        return State.NOWHERE
     if explanation.preemption is not None and explanation.preemption.node_name:
         return State.PREEMPTS
     return State.FITS if explanation.fits else State.NOWHERE
@@ -107,6 +113,11 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
 
 
+def turned_down_words(answer: HookAnswer) -> str:
+    """Which plugin rejects the pod on the chosen node, and why."""
+    return f"plugin {answer.plugin} turns the pod down on {answer.node} ({answer.point}): {answer.text}"
+
+
 def _distance(row: ObstacleRow) -> tuple[int, int]:
     """How far the nodes are from fitting: by their obstacles, and by those that stay whatever pods leave."""
     codes = [obstacle.status.code for obstacle in distinct(row.obstacles)]
@@ -128,7 +139,9 @@ def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:
     if state is State.PREEMPTS:
         assert explanation.preemption is not None
         return preemption_sentence(explanation.preemption)
-    if explanation.scores is None:
+    if explanation.turned_down is not None:
+        where = turned_down_words(explanation.turned_down)
+    elif explanation.scores is None:
         where = diagnosis(explanation, fix)
     else:
         where = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"

@@ -8,8 +8,8 @@ from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.outcome import check
-from kubesched.explanation.plugin_tables import extender_table, plugin_table, verdict_table
+from kubesched.explanation.outcome import check, turned_down_words
+from kubesched.explanation.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.explanation.unscheduled import Ended
@@ -50,7 +50,7 @@ def explanation_page(
     document = as_document(explanation)
     if explanation.ended is not None:
         return _ended_page(explanation, explanation.ended, document)
-    parts: list[Part] = [*circumstances(explanation), fix_table(explanation)]
+    parts: list[Part] = [*circumstances(explanation), fix_table(explanation), hook_table(explanation)]
     if explanation.hangs:
         parts.append(Paragraph("A pod without spec.nodeName would be decided like this:", Level.DETAIL))
     if chosen is not None:
@@ -71,7 +71,7 @@ def explanation_page(
         verdict(explanation, chosen),
         tuple(parts),
         limits=limits(),
-        main=_main(chosen, all_nodes=all_nodes, by_plugin=by_plugin),
+        main=_main(explanation, chosen, all_nodes=all_nodes, by_plugin=by_plugin),
         next_command=_next(explanation, chosen, again),
         document=document,
         lines=(document,),
@@ -96,10 +96,12 @@ def _ended_page(explanation: Explanation, ended: Ended, document: dict[str, Any]
     )
 
 
-def _main(chosen: Choice | None, *, all_nodes: bool, by_plugin: bool) -> str:
+def _main(explanation: Explanation, chosen: Choice | None, *, all_nodes: bool, by_plugin: bool) -> str:
     """The table that CSV has."""
     if by_plugin:
         return "plugins"
+    if explanation.turned_down is not None:
+        return "hooks"
     if chosen is not None:
         return "scores"
     return "rejections" if all_nodes else "obstacles"
@@ -124,8 +126,13 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         room = f"; preemption would make room on {preempted}" if preempted else ""
         nowhere = "does not fit on the only node" if n_nodes == 1 else f"fits on none of {n_nodes} nodes"
         return Paragraph(f"{pod} {nowhere}{room}.", Level.WARNING if room else Level.BAD)
-    fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes and would go to {chosen.best.node}."
-    return Paragraph(fits, Level.WARNING if explanation.held_back else Level.GOOD)
+    fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes"
+    if explanation.turned_down is not None:
+        return Paragraph(f"{fits}, but {turned_down_words(explanation.turned_down)}.", Level.BAD)
+    waits = [answer for answer in explanation.hooks if answer.seconds]
+    held = f", where it {waits[0].text} for {', '.join(one.plugin for one in waits)} (permit)" if waits else ""
+    level = Level.WARNING if explanation.held_back or waits else Level.GOOD
+    return Paragraph(f"{fits} and would go to {chosen.best.node}{held}.", level)
 
 
 def _hangs(explanation: Explanation) -> str:

@@ -1,7 +1,7 @@
 """Why a pod fits nowhere: what would help, what preemption would do, and the nodes grouped by their obstacles."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -132,7 +132,9 @@ def _lines(listed: Sequence[Obstacle], texts: Sequence[str] = ()) -> str:
 
 
 def _preemption(preemption: Preemption) -> list[Part]:
-    said = preemption_words(preemption.message)
+    said = preemption_words(preemption.said)
+    if not preemption.node_name and not preemption.said:
+        return []  # only plugins of the user's were asked, whose answers have rows
     if not preemption.node_name:
         why = f": {said}" if said else "."
         return [Paragraph(f"Preemption would not make room{why}", Level.DETAIL)]
@@ -145,13 +147,15 @@ def preemption_sentence(preemption: Preemption) -> str:
     return eviction_sentence(preemption.node_name, victims, preemption.broken)
 
 
-def eviction_sentence(node: str, victims: Iterable[tuple[str, int]], broken: Sequence[str]) -> str:
+def eviction_sentence(node: str, victims: Sequence[tuple[str, int]], broken: Sequence[str]) -> str:
     """Where preemption makes room, and by whose eviction.
 
     Args:
         victims: `namespace/name` and priority.
         broken: `namespace/name` of the disruption budgets that this breaks.
     """
+    if not victims:
+        return f"PostFilter would nominate the pod to {node}, without an eviction"
     evicted = ", ".join(f"{pod} (priority {priority})" for pod, priority in victims)
     budgets = f"disruption budget{'' if len(broken) == 1 else 's'} {joined(broken)}"
     breaks = f", which would break {budgets}" if broken else ""

@@ -148,7 +148,8 @@ class PendingPods:
         if state is State.NOWHERE:
             is_other = explanation.fits or explanation.failure is not None  # a hook after the filters, or the queue
             why = (placement.diagnosis or placement.message) if is_other else diagnosis(explanation, fix)
-            found = Outcome(state, waiting_words(placement) or why)
+            if not found.is_turned_down:
+                found = Outcome(state, waiting_words(placement) or why)
         return Told(found, len(explanation.feasible), "" if fix is None else str(fix))
 
     def _fix(self, explanation: Explanation) -> Fix | None:
