@@ -43,6 +43,13 @@ async def evaluate(
         preempt: whether to ask PostFilter plugins when no node fits.
         take_node: whether to ask Reserve and Permit plugins about the best node; what they take is given back.
         extenders: whom to ask about the nodes that fit; it waits for their answers.
+
+    Example:
+        from kubesched.scheduler import straight
+
+        with FakeCluster(nodes=[make_node("n1")]) as cluster:
+            info = cluster.cluster_state.pod_info(make_pod("web"))
+            assert straight(evaluate(cluster.framework, info)).feasible == ["n1"]
     """
     snapshot = framework.handle.snapshot()
     state = CycleState(info)

@@ -62,6 +62,9 @@ def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:
 
     Args:
         fix: the best one; see `diagnosis`.
+
+    Example:
+        assert outcome(explain(load_snapshot("cluster.json"), "shop/web-7")).state is State.FITS
     """
     state = state_of(explanation)
     is_turned_down = state is State.NOWHERE and explanation.turned_down is not None
@@ -97,6 +100,10 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     Args:
         fix: what it removes is the cause, unless other nodes are nearer to fitting. Otherwise the cause is what keeps
             the pod from the nearest nodes.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
+        assert diagnosis(explanation).startswith("all nodes: requests 64 cpu; ")
     """
     if explanation.diagnosis.pre_filter_message:
         return explanation.diagnosis.pre_filter_message

@@ -167,6 +167,11 @@ def overview_page(
         what: which pods they are: an adjective.
         again: the command with the same cluster and setup, which the next command extends; empty for none.
         lines: what `-o json` prints of each pod.
+
+    Example:
+        with Explainer(load_snapshot("cluster.json")) as explainer:
+            answers = (answer_of(one, one.pod.key) for one in explainer.each(explainer.pending))
+            assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
     """
     rows = answers if isinstance(answers, Rows) else Rows()
     for answer in () if isinstance(answers, Rows) else answers:

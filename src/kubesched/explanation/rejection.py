@@ -153,6 +153,10 @@ def eviction_sentence(node: str, victims: Sequence[tuple[str, int]], broken: Seq
     Args:
         victims: `namespace/name` and priority.
         broken: `namespace/name` of the disruption budgets that this breaks.
+
+    Example:
+        sentence = eviction_sentence("n1", [("batch/etl", -5)], ())
+        assert sentence == "Preemption would make room on n1 by evicting batch/etl (priority -5)"
     """
     if not victims:
         return f"PostFilter would nominate the pod to {node}, without an eviction"

@@ -72,7 +72,11 @@ def ended_of(pod: Pod, pods: Iterable[Pod]) -> Ended | None:
 
 
 def hanging_pods(objects: Iterable[KubeObject]) -> list[Pod]:
-    """The pods that hang on the node that they name; see `why_it_hangs`."""
+    """The pods that hang on the node that they name, because of a claim or because the node does not exist.
+
+    Example:
+        assert hanging_pods(load_snapshot("cluster.json")) == []
+    """
     known = list(objects)
     waiting = [one for one in known if isinstance(one, Pod) and _has_not_started(one)]
     if not waiting:
