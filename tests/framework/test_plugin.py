@@ -33,6 +33,45 @@ def test_extension_points_are_the_hooks_that_a_class_defines() -> None:
     assert (Some().name, Plugin.extension_points()) == ("Some", frozenset())
 
 
+def test_a_plugin_has_the_name_that_its_class_sets() -> None:
+    class Some(Plugin):
+        def score(self, state, pod, node):
+            return 1
+
+    class Named(Some):
+        name = "my-plugin"
+
+    class Heir(Named):
+        pass
+
+    assert [one.name for one in (Some, Named, Heir)] == ["Some", "my-plugin", "my-plugin"]
+    assert [one().name for one in (Some, Named, Heir)] == ["Some", "my-plugin", "my-plugin"]
+
+
+@pytest.mark.parametrize("name", ["my-plugin", "sample.plugin", "x", "9_lives"])
+def test_a_name_need_not_be_that_of_a_class(name: str) -> None:
+    assert type("Named", (Plugin,), {"name": name}).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("", "''"),
+        ("*", "'*'"),
+        ("a/b", "'a/b'"),
+        ("a=b", "'a=b'"),
+        ("-a", "'-a'"),
+        ("a" * 64, f"'{'a' * 64}'"),
+        ("a\n", r"'a\n'"),
+        (lambda self: "my-plugin", "a function"),
+        (property(lambda self: "my-plugin"), "a property"),
+    ],
+)
+def test_a_name_that_cannot_be_written_everywhere_is_refused(name: object, found: str) -> None:
+    with pytest.raises(PluginDefinitionError, match=rf"^Odd\.name is {re.escape(found)}; expected a text"):
+        type("Odd", (Plugin,), {"name": name})
+
+
 def test_arguments_have_their_defaults() -> None:
     class WithArgs(Plugin):
         class Args(PluginArgs):

@@ -113,10 +113,11 @@ def _page(registry: "Registry", name: str) -> "Page":
     from kubesched.config import describe_args, did_you_mean
     from kubesched.reports import Cell, Check, Column, Level, Page, Paragraph, Table
 
-    if name not in registry:
+    found = registry.named(name)
+    if found is None:
         near = did_you_mean(name, [plugin.name for plugin in registry])
         raise BadInput(f"no plugin has the name {name}; {near or 'kubesched plugins lists them'}")
-    row, plugin_class = _describe(registry[name]), registry[name].plugin_class
+    row, plugin_class = _describe(found), found.plugin_class
     arguments = describe_args(plugin_class.Args)
     purpose = next(iter(cleandoc(plugin_class.__dict__.get("__doc__") or "").splitlines()), "")
     facts = [f"Extension points: {', '.join(row.extension_points) or 'none'}."]

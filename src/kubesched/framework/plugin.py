@@ -5,7 +5,7 @@ Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 from kubesched.api import KubeObject, Pod
 from kubesched.config import PluginArgs
@@ -16,6 +16,7 @@ from kubesched.framework.definition_faults import are_faults_kept
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, meant_hook
+from kubesched.framework.plugin_names import ClassName, name_fault
 from kubesched.framework.queued_pod import QueuedPodInfo
 from kubesched.framework.services import Services
 from kubesched.framework.status import PostFilterAnswer, PreFilterResult, Status, Wait
@@ -32,8 +33,9 @@ _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
 class Plugin:
     """Base of all scheduling plugins. Define the methods of the extension points that you need, and no others.
 
-    The class name is the name in configuration files. Arguments are declared as a nested class `Args(PluginArgs)` and
-    arrive, decoded and checked, as `self.args`. `__init__` stores arguments and no more; computing starts in a hook.
+    The class name is the name in configuration files, unless the class sets `name`. Arguments are declared as a nested
+    class `Args(PluginArgs)` and arrive, decoded and checked, as `self.args`. `__init__` stores arguments and no more;
+    computing starts in a hook.
     `self.handle` is there from `start` on.
 
     A rule is written once, per node (`filter`, `score`) or over columns (`filter_nodes`, `score_nodes`); defining both
@@ -58,6 +60,9 @@ class Plugin:
                 return 100 - 10 * len(node.pods)
     """
 
+    name: ClassVar[str] = cast("str", ClassName())
+    """The name in configuration files, reports and metrics. It is that of the class, unless the class or a base of it
+    sets another: `name = "my-plugin"`. At most 63 letters, digits, `-`, `_` and `.`."""
     Args: ClassVar[type[PluginArgs]] = PluginArgs
     reasons: ClassVar[tuple[Status, ...]] = ()
     """What the verdicts of `filter_nodes` mean: verdict 1 is the first."""
@@ -85,11 +90,6 @@ class Plugin:
             if not are_faults_kept():
                 raise
             cls.definition_fault = error
-
-    @property
-    def name(self) -> str:
-        """The name in configuration files."""
-        return type(self).__name__
 
     @classmethod
     def extension_points(cls) -> frozenset[str]:
@@ -298,12 +298,14 @@ class Handle(Services, frozen=True, eq=False):
 
 
 def _check_definition(cls: type[Plugin]) -> None:
+    if fault := name_fault(cls):
+        raise PluginDefinitionError(fault, plugin=cls.__name__)
     _check_declarations(cls)
     for forms in ONE_FORM:
         if all(map(cls.defines, forms)):
             raise PluginDefinitionError(
                 f"{cls.__name__} defines both {forms[0]} and {forms[1]}; delete one of them",
-                plugin=cls.__name__,
+                plugin=cls.name,
             )
     for hooks in (*HOOKS.values(), FURTHER_HOOKS):
         for hook in hooks:
@@ -325,7 +327,7 @@ def _check_names(cls: type[Plugin]) -> None:
             raise PluginDefinitionError(
                 f'{cls.__name__}.{name} is not a hook, so the scheduler never calls it; did you mean "{hook}"? '
                 f"If it is a helper method, call it _{name}",
-                plugin=cls.__name__,
+                plugin=cls.name,
             )
 
 
@@ -347,18 +349,18 @@ def _check_declarations(cls: type[Plugin]) -> None:
     depends_on: object = cls.depends_on
     if not (isinstance(args, type) and issubclass(args, PluginArgs)):
         raise PluginDefinitionError(
-            f"{cls.__name__}.Args is {args!r:.80}; derive it from kubesched.PluginArgs", plugin=cls.__name__
+            f"{cls.__name__}.Args is {args!r:.80}; derive it from kubesched.PluginArgs", plugin=cls.name
         )
     if not isinstance(depends_on, DependsOn):
         allowed = ", ".join(str(member) for member in DependsOn)
         raise PluginDefinitionError(
-            f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.__name__
+            f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.name
         )
     for hook, part in _PARTS:
         if depends_on in (DependsOn.NODE, DependsOn.ROW) and cls.defines(hook) and not cls.defines(part):
             raise PluginDefinitionError(
                 f"{cls.__name__}: columns of {hook} that depend on {depends_on} are kept, so it must define {part}",
-                plugin=cls.__name__,
+                plugin=cls.name,
             )
 
 
@@ -368,7 +370,7 @@ def _check_is_plain(cls: type[Plugin], hook: str) -> None:
         raise PluginDefinitionError(
             f"{cls.__name__}.{hook} is a coroutine; only {', '.join(MAY_AWAIT)} may be; make it a plain function "
             "and read its data in start",
-            plugin=cls.__name__,
+            plugin=cls.name,
         )
 
 
@@ -379,7 +381,7 @@ def _check_signature(cls: type[Plugin], hook: str) -> None:
         raise PluginDefinitionError(
             f"{cls.__name__}.{hook} must be a method {hook}({', '.join(['self', *wanted])}); found "
             f"{type(getattr(cls, hook)).__name__}",
-            plugin=cls.__name__,
+            plugin=cls.name,
         )
     try:
         inspect.signature(getattr(cls, hook)).bind(None, *wanted)
@@ -387,5 +389,5 @@ def _check_signature(cls: type[Plugin], hook: str) -> None:
         listed, signature = ", ".join(["self", *wanted]), inspect.signature(getattr(cls, hook))
         raise PluginDefinitionError(
             f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{signature}",
-            plugin=cls.__name__,
+            plugin=cls.name,
         ) from None
