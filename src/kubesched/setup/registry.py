@@ -224,7 +224,7 @@ class Registry:
     def _settle(self, *entry_names: str) -> None:
         """Import the classes of these entry points, and register them under their own names.
 
-        One that does not load keeps the name of the entry point, so that a configuration with this name gets the reason.
+        One that does not load keeps the name of the entry point, so that whatever names it gets the reason.
         """
         for entry_name in sorted(entry_names):
             if entry_name not in self._announced:
