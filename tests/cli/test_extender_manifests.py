@@ -146,3 +146,21 @@ def test_the_extender_understands_what_it_is_started_with(folder, options):
     assert params["plugin_args"] == {"TeamZone": "/etc/kubesched/zone.yaml"}
     assert (params["http_timeout"], params["in_cluster"], params["offers_bind"]) == (0.5, True, True)
     assert bool(params["client_names"]) is bool(options)
+
+
+WRITES = TEAM_ZONE.replace(
+    "class TeamZone(Plugin):",
+    """class TeamZone(Plugin):
+    name = "my-plugin"
+    rbac = [{"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["get", "patch"]}]
+""",
+)
+
+
+def test_the_rights_of_a_plugin_are_granted_with_a_comment_that_names_it(folder):
+    (folder / "team_zone.py").write_text(WRITES)
+    rule = {"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["get", "patch"]}
+    found = documents("--plugin", "team_zone.py:TeamZone")
+    assert found["ClusterRole", "kubesched-extender"]["rules"][-1] == rule
+    lines = run("--plugin", "team_zone.py:TeamZone").stdout.splitlines()
+    assert lines[lines.index("# For the plugin my-plugin.") + 1 :][:2] == ["- apiGroups:", "  - example.com"]

@@ -217,3 +217,30 @@ def test_scores_are_scaled_to_the_highest(scores: list[int], normalized: list[in
 def test_the_contract_has_a_type_for_everything(module: str) -> None:
     source = Path(inspect.getfile(Plugin)).with_name(f"{module}.py").read_text(encoding="utf-8")
     assert [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "Any"] == []
+
+
+RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["patch"]}
+
+
+@pytest.mark.parametrize("rbac", [(), [RULE], ({**RULE, "resourceNames": ["p"]}, RULE)])
+def test_the_rights_of_a_plugin_are_rules_of_a_role(rbac: object) -> None:
+    assert type("Writes", (Plugin,), {"rbac": rbac}).rbac == rbac
+
+
+@pytest.mark.parametrize(
+    ("rbac", "said"),
+    [
+        ("pods", "Odd.rbac is 'pods'; expected a list of rules"),
+        (RULE, "Odd.rbac is {'apiGroups'.*; expected a list of rules"),
+        (["pods"], "Odd.rbac\\[0\\] is 'pods'; expected a rule with apiGroups, resources, verbs"),
+        ([RULE, {"verbs": ["get"]}], "Odd.rbac\\[1\\] has no apiGroups"),
+        ([{**RULE, "verb": ["get"]}], "Odd.rbac\\[0\\] has the field 'verb'"),
+        ([{**RULE, "verbs": "get"}], "Odd.rbac\\[0\\].verbs is 'get'; expected a list of texts"),
+        ([{**RULE, "verbs": ["gte"]}], "Odd.rbac\\[0\\].verbs has 'gte'; expected some of get, list"),
+        ([{**RULE, "resources": ["*"]}], 'Odd.rbac\\[0\\].resources has "\\*"; list what the plugin needs'),
+        ([{**RULE, "resources": []}], "Odd.rbac\\[0\\].resources is \\[\\]; expected a list of texts"),
+    ],
+)
+def test_rights_that_no_role_can_have_are_refused(rbac: object, said: str) -> None:
+    with pytest.raises(PluginDefinitionError, match=f"^{said}"):
+        type("Odd", (Plugin,), {"rbac": rbac})

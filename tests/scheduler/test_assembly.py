@@ -49,7 +49,8 @@ def test_plugins_start_with_their_handle_and_stop(plugin_class):
     frameworks = frameworks_of(plugin)
     asyncio.run(start_plugins(frameworks))
     asyncio.run(stop_plugins(frameworks))
-    assert plugin.seen == [frameworks[0].handle, "stopped"]
+    assert plugin.seen == [plugin.handle, "stopped"]
+    assert (plugin.handle.plugin, plugin.handle.profile) == (plugin_class.__name__, "default-scheduler")
 
 
 def test_a_plugin_that_does_not_start_is_named():
@@ -159,7 +160,8 @@ def in_loop(*plugins: Plugin, meanwhile=None) -> list:
 def test_plugins_start_and_stop_on_a_loop_that_runs(plugin_class):
     plugin = plugin_class()
     (framework,) = in_loop(plugin)
-    assert plugin.seen == [framework.handle, "stopped"]
+    assert plugin.seen == [plugin.handle, "stopped"]
+    assert plugin.handle.cluster_state is framework.handle.cluster_state
 
 
 def test_a_task_that_a_plugin_makes_goes_on_until_it_stops():

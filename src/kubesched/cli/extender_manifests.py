@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -117,6 +117,7 @@ def manifests(
     from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions
     from kubesched.extender.manifests import manifests as make_manifests
     from kubesched.extender.server import find_offer, served_profiles, watched_kinds
+    from kubesched.manifests import plugin_grants
     from kubesched.setup import set_up
 
     with refuse_bad_input():
@@ -145,6 +146,7 @@ def manifests(
             client_secret=client_secret,
             client_names=client_names,
             managed_resources=managed_resources,
+            plugin_grants=plugin_grants(profiles),
         )
         offer = find_offer(profiles, bind=bind)
         documents = make_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
@@ -156,13 +158,15 @@ def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]
     return (given,) if given else tuple(profile.scheduler_name for profile in profiles if profile.plugins) or (name,)
 
 
-def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions") -> None:
+def _print(documents: Iterable[dict[str, Any]], options: "ManifestOptions") -> None:
     from kubesched.documents import write_yaml
+    from kubesched.manifests import rule_comments
 
     print_verbatim(
         f"# Pods with spec.schedulerName: {' or '.join(options.scheduler_names)} are scheduled with the extender.\n"
     )
-    print_verbatim("---\n".join(map(write_yaml, documents)))
+    texts = [write_yaml(document, rule_comments(document, options.plugin_grants)) for document in documents]
+    print_verbatim("---\n".join(texts))
 
 
 def _print_advice(

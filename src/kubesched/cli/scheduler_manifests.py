@@ -59,7 +59,13 @@ def manifests(
     ConfigMap. Without --replace, the cluster's own scheduler does not change: pods ask for the new one by
     spec.schedulerName. Comments explain each field. Notes on the result go to standard error.
     """  # noqa: D301
-    from kubesched.manifests import CONFIG_FILE, SchedulerInstallation, scheduler_manifests, write_commented
+    from kubesched.manifests import (
+        CONFIG_FILE,
+        SchedulerInstallation,
+        plugin_grants,
+        scheduler_manifests,
+        write_commented,
+    )
     from kubesched.setup import set_up
 
     if config is not None and scheduler_name is not None:
@@ -84,6 +90,7 @@ def manifests(
             scheduler_names=scheduler_names,
             given=_fields_of(config, references),
             kinds=setup.watched_kinds,
+            plugin_grants=plugin_grants(setup.profiles),
             arguments=arguments,
             files=mounted.files,
             imports_files=any(file.suffix == ".py" for file in plugin_files),

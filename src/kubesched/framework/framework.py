@@ -28,7 +28,7 @@ from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.hooks import DependsOn
 from kubesched.framework.lifting import lifted_filter
-from kubesched.framework.plugin import Handle
+from kubesched.framework.plugin import Handle, Plugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.scores import Scores, score_rule
 from kubesched.framework.services import Services
@@ -89,6 +89,7 @@ class Framework:
             cluster_state,
             what_if=self.what_if,
             preempt_plugins=tuple(plugin for plugin in profile.plugins if plugin.defines("preempt")),
+            profile=profile.scheduler_name,
             **{name: getattr(services, name) for name in Services.__struct_fields__},
         )
         points = profile.points
@@ -103,6 +104,10 @@ class Framework:
         self.pre_binds = self._hooks("preBind", "pre_bind", "PreBind plugin")
         self.binds = self._hooks("bind", "bind", "Bind plugin")
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
+
+    def handle_of(self, plugin: Plugin) -> Handle:
+        """The handle of one plugin, whose metrics and events have its name."""
+        return msgspec.structs.replace(self.handle, plugin=plugin.name)
 
     def only(self, name: str) -> "Framework":
         """A framework of one of the plugins, over the same state and cache. The plugin keeps the handle that it has."""

@@ -4,7 +4,7 @@ Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from typing import ClassVar, Final, cast
 
 from kubesched.api import KubeObject, Pod
@@ -16,7 +16,10 @@ from kubesched.framework.definition_faults import are_faults_kept
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, meant_hook
+from kubesched.framework.plugin_events import plugin_event
+from kubesched.framework.plugin_metrics import PluginMetrics
 from kubesched.framework.plugin_names import ClassName, name_fault
+from kubesched.framework.plugin_rights import rights_fault
 from kubesched.framework.queued_pod import QueuedPodInfo
 from kubesched.framework.services import Services
 from kubesched.framework.status import PostFilterAnswer, PreFilterResult, Status, Wait
@@ -70,6 +73,8 @@ class Plugin:
     """What the column rules read. Change it only if that is exactly true: columns are kept accordingly."""
     reads: ClassVar[tuple[str, ...]] = ()
     """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched."""
+    rbac: ClassVar[Sequence[Mapping[str, Sequence[str]]]] = ()
+    """Rules of an RBAC role that `handle.client` needs, as in a ClusterRole; manifests grant them."""
     wants_raw: ClassVar[bool] = False
     """Whether it reads `raw` or `document` of nodes or pods."""
     definition_fault: ClassVar[PluginDefinitionError | None] = None
@@ -249,9 +254,11 @@ def _no_what_if(state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
 
 
 class Handle(Services, frozen=True, eq=False):
-    """What the scheduler offers to a plugin. One per profile, complete from the start.
+    """What the scheduler offers to a plugin. One per plugin and profile, complete from the start.
 
     Attributes:
+        plugin: the name of the plugin.
+        profile: the scheduler name of the profile.
         cluster_state: the cluster state; plugins read it through snapshot(), get() and list().
         clock: time. A run replays from its events because only this is used; virtual in a simulation, at 0 in
             `explain`.
@@ -269,6 +276,9 @@ class Handle(Services, frozen=True, eq=False):
         extenders: HTTP extenders to be asked by preemption and Bind; None in a run that calls none.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
+        client: the API server, for writes of the plugin; see PluginClient. False in a run without one.
+        metrics_of: gives the metrics of a plugin by its name; a plugin uses `metrics`.
+        record_event: takes an event; a plugin uses `event`.
 
     Raises:
         RuntimeError: from clock, perform and wait in a run that does not have them.
@@ -283,6 +293,34 @@ class Handle(Services, frozen=True, eq=False):
     cluster_state: ClusterState
     what_if: Callable[[CycleState, Pod, Nodes], WhatIf] = _no_what_if
     preempt_plugins: tuple[Plugin, ...] = ()
+    plugin: str = ""
+    profile: str = ""
+
+    @property
+    def metrics(self) -> PluginMetrics:
+        """The plugin's metrics, which a live scheduler and an extender show at /metrics; see PluginMetrics."""
+        return self.metrics_of(self.plugin)
+
+    def event(self, regarding: KubeObject | NodeInfo | PodInfo, type: str, reason: str, note: str) -> None:
+        """Record an event for users, from any hook; returns at once.
+
+        A live scheduler writes it, and an extender with a cluster. Equal events become a series with a count, and too
+        many at once are dropped. An extender without a cluster logs it once. A simulation collects it.
+
+        Args:
+            regarding: what it is about, usually the pod; a node, or any object of the cluster.
+            type: `Normal` or `Warning`.
+            reason: one word in CamelCase, such as `QuotaExceeded`.
+            note: one sentence; of 1,024 bytes at most, the rest is cut.
+        Raises:
+            ValueError: an argument is not valid.
+
+        Example:
+            def filter(self, state, pod, node):
+                self.handle.event(pod, "Warning", "NoLicense", f"No license for {node.name} is left.")
+                return Status.unschedulable("node(s) had no license")
+        """
+        self.record_event(plugin_event(self.plugin, self.profile, regarding, type, reason, note))
 
     def snapshot(self) -> Snapshot:
         """The cluster as this cycle sees it."""
@@ -356,6 +394,8 @@ def _check_declarations(cls: type[Plugin]) -> None:
         raise PluginDefinitionError(
             f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.name
         )
+    if fault := rights_fault(cls.__name__, cls.rbac):
+        raise PluginDefinitionError(fault, plugin=cls.name)
     for hook, part in _PARTS:
         if depends_on in (DependsOn.NODE, DependsOn.ROW) and cls.defines(hook) and not cls.defines(part):
             raise PluginDefinitionError(

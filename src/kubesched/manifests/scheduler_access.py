@@ -7,13 +7,11 @@ kubesched only patches, and to read and write resource claims, which it does not
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from kubesched.api import WATCHED_KINDS
 from kubesched.manifests.access import lease_rules, read_rules, rule
-from kubesched.manifests.installation import Document
+from kubesched.manifests.installation import Grant
 
-__all__ = ["Grant", "cluster_grants", "lease_grants"]
+__all__ = ["cluster_grants", "lease_grants"]
 
 _READS = {
     "": "Read nodes and pods, and what rules look at: namespaces and their labels, volumes and claims, and the owners "
@@ -26,21 +24,15 @@ _READS = {
 }
 
 
-class Grant(msgspec.Struct, frozen=True):
-    """A rule of a role, and why the scheduler needs it."""
-
-    rule: Document
-    why: str
-
-
-def cluster_grants(kinds: Iterable[str] = WATCHED_KINDS) -> list[Grant]:
+def cluster_grants(kinds: Iterable[str] = WATCHED_KINDS, of_plugins: Iterable[Grant] = ()) -> list[Grant]:
     """What a scheduler may do in the whole cluster.
 
     Args:
         kinds: that it watches.
+        of_plugins: what its plugins may do with `handle.client`.
     """
     reads = [Grant(one, _READS[one["apiGroups"][0]]) for one in read_rules(kinds)]
-    return [*reads, *_writes(), *_reviews()]
+    return [*reads, *_writes(), *_reviews(), *of_plugins]
 
 
 def lease_grants(name: str) -> list[Grant]:

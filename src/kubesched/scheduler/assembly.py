@@ -53,7 +53,7 @@ def build_frameworks(
     frameworks = {p.scheduler_name: make_framework(p, cache, cluster_state, offered) for p in profiles}
     for framework in frameworks.values():
         for plugin in framework.profile.plugins:
-            plugin.handle = framework.handle
+            plugin.handle = framework.handle_of(plugin)
     return frameworks
 
 
@@ -69,7 +69,7 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
         profile = framework.profile
         for plugin in profile.plugins:
             try:
-                answer: object = plugin.start(framework.handle)
+                answer: object = plugin.start(plugin.handle)
                 if inspect.isawaitable(answer):
                     await answer
             except HOOK_FAULTS as error:

@@ -15,7 +15,16 @@ from typing import Any
 from kubesched.api import EventType, KubeObject, Node, Pod, ReplicaSet, WatchEvent, owner_of
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
-from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Services, VirtualClock, answer_text
+from kubesched.framework import (
+    HOOK_FAULTS,
+    Action,
+    Decision,
+    Framework,
+    PluginEvents,
+    Services,
+    VirtualClock,
+    answer_text,
+)
 from kubesched.scheduler import (
     BindingCycle,
     Eviction,
@@ -91,6 +100,7 @@ class Simulator:
         pending: pods without a node, in file order.
         creation: which of them are created.
         decisions: called with every decision, in order; may be None.
+        plugin_events: the events that plugins recorded, each once.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -116,11 +126,12 @@ class Simulator:
         self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None
         self.rng = Random(seed)
+        self.plugin_events = PluginEvents()
         self.cluster = MemoryCluster(self.cluster_state, self._tell)
         self.scheduler = Scheduler(
             setup.profiles,
             self.cluster_state,
-            Services(clock=self.clock, rng=self.rng),
+            Services(clock=self.clock, rng=self.rng, record_event=self.plugin_events.record),
             emit=self._emit,
             tie_break=tie_break,
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,

@@ -143,7 +143,7 @@ def test_each_plugin_answers_at_a_url_of_its_own():
     assert survivors(served, plugin="LikesN1") == ["n1", "n2"]
     assert scores(served, plugin="LikesN1") == [10, 0]
     for framework in served.frameworks.values():
-        assert all(plugin.handle is framework.handle for plugin in framework.profile.plugins)
+        assert all(plugin.handle.what_if == framework.what_if for plugin in framework.profile.plugins)
 
 
 def test_a_plugin_that_only_has_a_say_in_preemption_is_served():
