@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.cluster import PluginRequests
-from kubesched.errors import NotSentError
+from kubesched.errors import ClusterError, NotSentError
 from tests.live.fake_api import FakeApi, on_a_loop
 
 
@@ -20,6 +20,12 @@ async def test_an_answer_is_plain_values_and_none_without_a_body():
     assert await client.request("DELETE", "/api/v1/nodes/n") is None
     assert await client.patch("/api/v1/nodes/n", {"b": 2}) is None
     assert api.requests[-1] == ("PATCH", "/api/v1/nodes/n", {"b": 2})
+
+
+@on_a_loop
+async def test_an_answer_that_is_not_json_is_an_error_of_the_cluster():
+    with pytest.raises(ClusterError, match="GET /livez: the answer is not JSON"):
+        await requests(FakeApi(lambda method, path, body: b"ok")).request("GET", "/livez")
 
 
 @pytest.mark.parametrize(("method", "path", "said"), [("get", "/api", "method: found 'get'"), ("GET", "api", "path: ")])

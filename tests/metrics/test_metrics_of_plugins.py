@@ -35,6 +35,12 @@ def test_a_counter_a_gauge_and_a_histogram_are_on_the_page():
     ]
 
 
+def test_a_class_may_have_a_name_in_any_script():
+    metrics = MetricsOfPlugins()
+    metrics.of("Größe").counter("calls", "Calls.").add()
+    assert page(metrics)[1:] == ["kubesched_plugin_Gr__e_calls_total 1.0"]
+
+
 def test_a_second_profile_counts_in_the_same_metric():
     metrics = MetricsOfPlugins()
     for _ in range(2):

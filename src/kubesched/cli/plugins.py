@@ -34,6 +34,8 @@ plugin_option = click.option(
 def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
     """List the plugins that a configuration can refer to, or describe the plugin NAME with its arguments.
 
+    NAME is that of the plugin, or of its class.
+
     In-tree plugins come first, in the order of the default profile. Legacy plugins follow: kube-scheduler had them in
     earlier versions, for example in a Policy. Then come plugins of installed packages. Both run only where a profile
     enables them. Plugins given with --plugin come last. WEIGHT is the default weight of a score plugin.

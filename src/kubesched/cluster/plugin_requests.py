@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.cluster.client import ApiClient
-from kubesched.errors import NotSentError
+from kubesched.errors import ClusterError, NotSentError
 from kubesched.framework import PluginClient
 
 __all__ = ["PluginRequests"]
@@ -47,7 +47,10 @@ class PluginRequests(PluginClient):
         if self._read_only and method not in _READS:
             raise NotSentError(f"{method} {path}: not sent, because {self._read_only}")
         answer = await self._client.request(method, path, query=query or {}, body=body, content_type=content_type)
-        return msgspec.json.decode(answer) if answer.strip() else None
+        try:
+            return msgspec.json.decode(answer) if answer.strip() else None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ClusterError(f"{method} {path}: the answer is not JSON; expected an object", status=200) from error
 
     async def patch(self, path: str, body: object, *, content_type: str = "application/merge-patch+json") -> Any:
         """Change some fields of an object."""

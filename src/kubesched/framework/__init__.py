@@ -27,6 +27,7 @@ from kubesched.framework.plugin import Handle, Plugin
 from kubesched.framework.plugin_client import PluginClient
 from kubesched.framework.plugin_events import PluginEvents, log_plugin_event
 from kubesched.framework.plugin_metrics import (
+    SECONDS,
     PluginCounter,
     PluginGauge,
     PluginHistogram,
@@ -60,6 +61,7 @@ __all__ = [
     "HOOKS",
     "HOOK_FAULTS",
     "NO_NODES",
+    "SECONDS",
     "Action",
     "ActionDone",
     "Bind",

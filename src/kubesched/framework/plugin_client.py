@@ -12,7 +12,8 @@ class PluginClient(Protocol):
     """Requests of a plugin to the API server: from `start`, a task that it makes, and hooks of the binding cycle.
 
     The account of the process needs the rights. A plugin lists them as `rbac`, and the commands that print manifests
-    grant them. A live scheduler sends writes only while it leads. Nothing is sent twice.
+    grant them. Nothing is sent twice. A live scheduler sends writes only while it leads. `start` runs before that, so
+    write in a task that it makes, which tries again after a ClusterError.
 
     True where there is an API server, so that a plugin can do without: `if handle.client: ...`.
 

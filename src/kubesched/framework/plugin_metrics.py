@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-__all__ = ["NoMetrics", "PluginCounter", "PluginGauge", "PluginHistogram", "PluginMetrics", "metric_name"]
+__all__ = ["SECONDS", "NoMetrics", "PluginCounter", "PluginGauge", "PluginHistogram", "PluginMetrics", "metric_name"]
 
-_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_]")  # of Prometheus; a class may have a name in any script
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,99}")
 _ENDINGS: Final = ("_bucket", "_sum", "_count", "_created", "_info", "_total")
 """What Prometheus appends to names."""
@@ -79,7 +80,7 @@ class PluginMetrics(Protocol):
         ...
 
     def histogram(
-        self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = _SECONDS
+        self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = SECONDS
     ) -> PluginHistogram:
         """A histogram.
 
@@ -104,7 +105,7 @@ class NoMetrics(PluginMetrics):
         return self._checked(name, labels)
 
     def histogram(
-        self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = _SECONDS
+        self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = SECONDS
     ) -> PluginHistogram:
         """A histogram that no page shows."""
         return self._checked(name, labels)
@@ -148,4 +149,4 @@ def metric_name(plugin: str, name: str, labels: Sequence[str]) -> str:
     if name.endswith(_ENDINGS):
         ending = next(ending for ending in _ENDINGS if name.endswith(ending))
         raise ValueError(f"the metric {name} ends with {ending}, which Prometheus appends itself; leave it out")
-    return f"kubesched_plugin_{plugin.replace('-', '_').replace('.', '_')}_{name}"
+    return f"kubesched_plugin_{_NOT_IN_NAMES.sub('_', plugin)}_{name}"

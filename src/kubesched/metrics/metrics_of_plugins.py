@@ -13,15 +13,14 @@ from typing import Any, Final
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from kubesched.framework import PluginCounter, PluginGauge, PluginHistogram, PluginMetrics, metric_name
-from kubesched.metrics.families import Counters, Histograms, Levels, exponential
+from kubesched.framework import SECONDS, PluginCounter, PluginGauge, PluginHistogram, PluginMetrics, metric_name
+from kubesched.metrics.families import Counters, Histograms, Levels
 
 __all__ = ["MetricsOfPlugins"]
 
 _MAX_SERIES: Final = 500  # of one metric
 _OTHER: Final = "other"
 _MAX_BUCKETS: Final = 100
-_SECONDS: Final = exponential(0.001, 2, 15)
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
 
@@ -155,7 +154,7 @@ class _OfOne(PluginMetrics):
         return gauge
 
     def histogram(
-        self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = _SECONDS
+        self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = SECONDS
     ) -> PluginHistogram:
         """A histogram."""
         histogram: PluginHistogram = self._metric(_Histogram, name, text, labels, _bounds(name, buckets))
