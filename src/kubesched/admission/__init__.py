@@ -7,6 +7,7 @@ from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.admission.generated_names import is_from_manifest
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
+from kubesched.admission.refusals import Refusals
 from kubesched.admission.replicas import (
     Replacement,
     claims_of,
@@ -27,6 +28,7 @@ __all__ = [
     "Key",
     "ObjectChecker",
     "PriorityClasses",
+    "Refusals",
     "Replacement",
     "RollingUpdate",
     "Successor",

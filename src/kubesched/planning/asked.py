@@ -47,6 +47,9 @@ class Asked:
         new: what is added to it.
         notes: what a user should know about the manifests.
         strategies: how each workload replaces its pods, where its manifest has that.
+        without_pods: why parts of the manifests have no pods, one sentence each.
+    Raises:
+        InputError: there are no new pods.
     Attributes:
         pods: the new pods.
         workloads: whom they belong to; a pod without a controller stands for itself.
@@ -59,6 +62,7 @@ class Asked:
         new: Iterable[KubeObject],
         notes: Sequence[str] = (),
         strategies: Mapping[Workload, UpdateStrategy] = _NO_STRATEGIES,
+        without_pods: Sequence[str] = (),
     ) -> None:
         self._cluster = cluster
         self._new = list(new)
@@ -67,7 +71,8 @@ class Asked:
         self.strategies = strategies
         self.pods = [one for one in self._new if isinstance(one, Pod)]
         if not self.pods:
-            raise InputError("the manifests have no pods: found neither a Pod nor a workload with replicas")
+            found = "; ".join(without_pods) or "found neither a Pod nor a workload with replicas"
+            raise InputError(f"the manifests have no pods: {found}")
         self.workloads = list(dict.fromkeys(map(self._workload_of, self.pods)))
         present = workloads(cluster)
         by_key = {one.key: one for one in cluster if isinstance(one, Pod)}
@@ -199,7 +204,7 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
 def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject]) -> Asked:
     new = admit_manifests(_without_pods(cluster), manifests)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
-    return Asked(cluster, new.objects, new.notes, strategies)
+    return Asked(cluster, new.objects, new.notes, strategies, new.without_pods)
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:

@@ -117,11 +117,13 @@ class AdmittedObjects(msgspec.Struct, frozen=True):
         objects: pods, and what comes with them.
         notes: what the user should know about the manifests, one sentence each.
         strategies: how each workload replaces its pods, where its manifest has that.
+        without_pods: why those of the objects that may have pods add none, one sentence each.
     """
 
     objects: tuple[KubeObject, ...]
     notes: tuple[str, ...] = ()
     strategies: dict[Key, UpdateStrategy] = {}
+    without_pods: tuple[str, ...] = ()
 
 
 def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> AdmittedObjects:
@@ -141,7 +143,8 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
     files = Files(are_manifests=True)
     _admit(find_sources(manifests), files, admission)
     notes = (*files.notes, *admission.notes, *_notes_on(admission))
-    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies)
+    why = admission.without_pods or left_out_sentences(admission.left_out, source="the manifests")
+    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies, tuple(why))
 
 
 def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:
