@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission.absent_pods import has_pod_template, why_no_pods
-from kubesched.admission.autoscalers import Autoscalers, is_scaled_object
+from kubesched.admission.autoscalers import Autoscalers, Scaled, is_scaled_object
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
@@ -78,6 +78,7 @@ class Admission:
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
+        scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
         without_pods: those of the notes that say why something that may have pods adds none.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         unapplied: what a cluster would add to the pods and claims, and kubesched does not.
@@ -91,6 +92,7 @@ class Admission:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
         self.without_pods: list[str] = []
+        self.scaled: list[Scaled] = []
         self.left_out: Counter[str] = Counter()
         self.unapplied = Unapplied()
         self.present: Counter[str] = Counter()
@@ -310,8 +312,8 @@ class Admission:
             return workload
         n = scale.of(workload.spec.replicas)
         who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"
-        bounds = f"minReplicas {scale.least} to maxReplicas {scale.most}"
-        self.notes.append(f"{who}: replicas are {bounds}, tried with {n} ({scale.by})")
+        self.scaled.append(Scaled(who, scale, n))
+        self.notes.append(self.scaled[-1].sentence(n))
         document = {**workload.document, "spec": {**workload.document["spec"], "replicas": n}}
         return Workload(workload.kind, document, msgspec.structs.replace(workload.spec, replicas=n))
 

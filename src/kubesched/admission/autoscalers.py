@@ -15,7 +15,7 @@ from kubesched.admission.manifest_types import ManifestMeta
 from kubesched.api import HorizontalPodAutoscaler, KubeObject, Value
 from kubesched.documents import RawJson, decode_forgiving
 
-__all__ = ["Autoscalers", "Scale", "is_scaled_object"]
+__all__ = ["Autoscalers", "Scale", "Scaled", "is_scaled_object"]
 
 _KEDA: Final = "keda.sh"
 _KEDA_MAX: Final = 100
@@ -40,6 +40,25 @@ class Scale(NamedTuple):
             return 0
         n = written if written is not None else self.desired or 1
         return min(max(n, self.least), max(self.most, self.least))
+
+
+class Scaled(NamedTuple):
+    """A workload of a manifest whose replicas an autoscaler sets.
+
+    Attributes:
+        workload: the source, kind and name, as messages begin.
+        n: how many replicas it gets.
+    """
+
+    workload: str
+    scale: Scale
+    n: int
+
+    def sentence(self, tried: int | None) -> str:
+        """The bounds, and the number of replicas that was tried, if one was."""
+        bounds = f"minReplicas {self.scale.least} to maxReplicas {self.scale.most}"
+        number = "" if tried is None else f", tried with {tried}"
+        return f"{self.workload}: replicas are {bounds}{number} ({self.scale.by})"
 
 
 class _KedaTarget(Value, frozen=True):

@@ -5,6 +5,7 @@ Rule: kube-apiserver v1.36: the admission plugins LimitRanger, RuntimeClass and 
 
 from collections.abc import Iterable
 
+from kubesched.admission.generated_names import is_copy
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.quotas import Quotas
 from kubesched.admission.runtime_classes import RuntimeClasses
@@ -37,6 +38,9 @@ class Refusals:
             self._quotas.count_again(pods)
 
     def admit(self, pod: Pod) -> str:
-        """Count a pod that is created now. Returns: why the API server refuses it; empty if it does not."""
-        fault = self._limit_ranges.refusal(pod) or self._runtime_classes.refusal(pod) or self._quotas.admit(pod)
-        return fault and f'pods "{pod.name}" is forbidden: {fault}'
+        """Count a pod that is created now. A copy of a pod of the cluster is complete, and only quotas may refuse it.
+
+        Returns: why the API server refuses it; empty if it does not.
+        """
+        fault = "" if is_copy(pod) else self._limit_ranges.refusal(pod) or self._runtime_classes.refusal(pod)
+        return fault or self._quotas.admit(pod)

@@ -113,7 +113,7 @@ def simulate(
                 report, found = simulated(what_if, read.objects, run)
             else:
                 report = run(changed.objects, new)
-        n_pending = sum(one.is_left_pending or bool(one.awaits) for one in report.placements)
+        n_pending = sum(one.is_left_pending or one.is_not_created for one in report.placements)
         explain = "" if what_if else same_cluster("explain")
         n_failed = _print(report, found, output, explain, read.taken_at, _more_words(what_if) if n_pending else "")
     if n_failed or (fail_on_pending and n_pending):

@@ -59,7 +59,7 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
     """Try every pending pod once; each placement is seen by the next."""
     n_arrived = count(len(simulator.pending))
     try:
-        todo = [(-pod.priority, i, pod) for i, pod in enumerate(simulator.creation.exist(simulator.pending))]
+        todo = [(-pod.priority, i, pod) for i, pod in enumerate(_begin(simulator))]
         heapify(todo)
         while todo:
             _, _, pod = heappop(todo)
@@ -75,6 +75,13 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
         simulator.close()
 
 
+def _begin(simulator: Simulator) -> list[Pod]:
+    """The pods that exist from the beginning."""
+    created = simulator.creation.begin(simulator.pending)
+    simulator.start_bound()
+    return created
+
+
 def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | None = None) -> Report:
     """Try every pending pod once, and report as a simulation does; victims are named although they stay."""
     before = Fill(simulator.cluster_state.columns)
@@ -84,9 +91,12 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
         placed[one.pod] = one
         if progress is not None:
             progress(len(placed), total)
-    placements = tuple(
-        _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator.owner_of(pod))
-        for pod in pending_in_order(simulator.pending)
+    placements = (
+        *simulator.bound_placements.values(),
+        *(
+            _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator.owner_of(pod))
+            for pod in pending_in_order(simulator.pending)
+        ),
     )
     victims = tuple(_victims(simulator, placed.values()))
     after, groups = Fill(simulator.cluster_state.columns), simulator.node_groups()
@@ -94,11 +104,11 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
 
 
 def _not_created(pod: Pod, simulator: Simulator) -> Placement | None:
-    first = simulator.creation.awaits(pod)
-    if not first:
+    first, refused = simulator.creation.awaits(pod), simulator.creation.refusal(pod)
+    if not first and not refused:
         return None
     placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=simulator.creation.why_not(pod))
-    placement.owner, placement.awaits = simulator.owner_of(pod), first
+    placement.owner, placement.awaits, placement.refused = simulator.owner_of(pod), first, refused
     return placement
 
 

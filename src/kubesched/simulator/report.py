@@ -78,6 +78,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
             them, and waits until they have ended.
         evicted_by: the pod for which it had to leave again, after it was placed.
         awaits: the pod of a lower number that keeps its StatefulSet from creating it.
+        refused: why the API server does not create the pod, in its words, such as `exceeded quota: ...`.
         total: the chosen node's score; None where no plugin scored it, as where only one node fits.
 
     Example:
@@ -102,6 +103,12 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     diagnosis: str = ""
     awaits: str = ""
     leaving: tuple[str, ...] = ()
+    refused: str = ""
+
+    @property
+    def is_not_created(self) -> bool:
+        """Whether the pod would not exist: the API server refuses it, or its StatefulSet waits for another one."""
+        return bool(self.awaits or self.refused)
 
     @property
     def is_left_pending(self) -> bool:
