@@ -23,7 +23,7 @@ class RuntimeClasses:
         self._classes = {one.name: one for one in objects if isinstance(one, RuntimeClass)}
 
     def is_unknown(self, name: str) -> bool:
-        """Whether nothing is known of a class: the cluster has none at all, usually because nobody listed them."""
+        """Whether nothing is known of a class: the cluster has none at all, usually because they were not listed."""
         return bool(name) and not self._classes
 
     def complete(self, spec: dict[str, Any]) -> None:

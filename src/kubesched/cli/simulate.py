@@ -156,10 +156,10 @@ def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
 def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
     """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
     from kubesched.scheduler import TieBreak
-    from kubesched.simulator import place, placed_line
+    from kubesched.simulator import not_seen, place, placed_line
 
     n_pending = n_failed = 0
-    for placed in place(simulator, TieBreak(tie_break)):
+    for placed in chain(place(simulator, TieBreak(tie_break)), not_seen(simulator)):
         print_line(placed_line(placed))
         n_pending += not placed.node
         n_failed += placed.is_failed

@@ -75,6 +75,15 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
         simulator.close()
 
 
+def not_seen(simulator: Simulator) -> Iterator[Placed]:
+    """After `place`: the pods that no scheduler sees, because they are not created or name their node."""
+    for one in simulator.bound_placements.values():
+        yield Placed(one.pod, "", one.node, one.message)
+    for pod in pending_in_order(simulator.pending):
+        if why := simulator.creation.why_not(pod):
+            yield Placed(pod.key, pod.scheduler_name, message=why)
+
+
 def _begin(simulator: Simulator) -> list[Pod]:
     """The pods that exist from the beginning."""
     created = simulator.creation.begin(simulator.pending)
