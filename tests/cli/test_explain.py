@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 
 
@@ -246,3 +246,30 @@ def test_what_the_queue_makes_of_the_pod_is_in_json(cluster):
         assert queue["nBefore"] == 1
         assert queue["text"].startswith("Taken alone. In a full simulation 1 pod is tried before it")
     assert "queue" not in json.loads(run("explain", cluster, "fits", "--no-queue", "-o", "json").stdout)
+
+
+def test_a_new_pod_that_the_api_server_refuses_has_a_note(tmp_path):
+    limits = {"limits": [{"type": "Container", "max": {"memory": "1Gi"}}]}
+    cluster = write(tmp_path, make_node("n1"), make_object("LimitRange", "l", spec=limits))
+    container = {"name": "c", "image": "i", "resources": {"limits": {"memory": "2Gi"}}}
+    manifest = tmp_path / "big.json"
+    manifest.write_text(
+        json.dumps(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": {"containers": [container]}}
+        )
+    )
+    fault = "would not create default/big: maximum memory usage per Container is 1Gi, but limit is 2Gi; it is explained"
+    for options in (("--pod", manifest), ("--manifest", manifest, "--pod", "default/big")):
+        assert fault in run("explain", cluster, *options).stderr
+
+
+def test_a_file_without_a_pod_to_explain_has_the_reason(tmp_path):
+    cluster = write(tmp_path, make_node("n1"))
+    manifest = tmp_path / "job.json"
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"suspend": True, "template": template}
+    manifest.write_text(json.dumps({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "s"}, "spec": spec}))
+    result = run("explain", cluster, "--pod", manifest)
+    assert result.exit_code == 2
+    assert "no pod to explain" in result.stderr
+    assert "Job default/s is suspended (spec.suspend: true)" in result.stderr

@@ -10,7 +10,7 @@ import click
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.completion import complete_files
-from kubesched.cli.new_pod import new_pod
+from kubesched.cli.new_pod import new_pod, note_refused
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.queue_place import is_cheap, queue_place
@@ -134,6 +134,8 @@ def explain(
         _print_new_pod(asked, pod, view)
         return
     chosen = choose_pods(cluster, names, namespace, selector)
+    if manifests:
+        note_refused(cluster, [one.key for one in chosen.pods])
     if chosen.is_one:
         _print_pod(asked, chosen.pods[0], view)
         return
