@@ -258,7 +258,9 @@ def test_a_new_pod_that_the_api_server_refuses_has_a_note(tmp_path):
             {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": {"containers": [container]}}
         )
     )
-    fault = "would not create default/big: maximum memory usage per Container is 1Gi, but limit is 2Gi; it is explained"
+    fault = (
+        "would not create 1 pod (default/big): maximum memory usage per Container is 1Gi, but limit is 2Gi; explained"
+    )
     for options in (("--pod", manifest), ("--manifest", manifest, "--pod", "default/big")):
         assert fault in run("explain", cluster, *options).stderr
 

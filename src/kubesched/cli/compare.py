@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import note, read_cluster
+from kubesched.cli.cluster import note, note_refused, read_cluster
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.plugin_log import log_faults_once
@@ -99,6 +99,8 @@ def compare(
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)
     cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    if manifests:
+        note_refused(cluster, "counted as pending")
     if cluster.scheduler_config:
         advice = "to compare it, save it in a file and name it with --config"
         note(f"the schedulerConfig of the snapshot is not used; {advice}")

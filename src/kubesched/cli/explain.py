@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
-from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.cluster import EXPLAINED, extender_calls, note_refused, read_both
 from kubesched.cli.completion import complete_files
-from kubesched.cli.new_pod import new_pod, note_refused
+from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.queue_place import is_cheap, queue_place
@@ -135,7 +135,7 @@ def explain(
         return
     chosen = choose_pods(cluster, names, namespace, selector)
     if manifests:
-        note_refused(cluster, [one.key for one in chosen.pods])
+        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods])
     if chosen.is_one:
         _print_pod(asked, chosen.pods[0], view)
         return

@@ -1,9 +1,8 @@
 """Reads a pod to explain from a file: a pod, or the first pod of a workload."""
 
-from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from kubesched.cli.cluster import note
+from kubesched.cli.cluster import EXPLAINED, note, note_refused
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
@@ -40,27 +39,5 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     if len(pods) > 1:
         alike = f"{file} has {len(pods)} pods that are alike; {pods[0].key} is explained"
         note(f"{alike}; kubesched fit -f {file} answers for all")
-    note_refused([*cluster, *admitted.objects], [pods[0].key])
+    note_refused([*cluster, *admitted.objects], EXPLAINED, [pods[0].key])
     return pods[0], [known for known in admitted.objects if not isinstance(known, Pod)]
-
-
-def note_refused(objects: "Iterable[KubeObject]", keys: Collection[str]) -> None:
-    """Note which pods of manifests an API server would refuse.
-
-    Args:
-        objects: the cluster with the objects of the manifests.
-        keys: `namespace/name` of the pods that are explained.
-    """
-    from kubesched.admission import Refusals, is_from_manifest
-    from kubesched.api import Pod
-
-    known = list(objects)
-    pods = [one for one in known if isinstance(one, Pod)]
-    new = [pod for pod in pods if is_from_manifest(pod)]
-    if not new:
-        return
-    refusals = Refusals(known, [pod for pod in pods if not is_from_manifest(pod)])
-    for pod in new:
-        fault = refusals.admit(pod)
-        if fault and pod.key in keys:
-            note(f"the API server would not create {pod.key}: {fault}; it is explained as if it were created")
