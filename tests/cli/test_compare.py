@@ -232,7 +232,7 @@ def test_pods_that_the_api_server_refuses_are_named_and_count_as_pending(tmp_pat
     manifest = tmp_path / "pods.json"
     items = [{**pod, "metadata": {"name": name}} for name in "abc"]
     manifest.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    result = run("compare", cluster, "--manifest", manifest, "--pack", "--seeds", 2)
+    result = run("compare", cluster, "--manifest", manifest, "--pack", "--seeds", 5)
     fault = "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1; counted as pending"
     assert f"the API server would not create 2 pods (default/b, default/c): {fault}" in result.stderr
     (pending,) = [line.split() for line in result.stdout.splitlines() if line.startswith(" pods pending")]

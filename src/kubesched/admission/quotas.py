@@ -128,8 +128,12 @@ class _Quota:
 
 
 def _usage(pod: Pod) -> dict[str, int]:
-    """What a pod uses, by the names that quotas have for it."""
-    return _names(requests_of(pod), limits_of(pod)) | {"pods": NANO, "count/pods": NANO}
+    """What a pod uses, by the names that quotas have for it. Read only."""
+    known: dict[str, int] | None = pod.__dict__.get("quota_usage")
+    if known is None:
+        known = _names(requests_of(pod), limits_of(pod)) | {"pods": NANO, "count/pods": NANO}
+        pod.__dict__["quota_usage"] = known  # many runs count the same pods
+    return known
 
 
 def _names(requests: Amounts, limits: Amounts) -> dict[str, int]:

@@ -23,14 +23,21 @@ class Creation:
         self._objects = objects
         self._ordered = OrderedCreation(pending, new, objects)
         kinds = ("LimitRange", "ResourceQuota", "RuntimeClass")
-        policies: list[KubeObject] = [one for kind in kinds for one in objects.list(kind)]
-        self._refusals = Refusals(policies, self._existing(pending)) if policies else None
+        self._policies: list[KubeObject] = [one for kind in kinds for one in objects.list(kind)]
+        self._at_first = self._existing(pending) if self._policies else []
+        self._refusals: Refusals | None = None
         self._refused: dict[str, str] = {}  # by uid
 
-    def begin(self, pending: Sequence[Pod]) -> list[Pod]:
-        """The pods that exist from the beginning of a run, in the same order."""
-        if self._refusals is not None:
-            self._refused.clear()
+    def begin(self, pending: Sequence[Pod], bound: Sequence[Pod]) -> list[Pod]:
+        """The pods that exist from the beginning of a run, in the same order.
+
+        Args:
+            bound: new pods that name their nodes.
+        """
+        self._refused.clear()
+        if self._policies and (bound or any(map(_is_new, pending))):
+            if self._refusals is None:
+                self._refusals = Refusals(self._policies, self._at_first)
             self._refusals.count_again(self._existing(pending))
         return [pod for pod in self._ordered.exist(pending) if self.is_allowed(pod)]
 

@@ -59,7 +59,7 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
     """Try every pending pod once; each placement is seen by the next."""
     n_arrived = count(len(simulator.pending))
     try:
-        todo = [(-pod.priority, i, pod) for i, pod in enumerate(_begin(simulator))]
+        todo = [(-pod.priority, i, pod) for i, pod in enumerate(simulator.begin())]
         heapify(todo)
         while todo:
             _, _, pod = heappop(todo)
@@ -82,13 +82,6 @@ def not_seen(simulator: Simulator) -> Iterator[Placed]:
     for pod in pending_in_order(simulator.pending):
         if why := simulator.creation.why_not(pod):
             yield Placed(pod.key, pod.scheduler_name, message=why)
-
-
-def _begin(simulator: Simulator) -> list[Pod]:
-    """The pods that exist from the beginning."""
-    created = simulator.creation.begin(simulator.pending)
-    simulator.start_bound()
-    return created
 
 
 def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | None = None) -> Report:

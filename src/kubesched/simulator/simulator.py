@@ -180,9 +180,7 @@ class Simulator:
         return self._report(before)
 
     async def _place_all(self, progress: Progress | None) -> None:
-        created = self.creation.begin(self.pending)
-        self.start_bound()
-        for pod in created:
+        for pod in self.begin():
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
         plugins = [plugin for framework in self.frameworks.values() for plugin in framework.profile.plugins]
@@ -221,8 +219,13 @@ class Simulator:
         if self._calls is not None:
             await self._calls.close()
 
-    def start_bound(self) -> None:
-        """Have kubelets start the new pods that name their nodes."""
+    def begin(self) -> list[Pod]:
+        """Have kubelets start the new pods that name their nodes. Returns: the pending pods that exist."""
+        created = self.creation.begin(self.pending, self._bound)
+        self._start_bound()
+        return created
+
+    def _start_bound(self) -> None:
         for pod in self._bound:
             placement = Placement(pod.key, "", PodState.SCHEDULED, pod.node_name, message=UNSEEN)
             if not self.creation.is_allowed(pod):
