@@ -26,6 +26,14 @@ def said_of(manifest, cluster=()):
             "Rollout.argoproj.io default/web may have pods, but kubesched does not read this kind",
         ),
         (
+            other("argoproj.io/v1alpha1", "Workflow", "w", spec={"templates": [{"container": {"image": "i"}}]}),
+            "Workflow.argoproj.io default/w may have pods, but kubesched does not read this kind",
+        ),
+        (
+            other("tekton.dev/v1", "TaskRun", "t", spec={"taskSpec": {"steps": [{"name": "s", "image": "i"}]}}),
+            "TaskRun.tekton.dev default/t may have pods, but kubesched does not read this kind",
+        ),
+        (
             other("batch.volcano.sh/v1alpha1", "Job", "train", spec={"tasks": [{"replicas": 2, "template": TEMPLATE}]}),
             "Job.batch.volcano.sh default/train may have pods, but kubesched does not read this kind",
         ),

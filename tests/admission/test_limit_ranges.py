@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.admission import Refusals
 from kubesched.api import Pod
-from tests.admission.test_admission import expanded
+from tests.admission.test_admission import expanded, refused
 from tests.snapshot.builders import other, pod
 
 
@@ -94,3 +94,26 @@ def test_a_whole_pod_is_bounded_too():
     bound = limits({"type": "Pod", "max": {"cpu": "2"}})
     assert admitted(pod("p", containers=two), bound)[1] == "maximum cpu usage per Pod is 2, but limit is 3"
     assert admitted(pod("p"), bound)[1] == "maximum cpu usage per Pod is 2.  No limit is specified"
+
+
+@pytest.mark.parametrize(
+    ("document", "fault"),
+    [
+        (of_containers(default={"cpu": "abc"}), "spec.limits[0].default.cpu: 'abc' is not a quantity"),
+        (
+            other("v1", "ResourceQuota", "q", spec={"hard": {"pods": "many"}}),
+            "spec.hard.pods: 'many' is not a quantity",
+        ),
+        (
+            other("node.k8s.io/v1", "RuntimeClass", "r", handler="r", overhead={"podFixed": {"cpu": "-1"}}),
+            'overhead.podFixed.cpu: found "-1"; expected 0 or more',
+        ),
+        (of_containers(defaults={"cpu": "1"}), 'spec.limits[0].defaults: unknown field; did you mean "default"?'),
+        (
+            other("autoscaling/v2", "HorizontalPodAutoscaler", "h", spec={"minReplicas": "two"}),
+            'spec.minReplicas: expected an integer, found "two"',
+        ),
+    ],
+)
+def test_a_bad_value_is_one_sentence_with_the_field(document, fault):
+    assert fault in refused(document, pod())

@@ -11,7 +11,8 @@ from kubesched.documents import RawJson
 
 __all__ = ["has_pod_template", "why_no_pods"]
 
-_MARK: Final = b'"containers"'
+_IMAGE: Final = "image"
+_CONTAINERS: Final = ("containers", "steps")  # steps are those of Tekton
 _DEPTH: Final = 8
 
 
@@ -48,7 +49,7 @@ def _why_no_node(spec: WorkloadSpec, nodes: Sequence[Node]) -> str:
 
 def has_pod_template(raw: RawJson) -> bool:
     """Whether an object of a kind that is not read describes pods: somewhere it has containers with images."""
-    return _MARK in bytes(raw) and _describes_pods(msgspec.json.decode(raw), _DEPTH)
+    return f'"{_IMAGE}"'.encode() in bytes(raw) and _describes_pods(msgspec.json.decode(raw), _DEPTH)
 
 
 def _describes_pods(value: Any, depth: int) -> bool:
@@ -56,7 +57,8 @@ def _describes_pods(value: Any, depth: int) -> bool:
         return any(_describes_pods(one, depth - 1) for one in value) if depth else False
     if not isinstance(value, dict) or not depth:
         return False
-    containers = value.get("containers")
-    if isinstance(containers, list) and any(isinstance(one, dict) and "image" in one for one in containers):
+    lists = [value.get(name) for name in _CONTAINERS]
+    containers = [value.get("container"), *(one for some in lists if isinstance(some, list) for one in some)]
+    if any(isinstance(one, dict) and isinstance(one.get(_IMAGE), str) for one in containers):
         return True
     return any(_describes_pods(one, depth - 1) for one in value.values())
