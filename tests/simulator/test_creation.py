@@ -4,7 +4,7 @@ import io
 import json
 
 from kubesched.api import KubeObject, Pod
-from kubesched.planning import WhatIf
+from kubesched.planning import WhatIf, new_pods
 from kubesched.scheduler import TieBreak
 from kubesched.simulator import PodState, Report, Simulator, place_all, report_page
 from kubesched.snapshot import load_snapshot
@@ -74,3 +74,14 @@ def test_a_pod_that_names_its_node_is_refused_too_and_runs_otherwise():
 def test_a_pod_that_names_its_node_in_the_cluster_is_taken_as_it_is():
     report = Simulator([NODE, make_pod("mirror", requests={"cpu": "99"}, node="n")]).run()
     assert report.placements == ()
+
+
+def test_a_stateful_set_waits_for_a_pod_that_is_refused():
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [container]}}
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    manifest = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+    objects = added(manifest, to=[NODE, quota("1", "2")])
+    report = Simulator(objects, new=new_pods(objects)).run()
+    assert states(report) == {"db-0": "scheduled", "db-1": OVER, "db-2": "notTried"}
+    assert [one.awaits for one in report.placements] == ["", "", "default/db-1"]
