@@ -25,9 +25,9 @@ from kubesched import (
     Plugin,
     PluginArgs,
     Pod,
+    bytes_of,
     child,
-    parse_quantity,
-    whole_units,
+    cpu_millis,
 )
 
 
@@ -59,8 +59,7 @@ class Figures:
 
 
 def amounts_of(usage: Usage) -> tuple[int, int]:
-    cpu = whole_units("cpu", parse_quantity(usage.cpu))
-    return cpu, whole_units("memory", parse_quantity(usage.memory))
+    return cpu_millis(usage.cpu), bytes_of(usage.memory)
 
 
 class FromFile(Plugin):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         Pod,
         Taint,
         Toleration,
+        bytes_of,
+        cpu_millis,
         parse_quantity,
         parse_selector,
         whole_units,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     )
     from kubesched.explanation import Explainer, Explanation, Fix, explain
     from kubesched.extender.client import ExtenderCaller
+    from kubesched.extender.server import ExtenderOptions
     from kubesched.framework import (
         ActionDone,
         Bind,
@@ -63,6 +66,11 @@ if TYPE_CHECKING:
         Handle,
         PatchPodStatus,
         Plugin,
+        PluginClient,
+        PluginCounter,
+        PluginGauge,
+        PluginHistogram,
+        PluginMetrics,
         PodChanges,
         PostFilterResult,
         PreFilterResult,
@@ -78,8 +86,11 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
+    from kubesched.live import EndpointOptions, SchedulerOptions
     from kubesched.planning import Drain, DrainedPod, Drainer, Fate, Fit, drain, fit
+    from kubesched.programs import run_scheduler, serve_extender
     from kubesched.scheduler import TieBreak
+    from kubesched.serving import ServerOptions, TlsFiles
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
     from kubesched.snapshot import ClusterObjects, load_snapshot, read_pod, write_snapshot
@@ -107,12 +118,14 @@ __all__ = [
     "Drain",
     "DrainedPod",
     "Drainer",
+    "EndpointOptions",
     "EventRegistration",
     "EventResource",
     "Explainer",
     "Explanation",
     "ExtenderCaller",
     "ExtenderError",
+    "ExtenderOptions",
     "Fate",
     "FieldError",
     "Fit",
@@ -134,8 +147,13 @@ __all__ = [
     "Placement",
     "Plugin",
     "PluginArgs",
+    "PluginClient",
+    "PluginCounter",
     "PluginDefinitionError",
     "PluginError",
+    "PluginGauge",
+    "PluginHistogram",
+    "PluginMetrics",
     "Pod",
     "PodChanges",
     "PodInfo",
@@ -148,7 +166,9 @@ __all__ = [
     "RecordEvent",
     "Report",
     "Reservations",
+    "SchedulerOptions",
     "SelectorError",
+    "ServerOptions",
     "Setup",
     "Simulator",
     "Snapshot",
@@ -156,6 +176,7 @@ __all__ = [
     "Status",
     "Taint",
     "TieBreak",
+    "TlsFiles",
     "Toleration",
     "Verdicts",
     "Wait",
@@ -163,8 +184,10 @@ __all__ = [
     "WaitingPod",
     "WriteObject",
     "__version__",
+    "bytes_of",
     "child",
     "compare",
+    "cpu_millis",
     "default_normalize",
     "drain",
     "explain",
@@ -175,6 +198,8 @@ __all__ = [
     "parse_quantity",
     "parse_selector",
     "read_pod",
+    "run_scheduler",
+    "serve_extender",
     "set_up",
     "whole_units",
     "write_snapshot",
@@ -195,6 +220,8 @@ _ROOMS: Final = {
         "Pod",
         "Taint",
         "Toleration",
+        "bytes_of",
+        "cpu_millis",
         "parse_quantity",
         "parse_selector",
         "whole_units",
@@ -217,6 +244,7 @@ _ROOMS: Final = {
     ),
     "explanation": ("Explainer", "Explanation", "Fix", "explain"),
     "extender.client": ("ExtenderCaller",),
+    "extender.server": ("ExtenderOptions",),
     "framework": (
         "ActionDone",
         "Bind",
@@ -229,6 +257,11 @@ _ROOMS: Final = {
         "Handle",
         "PatchPodStatus",
         "Plugin",
+        "PluginClient",
+        "PluginCounter",
+        "PluginGauge",
+        "PluginHistogram",
+        "PluginMetrics",
         "PodChanges",
         "PostFilterResult",
         "PreFilterResult",
@@ -244,8 +277,11 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
+    "live": ("EndpointOptions", "SchedulerOptions"),
     "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "Fit", "drain", "fit"),
+    "programs": ("run_scheduler", "serve_extender"),
     "scheduler": ("TieBreak",),
+    "serving": ("ServerOptions", "TlsFiles"),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),
     "snapshot": ("ClusterObjects", "load_snapshot", "read_pod", "write_snapshot"),

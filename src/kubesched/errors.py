@@ -22,6 +22,9 @@ Each message has the place, what was found, what is allowed and what to do, in o
 at the adapter that met them, as the cause.
 """
 
+import re
+from typing import Final
+
 __all__ = [
     "ClusterError",
     "ConfigError",
@@ -40,7 +43,11 @@ __all__ = [
     "StateError",
     "UnauthorizedError",
     "YamlError",
+    "error_message",
 ]
+
+_FURTHER_LINE: Final = re.compile(r"(?<=\n)(?! )")
+"""The start of a line that is not indented, and could look like another message."""
 
 
 class KubeschedError(Exception):
@@ -177,3 +184,8 @@ class LeaseLostError(KubeschedError):
 
 class ExtenderError(KubeschedError):
     """An HTTP extender could not be asked or answered against the protocol."""
+
+
+def error_message(text: str) -> str:
+    """What a process prints before it ends because of an error: one message, whose further lines are indented."""
+    return f"kubesched: error: {_FURTHER_LINE.sub('  ', text)}"

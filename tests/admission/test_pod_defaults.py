@@ -1,5 +1,7 @@
+from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
+from kubesched.admission.runtime_classes import RuntimeClasses
 
 LABELS = {"app": "web", "pod-template-hash": "abc"}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -7,8 +9,8 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def defaulted(**spec):
-    pod = {"metadata": {"name": "p", "labels": LABELS}, "spec": spec}
-    default_pod(pod, PriorityClasses([]))
+    pod = {"metadata": {"name": "p", "namespace": "shop", "labels": LABELS}, "spec": spec}
+    default_pod(pod, PriorityClasses([]), LimitRanges([]), RuntimeClasses([]))
     return pod["spec"]
 
 

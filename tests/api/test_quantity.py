@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.api import MAX_INT64, in_words, parse_quantity, whole_units
+from kubesched.api import MAX_INT64, bytes_of, cpu_millis, in_words, parse_quantity, whole_units
 from kubesched.errors import QuantityError
 
 POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -205,3 +205,19 @@ GI = 1024**3
 )
 def test_amounts_read_as_people_write_them(resource, amount, words):
     assert in_words(resource, amount) == words
+
+
+@pytest.mark.parametrize(("text", "millis"), [("500m", 500), ("2", 2000), (2, 2000), ("0.0001", 1), ("-1", -1000)])
+def test_cpu_is_read_in_milli_cpu_rounded_up(text: str | int, millis: int) -> None:
+    assert cpu_millis(text) == millis
+
+
+@pytest.mark.parametrize(("text", "amount"), [("1Gi", 2**30), ("2", 2), ("1.5k", 1500), ("100m", 1), (".5Ki", 512)])
+def test_memory_is_read_in_bytes_rounded_up(text: str, amount: int) -> None:
+    assert bytes_of(text) == amount
+
+
+@pytest.mark.parametrize("read", [cpu_millis, bytes_of])
+def test_a_text_that_is_not_a_quantity_is_refused(read) -> None:
+    with pytest.raises(QuantityError, match="did you mean"):
+        read("1GB")

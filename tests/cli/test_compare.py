@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from kubesched.cli import main
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import TEAM_ZONE, ZONED_CONFIG, run, write
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -223,3 +223,17 @@ def test_csv_rounds_changes(tmp_path):
     cluster = write(tmp_path, *(make_node(f"n{i}", allocatable={"cpu": "10"}) for i in range(3)), *pods)
     rows = csv.DictReader(run("compare", cluster, "--pack", "--seeds", 5, "-o", "csv").stdout.splitlines())
     assert all(len(row["change"].lstrip("-")) < 8 for row in rows)
+
+
+def test_pods_that_the_api_server_refuses_are_named_and_count_as_pending(tmp_path):
+    quota = make_object("ResourceQuota", "q", spec={"hard": {"pods": "1"}})
+    cluster = write(tmp_path, make_node("n1"), quota)
+    pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    manifest = tmp_path / "pods.json"
+    items = [{**pod, "metadata": {"name": name}} for name in "abc"]
+    manifest.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    result = run("compare", cluster, "--manifest", manifest, "--pack", "--seeds", 5)
+    fault = "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1; counted as pending"
+    assert f"the API server would not create 2 pods (default/b, default/c): {fault}" in result.stderr
+    (pending,) = [line.split() for line in result.stdout.splitlines() if line.startswith(" pods pending")]
+    assert pending[2:4] == ["2", "2"]

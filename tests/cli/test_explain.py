@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 
 
@@ -15,12 +15,13 @@ def cluster(tmp_path: Path) -> Path:
     return write(tmp_path, *shop())
 
 
-def test_all_pending_pods_come_in_the_order_of_the_queue_without_foreign_ones(cluster):
+def test_all_pending_pods_come_in_the_order_of_the_decisions_without_foreign_ones(cluster):
     result = run("explain", cluster, "--all", "-o", "jsonl")
     lines = list(map(json.loads, result.stdout.splitlines()))
-    assert [line["pod"] for line in lines] == ["default/urgent", "default/fits", "default/huge", "default/gated"]
+    assert [line["pod"] for line in lines] == ["default/fits", "default/huge", "default/urgent", "default/gated"]
     assert all(list(line) == sorted(line) for line in lines)
-    assert lines[1]["feasible"] == ["n2"]
+    assert lines[0]["feasible"] == ["n1", "n2"]  # default/cheap has left for default/urgent
+    assert [line.get("node") for line in lines] == ["n1", None, "n1", None]
 
 
 def test_all_pending_pods_as_one_document(cluster):
@@ -34,7 +35,7 @@ def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     text = run("explain", cluster, *options).stdout
     assert text.startswith("4 pending pods: 1 on no node, 1 would preempt others, 1 held back, 1 would fit now.\n")
     rows = [" ".join(line.split()) for line in text.splitlines()]
-    assert "1 Pod default/fits 1 n2" in rows
+    assert "1 Pod default/fits 2 n1" in rows
     assert "1 no node Pod default/huge all nodes: requests 64 cpu; the whole node has 2" in rows
     assert "1 held back Pod default/gated waiting for scheduling gates: [not-yet]; fits on 2 of 2 nodes" in rows
     assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in rows
@@ -245,3 +246,32 @@ def test_what_the_queue_makes_of_the_pod_is_in_json(cluster):
         assert queue["nBefore"] == 1
         assert queue["text"].startswith("Taken alone. In a full simulation 1 pod is tried before it")
     assert "queue" not in json.loads(run("explain", cluster, "fits", "--no-queue", "-o", "json").stdout)
+
+
+def test_a_new_pod_that_the_api_server_refuses_has_a_note(tmp_path):
+    limits = {"limits": [{"type": "Container", "max": {"memory": "1Gi"}}]}
+    cluster = write(tmp_path, make_node("n1"), make_object("LimitRange", "l", spec=limits))
+    container = {"name": "c", "image": "i", "resources": {"limits": {"memory": "2Gi"}}}
+    manifest = tmp_path / "big.json"
+    manifest.write_text(
+        json.dumps(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": {"containers": [container]}}
+        )
+    )
+    fault = (
+        "would not create 1 pod (default/big): maximum memory usage per Container is 1Gi, but limit is 2Gi; explained"
+    )
+    for options in (("--pod", manifest), ("--manifest", manifest, "--pod", "default/big")):
+        assert fault in run("explain", cluster, *options).stderr
+
+
+def test_a_file_without_a_pod_to_explain_has_the_reason(tmp_path):
+    cluster = write(tmp_path, make_node("n1"))
+    manifest = tmp_path / "job.json"
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"suspend": True, "template": template}
+    manifest.write_text(json.dumps({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "s"}, "spec": spec}))
+    result = run("explain", cluster, "--pod", manifest)
+    assert result.exit_code == 2
+    assert "no pod to explain" in result.stderr
+    assert "Job default/s is suspended (spec.suspend: true)" in result.stderr

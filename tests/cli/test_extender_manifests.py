@@ -157,3 +157,21 @@ def test_a_kind_that_a_plugin_reads_is_granted_with_a_comment_that_names_it(fold
     printed = run("--plugin", "quota.py:Quotas").stdout
     assert "# Read quotas.example.com, for Quotas." in printed
     assert "- apiGroups:\n  - example.com\n  resources:\n  - quotas\n  verbs:\n  - list\n  - watch\n" in printed
+
+
+WRITES = TEAM_ZONE.replace(
+    "class TeamZone(Plugin):",
+    """class TeamZone(Plugin):
+    name = "my-plugin"
+    rbac = [{"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["get", "patch"]}]
+""",
+)
+
+
+def test_the_rights_of_a_plugin_are_granted_with_a_comment_that_names_it(folder):
+    (folder / "team_zone.py").write_text(WRITES)
+    rule = {"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["get", "patch"]}
+    found = documents("--plugin", "team_zone.py:TeamZone")
+    assert found["ClusterRole", "kubesched-extender"]["rules"][-1] == rule
+    lines = run("--plugin", "team_zone.py:TeamZone").stdout.splitlines()
+    assert lines[lines.index("# For the plugin my-plugin.") + 1 :][:2] == ["- apiGroups:", "  - example.com"]

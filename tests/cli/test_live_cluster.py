@@ -41,7 +41,7 @@ def test_manifests_are_added_to_the_live_cluster(tmp_path: Path) -> None:
 
 def test_what_this_user_may_not_list_is_noted_with_what_it_changes(tmp_path: Path) -> None:
     pod = make_pod("p", spec={"priorityClassName": "high", "priority": None})
-    refused = ("PriorityClass", "PodDisruptionBudget", "CSINode", "CSIDriver")
+    refused = ("PriorityClass", "PodDisruptionBudget", "CSINode", "CSIDriver", "LimitRange", "ResourceQuota")
     with api_server([make_node("n1"), pod], refused) as (url, _):
         result = run("simulate", "--kubeconfig", kubeconfig_of(url, tmp_path))
     assert result.exit_code == 0
@@ -50,6 +50,10 @@ def test_what_this_user_may_not_list_is_noted_with_what_it_changes(tmp_path: Pat
     assert said == [
         f"priorityclasses {refusal}: the priority of 1 pod (default/p) counts as 0",
         f"poddisruptionbudgets {refusal}: preemption and drains do not know disruption budgets",
+        (
+            f"limitranges, resourcequotas {refusal}: new pods are tried without what an API server and its controllers "
+            "take from them"
+        ),
         f"csinodes, csidrivers {refusal}: no pod refers to them",
     ]
 

@@ -50,6 +50,21 @@ def test_the_new_plugin_and_its_test_work_as_they_are(folder):
     assert run("plugin", "check", "gpu_teams.py:GPUTeams").stdout.startswith("GPUTeams passes all 8 checks")
 
 
+def test_a_new_plugin_may_have_a_name_that_is_not_that_of_a_class(folder):
+    result = run("plugin", "new", "gpu-teams")
+    assert result.stdout.startswith("Wrote gpu_teams.py and test_gpu_teams.py.")
+    assert "class GpuTeams(Plugin):" in (folder / "gpu_teams.py").read_text()
+    assert run("plugin", "check", "gpu_teams.py:GpuTeams").stdout.startswith("gpu-teams passes all 8 checks")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", "."],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("existing", ["team_zone.py", "test_team_zone.py"])
 def test_existing_files_are_never_overwritten(folder, existing):
     (folder / existing).write_text("mine")
@@ -68,9 +83,10 @@ def test_existing_files_are_never_overwritten(folder, existing):
         ("Plugin", "Plugin is a name that plugins import from kubesched; choose another name"),
         ("Pod", "Pod is a name that plugins import from kubesched; choose another name"),
         ("Queue", "queue.py would hide the Python module queue; choose another name"),
-        ("team-zone", "'team-zone' is not the name of a class; write it like TeamZone"),
-        ("../X", "'../X' is not the name of a class; write it like TeamZone"),
-        ("team_zone", "'team_zone' is not the name of a class; write it like TeamZone"),
+        ("../X", "'../X' is not the name of a plugin; write it like TeamZone or team-zone"),
+        ("team_zone", "'team_zone' is not the name of a plugin; write it like TeamZone or team-zone"),
+        ("9-lives", "'9-lives' is not the name of a plugin; write it like TeamZone or team-zone"),
+        ("team-zone-", "'team-zone-' is not the name of a plugin; write it like TeamZone or team-zone"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_one_sentence(folder, name, said):

@@ -154,7 +154,7 @@ def test_notes_are_json_lines_in_a_log_of_json_lines(monkeypatch: pytest.MonkeyP
     async def start(setup: object, options: SchedulerOptions, **how: Any) -> None:
         how["on_started"]()
 
-    monkeypatch.setattr("kubesched.live.run_scheduler", start)
+    monkeypatch.setattr("kubesched.programs.run_live", start)
     result = run("scheduler", "--profiling", "--log-json")
     lines = [json.loads(line) for line in result.stderr.splitlines()]
     text = "differs from kube-scheduler: these flags of kube-scheduler have no effect in kubesched: --profiling"
@@ -189,7 +189,7 @@ def test_the_longest_time_without_an_attempt_is_passed_on(
         how["on_started"]()
         given.append(options)
 
-    monkeypatch.setattr("kubesched.live.run_scheduler", note_options)
+    monkeypatch.setattr("kubesched.programs.run_live", note_options)
     result = run("scheduler", *flags)
     assert (result.exit_code, "no effect" in result.stderr) == (0, False)
     assert [options.max_in_unschedulable for options in given] == [seconds]

@@ -121,3 +121,20 @@ def test_options_of_the_scheduler_do_not_come_before_manifests() -> None:
     result = run("scheduler", *PLUGIN, "manifests", "--image", "kubesched:1")
     assert result.exit_code == 2
     assert "--plugin is before manifests; write options of manifests after it" in result.stderr
+
+
+WRITES = TEAM_ZONE.replace(
+    "class TeamZone(Plugin):",
+    """class TeamZone(Plugin):
+    name = "my-plugin"
+    rbac = [{"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["get", "patch"]}]
+""",
+)
+
+
+def test_the_rights_of_a_plugin_are_granted_with_a_comment_that_names_it(folder: Path) -> None:
+    (folder / "team_zone.py").write_text(WRITES)
+    rule = {"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["get", "patch"]}
+    assert rule in manifests(*PLUGIN)["ClusterRole"]["rules"]
+    lines = run("scheduler", "manifests", "--image", "kubesched:1", *PLUGIN).stdout.splitlines()
+    assert lines[lines.index("# For the plugin my-plugin.") + 1 :][:2] == ["- apiGroups:", "  - example.com"]

@@ -131,3 +131,23 @@ def test_a_run_with_failed_pods_exits_with_1(tmp_path, cluster):
         assert result.exit_code == 1
         assert "has no attribute 'free'" in result.stdout
     assert "1 would fail" in run("simulate", cluster, "--plugin", f"{plugin}:MemHead").stdout
+
+
+def test_pods_that_are_refused_have_a_line_each_and_count_as_pending(tmp_path):
+    quota = make_object("ResourceQuota", "q", spec={"hard": {"pods": "1"}})
+    cluster = write(tmp_path, make_node("n1"), quota)
+    container = {"name": "c", "image": "i"}
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
+        for name in "ab"
+    ]
+    manifest = tmp_path / "pods.json"
+    manifest.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
+    for options in (("-o", "jsonl"), ("--no-preemption-effects", "-o", "jsonl")):
+        result = run("simulate", cluster, "--manifest", manifest, "--fail-on-pending", *options)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        assert [line["pod"] for line in lines] == ["default/a", "default/b"]
+        assert lines[1]["message"] == (
+            'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'
+        )
+        assert result.exit_code == 1

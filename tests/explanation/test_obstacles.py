@@ -1,6 +1,6 @@
 import pytest
 
-from kubesched.explanation import obstacles
+from kubesched.explanation import explain, obstacles
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling, why
@@ -296,3 +296,13 @@ def test_the_limit_of_volumes_is_told_with_what_the_node_has():
     said = why(pod_with_claim("two"), make_node("n1"), csi_node, user, *objects)
     expected = "1 of 1 places for volumes of ebs.example.com are in use; the pod brings 1 more"
     assert said == {"NodeVolumeLimits": expected}
+
+
+def test_a_nominated_pod_that_keeps_the_room_is_named():
+    urgent = make_pod("urgent", requests={"cpu": "1500m"}, priority=9, status={"nominatedNodeName": "n1"})
+    node = make_node("n1", allocatable=SMALL)
+    small = make_pod("small", requests={"cpu": "1"})
+    found = explain([node, urgent, small], "default/small")
+    told = "cpu is short by 500m: requests 1, 500m of 2 free; room is kept for default/urgent (nominated)"
+    assert [obstacle.text for obstacle in obstacles(found, 0)] == [told]
+    assert [obstacle.text for obstacle in obstacles(explain([node, small, make_pod("other")], small.key), 0)] == []

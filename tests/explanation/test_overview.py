@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from kubesched.api import KubeObject, Pod
-from kubesched.explanation import Explainer, overview_page
+from kubesched.explanation import Explainer, answer_of, overview_page
 from kubesched.framework import Plugin, Status
 from kubesched.reports import Level, Page
 from kubesched.setup import set_up
@@ -15,18 +15,16 @@ from tests.explanation.asking import SMALL, filling
 def report(objects: Sequence[KubeObject], pods: Sequence[Pod] | None = None, plugins=(), **options) -> Page:
     with Explainer(objects, set_up(None, plugins), nominations=False) as explainer:
         chosen = explainer.pending if pods is None else pods
-        return overview_page(
-            explainer.each(chosen, preempt=False),
-            lambda pod: pod.name.rpartition("-")[0],
-            foreign=explainer.foreign,
-            **options,
-        )
+        explained = explainer.each(chosen, preempt=False)
+        answers = (answer_of(one, one.pod.name.rpartition("-")[0]) for one in explained)
+        return overview_page(answers, foreign=explainer.foreign, **options)
 
 
 def fixed(objects: Sequence[KubeObject], plugins=()) -> Page:
     """A report with fixes."""
     with Explainer(objects, set_up(None, plugins)) as explainer:
-        return overview_page(explainer.each(explainer.pending), lambda pod: pod.name, explainer.fixes)
+        answers = (answer_of(one, one.pod.name, explainer.fixes) for one in explainer.each(explainer.pending))
+        return overview_page(answers)
 
 
 def rows(page: Page, table: str) -> list[list[str]]:
@@ -166,10 +164,10 @@ def test_pods_of_other_schedulers_are_counted():
     ]
 
 
-def test_documents_are_there_for_programs_alone():
-    objects = [NODE, make_pod("web-0")]
-    assert report(objects).lines == []
-    assert [line["pod"] for line in report(objects, with_lines=True).document["pods"]] == ["default/web-0"]
+def test_the_lines_are_the_document_too():
+    lines = [{"pod": "default/web-0"}]
+    page = report([NODE, make_pod("web-0")], lines=lines)
+    assert (page.lines, page.document) == (lines, {"pods": lines})
 
 
 def test_the_next_command_explains_the_first_pod_of_the_first_row():

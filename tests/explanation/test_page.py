@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from kubesched.explanation import Explanation, explain, explanation_page, node_page, overview_page
+from kubesched.explanation import Explanation, answer_of, explain, explanation_page, node_page, overview_page
 from kubesched.framework import Plugin, Status
 from kubesched.reports import Page, Table, print_page
 from kubesched.testing import make_node, make_object, make_pod
@@ -463,7 +463,7 @@ def test_the_check_of_a_pod_is_the_same_in_every_report(full):
         (ask(make_pod("p"), *three_nodes()), ""),
         (running(*three_nodes(), plugins=[ByName]), ""),
     ):
-        overview = overview_page([explanation], lambda pod: pod.name)
+        overview = overview_page([answer_of(explanation, explanation.pod.name)])
         for page in (explanation_page(explanation), node_page(explanation, [0]), overview):
             assert [(check.group, check.name, check.failure) for check in page.checks] == [("default", "p", failure)]
 

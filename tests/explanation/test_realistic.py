@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from kubesched.explanation import Explainer, obstacle_rows, overview_page
+from kubesched.explanation import Explainer, answer_of, obstacle_rows, overview_page
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
 from tests.clusters import SHAPES, realistic
@@ -35,7 +35,9 @@ WORDS = {
 def test_every_pending_pod_has_its_cause(shape: str):
     cluster = load_snapshot(io.BytesIO(realistic(shape, 40)))
     with Explainer(cluster, set_up(), nominations=False) as explainer:
-        page = overview_page(explainer.each(explainer.pending), lambda pod: pod.labels["cause"], explainer.fixes)
+        page = overview_page(
+            answer_of(one, one.pod.labels["cause"], explainer.fixes) for one in explainer.each(explainer.pending)
+        )
     (table,) = [table for table in page.tables if table.name == "groups"]
     told = {str(row[2]): str(row[3]) for row in table.rows}
     assert {cause for cause in told if cause in WORDS and WORDS[cause] not in told[cause]} == set()

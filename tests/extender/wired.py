@@ -15,6 +15,7 @@ from kubesched.cluster import Timing
 from kubesched.extender.server import ClusterWrites, Extender, ExtenderOptions, ExtenderService
 from kubesched.extender.server.process import _build_server
 from kubesched.framework import Plugin, Status
+from kubesched.metrics import MetricsOfPlugins
 from kubesched.serving import Server, ServerOptions
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
@@ -55,7 +56,7 @@ async def wired(
     setup = set_up(None, plugins, default_plugins=False)
     extender = Extender(setup, clock=Timing(), is_watched=watched is not None, writes=writes, offers_bind=offers_bind)
     options = ExtenderOptions(server=ServerOptions(**limits), http_timeout=http_timeout, path_prefix=path_prefix)
-    server, service = _build_server(extender, options, None, None)
+    server, service = _build_server(extender, options, None, None, MetricsOfPlugins())
     running = Wired(extender, server, service)
     running.show(*(watched or ()))
     await server.start()

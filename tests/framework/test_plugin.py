@@ -33,6 +33,45 @@ def test_extension_points_are_the_hooks_that_a_class_defines() -> None:
     assert (Some().name, Plugin.extension_points()) == ("Some", frozenset())
 
 
+def test_a_plugin_has_the_name_that_its_class_sets() -> None:
+    class Some(Plugin):
+        def score(self, state, pod, node):
+            return 1
+
+    class Named(Some):
+        name = "my-plugin"
+
+    class Heir(Named):
+        pass
+
+    assert [one.name for one in (Some, Named, Heir)] == ["Some", "my-plugin", "my-plugin"]
+    assert [one().name for one in (Some, Named, Heir)] == ["Some", "my-plugin", "my-plugin"]
+
+
+@pytest.mark.parametrize("name", ["my-plugin", "sample.plugin", "x", "9_lives"])
+def test_a_name_need_not_be_that_of_a_class(name: str) -> None:
+    assert type("Named", (Plugin,), {"name": name}).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("", "''"),
+        ("*", "'*'"),
+        ("a/b", "'a/b'"),
+        ("a=b", "'a=b'"),
+        ("-a", "'-a'"),
+        ("a" * 64, f"'{'a' * 64}'"),
+        ("a\n", r"'a\n'"),
+        (lambda self: "my-plugin", "a function"),
+        (property(lambda self: "my-plugin"), "a property"),
+    ],
+)
+def test_a_name_that_cannot_be_written_everywhere_is_refused(name: object, found: str) -> None:
+    with pytest.raises(PluginDefinitionError, match=rf"^Odd\.name is {re.escape(found)}; expected a text"):
+        type("Odd", (Plugin,), {"name": name})
+
+
 def test_arguments_have_their_defaults() -> None:
     class WithArgs(Plugin):
         class Args(PluginArgs):
@@ -178,3 +217,30 @@ def test_scores_are_scaled_to_the_highest(scores: list[int], normalized: list[in
 def test_the_contract_has_a_type_for_everything(module: str) -> None:
     source = Path(inspect.getfile(Plugin)).with_name(f"{module}.py").read_text(encoding="utf-8")
     assert [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "Any"] == []
+
+
+RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["patch"]}
+
+
+@pytest.mark.parametrize("rbac", [(), [RULE], ({**RULE, "resourceNames": ["p"]}, RULE)])
+def test_the_rights_of_a_plugin_are_rules_of_a_role(rbac: object) -> None:
+    assert type("Writes", (Plugin,), {"rbac": rbac}).rbac == rbac
+
+
+@pytest.mark.parametrize(
+    ("rbac", "said"),
+    [
+        ("pods", "Odd.rbac is 'pods'; expected a list of rules"),
+        (RULE, "Odd.rbac is {'apiGroups'.*; expected a list of rules"),
+        (["pods"], "Odd.rbac\\[0\\] is 'pods'; expected a rule with apiGroups, resources, verbs"),
+        ([RULE, {"verbs": ["get"]}], "Odd.rbac\\[1\\] has no apiGroups"),
+        ([{**RULE, "verb": ["get"]}], "Odd.rbac\\[0\\] has the field 'verb'"),
+        ([{**RULE, "verbs": "get"}], "Odd.rbac\\[0\\].verbs is 'get'; expected a list of texts"),
+        ([{**RULE, "verbs": ["gte"]}], "Odd.rbac\\[0\\].verbs has 'gte'; expected some of get, list"),
+        ([{**RULE, "resources": ["*"]}], 'Odd.rbac\\[0\\].resources has "\\*"; list what the plugin needs'),
+        ([{**RULE, "resources": []}], "Odd.rbac\\[0\\].resources is \\[\\]; expected a list of texts"),
+    ],
+)
+def test_rights_that_no_role_can_have_are_refused(rbac: object, said: str) -> None:
+    with pytest.raises(PluginDefinitionError, match=f"^{said}"):
+        type("Odd", (Plugin,), {"rbac": rbac})

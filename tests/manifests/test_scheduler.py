@@ -193,7 +193,7 @@ def test_each_kind_that_only_plugins_read_has_a_rule_that_names_the_plugins() ->
         "v1/configmaps": ("Q",),
         "CoschedulingPodGroup": ("G",),
     }
-    grants = {grant.rule["resources"][0]: grant for grant in cluster_grants(kinds, readers)}
+    grants = {grant.rule["resources"][0]: grant for grant in cluster_grants(kinds, readers=readers)}
     assert grants["quotas"].rule == {"apiGroups": ["example.com"], "resources": ["quotas"], "verbs": ["list", "watch"]}
     assert grants["quotas"].why == (
         "Read quotas.example.com, for Q and Fair. `kubectl api-resources --api-group=example.com` shows "

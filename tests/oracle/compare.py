@@ -7,7 +7,8 @@ CASES are files or folders of `*.json.gz`, as recorded by record.py and campaign
 the fields. What answers is a callable in this process, `answer(case) -> (eval lines, place lines)`:
 
 - `reference`, the default: the slow reference of tests/reference;
-- `command`: `kubesched explain` and `kubesched simulate`, a process each per case (KUBESCHED = another command);
+- `command`: `kubesched simulate`, a process per case (KUBESCHED = another command), and what an Explainer says in this
+  process of each pod alone, which no command prints for all pods;
 - MODULE:FUNCTION: any other callable that can be imported.
 
 A preemption outcome is right if it was recorded, or if the reference, which agrees with everything else recorded, says
@@ -29,6 +30,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
+from tests.oracle import product
 from tests.reference import evaluate as reference
 
 Lines = list[dict]
@@ -105,9 +107,8 @@ def answer_of_command(case: dict) -> tuple[Lines, Lines]:
         snapshot.write_text(json.dumps(case["snapshot"]))
         config.write_text(case["config"] or "")
         extra = ["--config", str(config)] if case["config"] else []
-        explained = output_lines(["explain", str(snapshot), "--all", "-o", "jsonl", *extra])
         how = ["--no-preemption-effects", "--tie-break", "first", "-o", "jsonl"]
-        return explained, output_lines(["simulate", str(snapshot), *how, *extra])
+        return product.answer(case)[0], output_lines(["simulate", str(snapshot), *how, *extra])
 
 
 def output_lines(arguments: list[str]) -> Lines:

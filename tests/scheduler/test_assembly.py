@@ -50,6 +50,7 @@ def test_plugins_start_with_their_handle_and_stop(plugin_class):
     asyncio.run(start_plugins(frameworks))
     asyncio.run(stop_plugins(frameworks))
     assert plugin.seen == [plugin.handle, "stopped"]
+    assert (plugin.handle.plugin, plugin.handle.profile) == (plugin_class.__name__, "default-scheduler")
 
 
 def test_a_plugin_that_does_not_start_is_named():

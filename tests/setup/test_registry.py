@@ -251,12 +251,82 @@ def test_a_broken_package_stops_nobody_who_does_not_name_it(plugins, monkeypatch
         plugins.args_types["Lost"]
 
 
-def test_an_announced_name_is_that_of_the_class(plugins, file, monkeypatch):
+NAMED = """
+from kubesched.framework import Plugin
+
+class MyPlugin(Plugin):
+    name = "my-plugin"
+
+    def score(self, state, pod, node):
+        return 1
+"""
+
+
+@pytest.fixture
+def named_file(file) -> Path:
+    path = file.parent / "named_plugin.py"
+    path.write_text(NAMED)
+    return path
+
+
+def test_the_name_that_a_class_sets_is_the_name_of_the_plugin(plugins, named_file):
+    assert plugins.load(f"{named_file}:MyPlugin") == "my-plugin"
+    assert plugins.loaded == ["my-plugin"]
+    assert "MyPlugin" not in plugins
+    assert plugins.named("MyPlugin") is plugins.named("my-plugin") is plugins["my-plugin"]
+
+
+def test_a_class_name_in_the_place_of_the_plugins_name_is_explained(plugins, named_file):
+    plugins.load(f"{named_file}:MyPlugin")
+    said = 'no plugin has the name "MyPlugin"; the class MyPlugin is the plugin "my-plugin"; write my-plugin'
+    assert plugins.help_with("MyPlugin") == said
+    assert error_of(plugins, f"{named_file}:my-plugin") == (
+        f"{named_file} has no class my-plugin; the class of the plugin my-plugin is MyPlugin; write MyPlugin"
+    )
+
+
+@pytest.mark.parametrize("entry", ["my-plugin", "MyPlugin", "anything"])
+def test_an_entry_point_may_have_any_name(plugins, named_file, monkeypatch, entry):
+    monkeypatch.syspath_prepend(named_file.parent)
+    announce(monkeypatch, (entry, "named_plugin:MyPlugin"))
+    plugins.register_installed()
+    assert [plugin.name for plugin in plugins.those(["my-plugin"])] == ["my-plugin"]
+    assert plugins["my-plugin"].plugin_class.__name__ == "MyPlugin"
+    assert plugins.named(entry) is plugins.named("MyPlugin") is plugins["my-plugin"]
+
+
+def test_the_name_of_an_entry_point_is_not_that_of_a_plugin_and_is_shown(plugins, file, monkeypatch):
     monkeypatch.syspath_prepend(file.parent)
     announce(monkeypatch, ("Zone", "team_zone:TeamZone"))
     plugins.register_installed()
-    with pytest.raises(PluginDefinitionError, match="the entry point Zone refers to the class TeamZone"):
-        _ = plugins["Zone"].plugin_class
+    assert "Zone" not in plugins
+    assert plugins["TeamZone"].origin == "team-zone 1.2, entry point Zone"
+    assert plugins.help_with("Zone").endswith('the entry point Zone is the plugin "TeamZone"; write TeamZone')
+
+
+def test_entry_points_of_one_class_are_one_plugin(plugins, named_file, monkeypatch):
+    monkeypatch.syspath_prepend(named_file.parent)
+    announce(monkeypatch, ("a", "named_plugin:MyPlugin"), ("b", "named_plugin:MyPlugin"))
+    plugins.register_installed()
+    assert plugins.load("named_plugin:MyPlugin") == "my-plugin"
+    assert [plugin.name for plugin in plugins][len(STAND_INS) :] == ["my-plugin"]
+
+
+def test_entry_points_may_exchange_the_names_of_their_plugins(plugins, file, monkeypatch):
+    monkeypatch.syspath_prepend(file.parent)
+    announce(monkeypatch, ("Other", "team_zone:TeamZone"), ("TeamZone", "team_zone:Other"))
+    plugins.register_installed()
+    assert plugins["Other"].plugin_class.__name__ == "Other"
+    assert plugins["TeamZone"].plugin_class.__name__ == "TeamZone"
+
+
+def test_two_classes_of_one_name_are_refused(plugins, file, named_file, monkeypatch):
+    (file.parent / "again.py").write_text(NAMED)
+    monkeypatch.syspath_prepend(file.parent)
+    announce(monkeypatch, ("mine", "named_plugin:MyPlugin"), ("theirs", "again:MyPlugin"))
+    plugins.register_installed()
+    with pytest.raises(PluginDefinitionError, match="a plugin named my-plugin already exists"):
+        list(plugins)
 
 
 def test_the_user_may_name_the_module_that_a_package_announces(plugins, file, monkeypatch):

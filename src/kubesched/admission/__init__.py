@@ -1,12 +1,14 @@
 """Completes new objects as an API server and its controllers do: checks, defaults, priorities, workloads' pods."""
 
 from kubesched.admission.admission import Admission
+from kubesched.admission.autoscalers import Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
-from kubesched.admission.generated_names import is_from_manifest
+from kubesched.admission.generated_names import is_copy, is_from_manifest, is_new_and_bound
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
+from kubesched.admission.refusals import Refusals
 from kubesched.admission.replicas import (
     Replacement,
     claims_of,
@@ -27,8 +29,10 @@ __all__ = [
     "Key",
     "ObjectChecker",
     "PriorityClasses",
+    "Refusals",
     "Replacement",
     "RollingUpdate",
+    "Scaled",
     "Successor",
     "UpdateStrategy",
     "as_stored",
@@ -39,7 +43,9 @@ __all__ = [
     "fresh_pod",
     "huge_page_faults",
     "is_bound_to_node",
+    "is_copy",
     "is_from_manifest",
+    "is_new_and_bound",
     "job_of",
     "key_of",
     "known_resources",

@@ -7,12 +7,15 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.absent_pods import has_pod_template, why_no_pods
+from kubesched.admission.autoscalers import Autoscalers, Scaled, is_scaled_object
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
 from kubesched.admission.daemon_nodes import node_of_daemon
 from kubesched.admission.field_names import check_fields
 from kubesched.admission.generated_names import generated_name
+from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.manifest_types import (
     GROUPS,
     ControllerManifest,
@@ -31,6 +34,7 @@ from kubesched.admission.pod_checks import check_new_pod, notes_on
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.resource_checks import known_resources
+from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.admission.stored import as_stored
 from kubesched.admission.unapplied import Unapplied
 from kubesched.admission.workloads import Workload, expand_workload
@@ -74,6 +78,8 @@ class Admission:
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
+        scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
+        without_pods: those of the notes that say why something that may have pods adds none.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         unapplied: what a cluster would add to the pods and claims, and kubesched does not.
         present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
@@ -85,6 +91,8 @@ class Admission:
     ) -> None:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
+        self.without_pods: list[str] = []
+        self.scaled: list[Scaled] = []
         self.left_out: Counter[str] = Counter()
         self.unapplied = Unapplied()
         self.present: Counter[str] = Counter()
@@ -96,6 +104,7 @@ class Admission:
         self._kinds = kinds
         self._checker = ObjectChecker()
         self._generated: Counter[str] = Counter()
+        self._scaled_objects = Autoscalers()
 
     @staticmethod
     def order(kind: str) -> int:
@@ -114,6 +123,19 @@ class Admission:
     @cached_property
     def _classes(self) -> PriorityClasses:
         return PriorityClasses(self._all)
+
+    @cached_property
+    def _limit_ranges(self) -> LimitRanges:
+        return LimitRanges(self._all)
+
+    @cached_property
+    def _runtime_classes(self) -> RuntimeClasses:
+        return RuntimeClasses(self._all)
+
+    @cached_property
+    def _autoscalers(self) -> Autoscalers:
+        self._scaled_objects.know(self._all)
+        return self._scaled_objects
 
     @cached_property
     def _resources(self) -> frozenset[str]:
@@ -142,14 +164,27 @@ class Admission:
             )
         if other := left_out(kind, api_version):
             self.left_out[other] += 1
-            if (kind, api_version) == ("LimitRange", "v1"):
-                self.unapplied.know_limit_range(raw)
+            self._look_at_left_out(kind, api_version, raw, place)
         elif kind not in GROUPS:
             self._admit_cluster_object(kind_key(kind, api_version.rpartition("/")[0]), raw, place)
         elif not api_version:
             raise ObjectError(f'apiVersion: found "{api_version}"; expected {api_version_of(kind)}')
         else:
             self._admit_running(kind, raw, place)
+
+    def _look_at_left_out(self, kind: str, api_version: str, raw: RawJson, place: object) -> None:
+        """Look for pods of other systems than Kubernetes, and for their autoscalers."""
+        group = api_version.rpartition("/")[0]
+        if is_scaled_object(kind, api_version):
+            self._scaled_objects.know_scaled_object(raw)
+        elif "." in group and not group.endswith("k8s.io") and has_pod_template(raw):
+            named, _ = decode_forgiving(_decode_named, raw)
+            key = f"{named.metadata.namespace or 'default'}/{named.metadata.name or named.metadata.generate_name}"
+            self._say_no_pods(f"{place}: {kind}.{group} {key} may have pods, but kubesched does not read this kind")
+
+    def _say_no_pods(self, why: str) -> None:
+        self.notes.append(f"{why}; no pod is added for it")
+        self.without_pods.append(why)
 
     def _admit_cluster_object(self, kind: str, raw: RawJson, place: object) -> None:
         """Admit what pods refer to, such as a class, a namespace or a claim."""
@@ -204,7 +239,7 @@ class Admission:
         document = self._identified("CronJob", raw)
         name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
         if manifest.spec.suspend:
-            self.notes.append(f"{place}: CronJob {namespace}/{name} is suspended; no pod is added for it")
+            self._say_no_pods(f"{place}: CronJob {namespace}/{name} is suspended")
             return
         self.notes.append(f"{place}: CronJob {namespace}/{name}: the pods of one run are added")
         template = (document.get("spec") or {}).get("jobTemplate") or {}
@@ -243,7 +278,7 @@ class Admission:
             spec = manifest.spec
         check_fields(kind, msgspec.json.decode(raw))
         _check_workload(kind, spec)
-        workload = Workload(kind, self._identified(kind, raw), spec)
+        workload = self._autoscaled(Workload(kind, self._identified(kind, raw), spec), place)
         key = (kind, workload.namespace, workload.name)
         if key in self._workloads:
             raise _there_already(key, self._workloads[key])
@@ -253,18 +288,34 @@ class Admission:
         self.strategies[key] = msgspec.structs.replace(strategy, is_parallel=is_parallel)
         present = self._cluster.pods_of(key)
         names = {pod.name for pod in present}
-        kept = 0
+        kept = added = 0
         for document in expand_workload(workload, self._nodes_for(kind, present)):
             if document["kind"] == "Pod":
                 if document["metadata"]["name"] in names:
                     kept += 1
                 else:
+                    added += 1
                     self._add_dependent_pod(document, place)
             elif document["kind"] == "PersistentVolumeClaim":
                 self._add_claim(document, place)
             else:
                 self._keep_unless_there(document, place)
         self._note_present(workload, place, len(present), kept)
+        if not present and not added:
+            who = f"{place}: {kind} {workload.namespace}/{workload.name}"
+            self._say_no_pods(f"{who} {why_no_pods(kind, workload.spec, self._cluster.nodes)}")
+
+    def _autoscaled(self, workload: Workload, place: object) -> Workload:
+        """The workload with the replicas that its autoscaler gives it."""
+        scale = self._autoscalers.scale_of(workload.kind, workload.namespace, workload.name)
+        if scale is None:
+            return workload
+        n = scale.of(workload.spec.replicas)
+        who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"
+        self.scaled.append(Scaled(who, scale, n))
+        self.notes.append(self.scaled[-1].sentence(n))
+        document = {**workload.document, "spec": {**workload.document["spec"], "replicas": n}}
+        return Workload(workload.kind, document, msgspec.structs.replace(workload.spec, replicas=n))
 
     def _nodes_for(self, kind: str, present: list[Pod]) -> list[Node]:
         """All nodes; for a DaemonSet those that have no pod of it yet."""
@@ -281,8 +332,8 @@ class Admission:
     def _add_pod(self, document: Document, place: object, *, within: str = "") -> None:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
-        default_pod(document, self._classes)
-        self.unapplied.look(document)
+        default_pod(document, self._classes, self._limit_ranges, self._runtime_classes)
+        self.unapplied.look(document, self._runtime_classes)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike

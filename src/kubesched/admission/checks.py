@@ -14,7 +14,9 @@ from kubesched.api import (
     ContainerStatus,
     CSINode,
     CSIStorageCapacity,
+    HorizontalPodAutoscaler,
     KubeObject,
+    LimitRange,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -22,7 +24,9 @@ from kubesched.api import (
     PodDisruptionBudget,
     PriorityClass,
     Quantities,
+    ResourceQuota,
     Resources,
+    RuntimeClass,
     Taint,
     decode_object,
     parse_quantity,
@@ -90,6 +94,27 @@ class ObjectChecker:
             _check_int32(checked.value, "value")
         elif isinstance(checked, PodDisruptionBudget):
             _check_int32(checked.status.disruptions_allowed, "status.disruptionsAllowed")
+        elif isinstance(checked, HorizontalPodAutoscaler):
+            _check_int32(checked.spec.min_replicas, "spec.minReplicas")
+            _check_int32(checked.spec.max_replicas, "spec.maxReplicas")
+        else:
+            self._check_policy(checked)
+
+    def _check_policy(self, checked: KubeObject) -> None:
+        """Check the quantities of what completes and limits new pods."""
+        if isinstance(checked, RuntimeClass) and checked.overhead is not None:
+            self._check_quantities(checked.overhead.pod_fixed, "overhead.podFixed")
+        elif isinstance(checked, ResourceQuota):
+            self._check_quantities(checked.spec.hard, "spec.hard")
+            self._check_quantities(checked.status.hard, "status.hard")
+            self._check_quantities(checked.status.used, "status.used")
+        elif isinstance(checked, LimitRange):
+            for i, limit in enumerate(checked.spec.limits or ()):
+                self._check_quantities(limit.default, f"spec.limits[{i}].default")
+                self._check_quantities(limit.default_request, f"spec.limits[{i}].defaultRequest")
+                self._check_quantities(limit.min, f"spec.limits[{i}].min")
+                self._check_quantities(limit.max, f"spec.limits[{i}].max")
+                self._check_quantities(limit.max_limit_request_ratio, f"spec.limits[{i}].maxLimitRequestRatio")
 
     def _check_pod(self, pod: Pod) -> None:
         spec, status = pod.spec, pod.status

@@ -4,13 +4,14 @@ import hashlib
 import uuid
 from typing import Final
 
-from kubesched.api import Pod
+from kubesched.api import KubeObject, Pod
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"  # Kubernetes' own: no vowels, no look-alikes
 _SUFFIX_LENGTH: Final = 5
 _MAX_BASE: Final = 58  # a longer base is cut, so that the whole is a DNS label
 _N_SUFFIXES: Final = len(_ALPHABET) ** _SUFFIX_LENGTH
 _STEP: Final = 8_967_257  # has no factor in common with the number of suffixes: no suffix comes twice
+_COPY: Final = "copy of a Pod"
 _NAMESPACE: Final = uuid.UUID("6d1c3c9e-5f0b-5c39-9f86-3f8f7f1d0f5a")
 
 
@@ -33,6 +34,29 @@ def stable_uid(kind: str, namespace: str, name: str) -> str:
 def is_from_manifest(pod: Pod) -> bool:
     """Whether a pod was made here, from a manifest, and no API server has seen it."""
     return pod.uid == stable_uid("Pod", pod.namespace, pod.name)
+
+
+def uid_of_copy(pod: Pod, name: str) -> str:
+    """The uid of a pod of another name that a controller would create after this one.
+
+    It shows whether this one is from a manifest, from an API server, or from neither, as a pod that has only requests.
+    """
+    if is_from_manifest(pod):
+        return stable_uid("Pod", pod.namespace, name)
+    is_unseen = pod.uid == f"Pod/{pod.namespace}/{pod.name}"
+    return f"Pod/{pod.namespace}/{name}" if is_unseen else stable_uid(_COPY, pod.namespace, name)
+
+
+def is_copy(pod: Pod) -> bool:
+    """Whether a pod was made here after one of an API server, which has not seen it."""
+    return pod.uid == stable_uid(_COPY, pod.namespace, pod.name)
+
+
+def is_new_and_bound(pod: KubeObject) -> bool:
+    """Whether an object is a pod of a manifest that names its node, and that no kubelet has started."""
+    if not isinstance(pod, Pod) or not pod.node_name or pod.status.phase != "Pending":
+        return False
+    return is_from_manifest(pod)
 
 
 def _letters(number: int, length: int) -> str:

@@ -53,6 +53,7 @@ ContainerRestartRuleOnExitCodes = operator values
 CronJob = apiVersion kind metadata:ObjectMeta spec:CronJobSpec status
 CronJobSpec = concurrencyPolicy failedJobsHistoryLimit jobTemplate:JobTemplateSpec schedule startingDeadlineSeconds
     successfulJobsHistoryLimit suspend timeZone
+CrossVersionObjectReference = apiVersion kind name
 DaemonSet = apiVersion kind metadata:ObjectMeta spec:DaemonSetSpec status
 DaemonSetSpec = minReadySeconds revisionHistoryLimit selector:LabelSelector template:PodTemplateSpec
     updateStrategy:DaemonSetUpdateStrategy
@@ -88,6 +89,9 @@ GlusterfsPersistentVolumeSource = endpoints endpointsNamespace path readOnly
 GlusterfsVolumeSource = endpoints path readOnly
 HTTPGetAction = host httpHeaders:HTTPHeader path port scheme
 HTTPHeader = name value
+HorizontalPodAutoscaler = apiVersion kind metadata:ObjectMeta spec:HorizontalPodAutoscalerSpec status
+HorizontalPodAutoscalerSpec = behavior maxReplicas metrics minReplicas scaleTargetRef:CrossVersionObjectReference
+    targetCPUUtilizationPercentage
 HostAlias = hostnames ip
 HostPathVolumeSource = path type
 ISCSIPersistentVolumeSource = chapAuthDiscovery chapAuthSession fsType initiatorName iqn iscsiInterface lun portals
@@ -105,6 +109,9 @@ LabelSelector = matchExpressions:LabelSelectorRequirement matchLabels
 LabelSelectorRequirement = key operator values
 Lifecycle = postStart:LifecycleHandler preStop:LifecycleHandler stopSignal
 LifecycleHandler = exec:ExecAction httpGet:HTTPGetAction sleep:SleepAction tcpSocket:TCPSocketAction
+LimitRange = apiVersion kind metadata:ObjectMeta spec:LimitRangeSpec
+LimitRangeItem = default defaultRequest max maxLimitRequestRatio min type
+LimitRangeSpec = limits:LimitRangeItem
 LocalObjectReference = name
 LocalVolumeSource = fsType path
 NFSVolumeSource = path readOnly server
@@ -124,6 +131,7 @@ ObjectFieldSelector = apiVersion fieldPath
 ObjectMeta = annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
     generation labels managedFields name namespace ownerReferences:OwnerReference resourceVersion selfLink uid
 ObjectReference = apiVersion fieldPath kind name namespace resourceVersion uid
+Overhead = podFixed
 OwnerReference = apiVersion blockOwnerDeletion controller kind name uid
 PersistentVolume = apiVersion kind metadata:ObjectMeta spec:PersistentVolumeSpec status
 PersistentVolumeClaim = apiVersion kind metadata:ObjectMeta spec:PersistentVolumeClaimSpec status
@@ -195,15 +203,21 @@ ReplicationController = apiVersion kind metadata:ObjectMeta spec:ReplicationCont
 ReplicationControllerSpec = minReadySeconds replicas selector template:PodTemplateSpec
 ResourceClaim = name request
 ResourceFieldSelector = containerName divisor resource
+ResourceQuota = apiVersion kind metadata:ObjectMeta spec:ResourceQuotaSpec status
+ResourceQuotaSpec = hard scopeSelector:ScopeSelector scopes
 ResourceRequirements = claims:ResourceClaim limits requests
 RollingUpdateDaemonSet = maxSurge maxUnavailable
 RollingUpdateDeployment = maxSurge maxUnavailable
 RollingUpdateStatefulSetStrategy = maxUnavailable partition
+RuntimeClass = apiVersion handler kind metadata:ObjectMeta overhead:Overhead scheduling:Scheduling
 SELinuxOptions = level role type user
 ScaleIOPersistentVolumeSource = fsType gateway protectionDomain readOnly secretRef:SecretReference sslEnabled
     storageMode storagePool system volumeName
 ScaleIOVolumeSource = fsType gateway protectionDomain readOnly secretRef:LocalObjectReference sslEnabled storageMode
     storagePool system volumeName
+Scheduling = nodeSelector tolerations:Toleration
+ScopeSelector = matchExpressions:ScopedResourceSelectorRequirement
+ScopedResourceSelectorRequirement = operator scopeName values
 SeccompProfile = localhostProfile type
 SecretEnvSource = name optional
 SecretKeySelector = key name optional

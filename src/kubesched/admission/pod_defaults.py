@@ -1,8 +1,8 @@
 """Sets the API server's defaults of a new pod, for the fields that scheduling reads.
 
 Rule: kube-apiserver v1.36: core/v1 defaults (requests from limits, pod-level requests, host ports of the host's
-network), admission Priority and DefaultTolerationSeconds, and the merge of matchLabelKeys and mismatchLabelKeys into
-label selectors.
+network), admission LimitRanger, Priority, DefaultTolerationSeconds and RuntimeClass, and the merge of matchLabelKeys
+and mismatchLabelKeys into label selectors.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.priorities import PriorityClasses
+from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import Pod
 from kubesched.state import PodRequests
 
@@ -22,9 +24,13 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def default_pod(pod: Document, classes: PriorityClasses) -> None:
+def default_pod(
+    pod: Document, priorities: PriorityClasses, limits: LimitRanges, runtime_classes: RuntimeClasses
+) -> None:
     """Fill in a new pod, in place. Its fields have the types that Kubernetes gives them.
 
+    Args:
+        priorities, limits, runtime_classes: of the cluster.
     Raises:
         ObjectError: its PriorityClass cannot be resolved.
     """
@@ -33,9 +39,11 @@ def default_pod(pod: Document, classes: PriorityClasses) -> None:
         _default_requests(container)
         _default_ports(container, on_host=bool(spec.get("hostNetwork")))
     _default_pod_requests(spec)
+    limits.complete(pod["metadata"]["namespace"], spec)
     spec["schedulerName"] = spec.get("schedulerName") or "default-scheduler"
-    classes.admit(spec)
+    priorities.admit(spec)
     _default_tolerations(spec)
+    runtime_classes.complete(spec)
     _merge_label_keys(spec, pod["metadata"].get("labels") or {})
     pod["status"] = {"phase": "Pending"}
 

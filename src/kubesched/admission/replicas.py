@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.generated_names import is_new_and_bound, uid_of_copy
 from kubesched.admission.successors import Find, successor_of
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 
@@ -45,11 +46,14 @@ def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
     """
     document, name = pod.document, name or pod.name
     metadata = {key: value for key, value in document["metadata"].items() if key in _KEPT_METADATA}
-    uid = pod.uid if name == pod.name else f"Pod/{pod.namespace}/{name}"
+    uid = pod.uid if name == pod.name else uid_of_copy(pod, name)
     document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
     document.pop("status", None)
     spec = document["spec"]
-    spec.pop("nodeName", None)
+    if is_new_and_bound(pod):
+        document["status"] = {"phase": "Pending"}
+    else:
+        spec.pop("nodeName", None)
     if node:
         spec["nodeName"] = node
         document["status"] = {"phase": "Running"}

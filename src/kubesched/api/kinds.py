@@ -9,6 +9,7 @@ import msgspec
 
 from kubesched.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.meta import KubeObject
+from kubesched.api.new_pods import HorizontalPodAutoscaler, LimitRange, ResourceQuota, RuntimeClass
 from kubesched.api.node import Node
 from kubesched.api.pod import Pod
 from kubesched.api.storage import (
@@ -126,6 +127,18 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass, use=KindUse.NEW_PODS),
         Kind("Job", "batch", "v1", "jobs", True, Job, use=KindUse.NEW_PODS),
+        Kind("RuntimeClass", "node.k8s.io", "v1", "runtimeclasses", False, RuntimeClass, use=KindUse.NEW_PODS),
+        Kind("LimitRange", "", "v1", "limitranges", True, LimitRange, use=KindUse.NEW_PODS),
+        Kind("ResourceQuota", "", "v1", "resourcequotas", True, ResourceQuota, use=KindUse.NEW_PODS),
+        Kind(
+            "HorizontalPodAutoscaler",
+            "autoscaling",
+            "v2",
+            "horizontalpodautoscalers",
+            True,
+            HorizontalPodAutoscaler,
+            use=KindUse.NEW_PODS,
+        ),
         Kind("PodGroup", "scheduling.k8s.io", "v1alpha2", "podgroups", True, PodGroup, True, KindUse.PLUGINS),
         Kind(
             "PodGroup",

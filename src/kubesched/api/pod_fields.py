@@ -209,6 +209,8 @@ class PodSpec(Value, frozen=True, gc=False):
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
     resource_claims: tuple[PodResourceClaim, ...] | None = None
     scheduling_group: SchedulingGroup | None = None
+    runtime_class_name: str = ""
+    active_deadline_seconds: int | None = None
     host_network: bool = False
     host_users: bool | None = None
 
@@ -235,6 +237,7 @@ class PodStatus(Value, frozen=True, gc=False):
     """status."""
 
     phase: str = ""
+    reason: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
     conditions: tuple[Condition, ...] | None = None

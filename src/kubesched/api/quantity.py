@@ -39,7 +39,10 @@ class _ShortDecimal(int):
 
 
 def parse_quantity(text: str | int | float) -> int:
-    """Read a quantity such as `100m`, `1.5Gi`, `1e3` or `.5`.
+    """Read a quantity such as `100m`, `1.5Gi`, `1e3` or `.5`, as billionths: "2" is 2000000000.
+
+    Plugins use `cpu_millis` and `bytes_of`, which have the units of a scheduler. This function leaves the public names
+    with the next minor version.
 
     Returns: the value in billionths, exact; what is finer is rounded up (away from zero for negative values too), and
         amounts with a binary suffix end at 2**63 - 1 whole units. Of an amount beyond 10**100, only the lower digits
@@ -51,6 +54,32 @@ def parse_quantity(text: str | int | float) -> int:
         assert parse_quantity("1.5Gi") == 1.5 * 1024**3 * 10**9
     """
     return _read(text) if len(str(text)) <= _KEPT else _read.__wrapped__(text)
+
+
+def cpu_millis(text: str | int | float) -> int:
+    """Read an amount of CPU in milli-CPU, the unit of `CPU` in all arrays; parts of one are rounded up.
+
+    Raises:
+        QuantityError: the text is not a quantity.
+
+    Example:
+        assert cpu_millis("500m") == 500
+        assert cpu_millis("2") == 2000
+    """
+    return whole_units("cpu", parse_quantity(text))
+
+
+def bytes_of(text: str | int | float) -> int:
+    """Read an amount of memory or storage in bytes, the unit of `MEMORY` in all arrays; parts of one are rounded up.
+
+    Raises:
+        QuantityError: the text is not a quantity.
+
+    Example:
+        assert bytes_of("1Gi") == 1024**3
+        assert bytes_of("128974848") == 128974848
+    """
+    return whole_units("memory", parse_quantity(text))
 
 
 @lru_cache(maxsize=65536)
@@ -137,6 +166,8 @@ def _shifted(digits: str, power: int) -> int:
 def whole_units(resource: str, nano: int) -> int:
     """Round an exact amount up to what the scheduler counts in: milli-CPU for `cpu`, whole units for everything else.
 
+    Args:
+        nano: in billionths, as `parse_quantity` gives it.
     Returns: an int64 in any case; one that does not fit loses its upper bits or becomes 0.
     Rule: kube-scheduler v1.36 (Resource.Add): MilliValue or Value, which round up. A decimal of at most 18 digits is an
         int64 that is multiplied: by 10, 100, 1000, 10**6 and 10**9 it loses its upper bits, any other power of ten

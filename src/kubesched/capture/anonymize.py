@@ -21,10 +21,12 @@ from kubesched.api import (
     Condition,
     ExitCodesPattern,
     OwnerReference,
+    ScaleTarget,
     Unstructured,
 )
 from kubesched.capture.kubernetes_words import (
     CONDITIONS,
+    LIMIT_TYPES,
     OWNER_API_VERSIONS,
     OWNER_KINDS,
     REASONS,
@@ -39,6 +41,7 @@ from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 __all__ = ["Anonymized", "anonymize"]
 
 T = TypeVar("T")
+OwnerT = TypeVar("OwnerT", OwnerReference, ScaleTarget)
 
 _DEFINED_FIELDS: Final = frozenset(
     (
@@ -59,6 +62,8 @@ _DEFINED_FIELDS: Final = frozenset(
         "protocol",
         "resource_version",
         "restart_policy",
+        "scope_name",
+        "scopes",
         "start_time",
         "status",
         "unhealthy_pod_eviction_policy",
@@ -70,7 +75,11 @@ _DEFINED_FIELDS: Final = frozenset(
 """Fields whose values Kubernetes defines, amounts and times; any other value there is replaced."""
 _KEPT_FIELDS: Final = frozenset(("scheduler_name",))  # the configuration has it
 _LABELS: Final = ("labels", "match_labels", "node_selector", "selector")
-_QUANTITIES: Final = ("allocatable", "allocated_resources", "capacity", "limits", "overhead", "requests")
+_QUANTITIES: Final = (
+    *("allocatable", "allocated_resources", "capacity", "limits", "overhead", "requests"),
+    *("pod_fixed", "default", "default_request", "min", "max", "max_limit_request_ratio", "hard", "used"),
+)
+_OF_QUOTAS: Final = ("requests.", "limits.")
 _CHOSEN_SUFFIX: Final = ("hugepages-", "attachable-volumes-csi-", "attachable-volumes-")
 """Resources whose other names somebody chose below a prefix that a scheduler reads."""
 _NUMERIC: Final = ("Gt", "Lt")
@@ -154,6 +163,8 @@ class _Walk:
 
     def _special(self, value: Any) -> Any:
         if isinstance(value, OwnerReference):
+            return msgspec.structs.replace(self._owner(value), uid=self._text(value.uid))
+        if isinstance(value, ScaleTarget):
             return self._owner(value)
         if isinstance(value, Condition):
             reason = value.reason if value.reason in REASONS else ""
@@ -162,12 +173,12 @@ class _Walk:
         changes = {name: self._field(name, getattr(value, name), value) for name in value.__struct_fields__}
         return msgspec.structs.replace(value, **changes)
 
-    def _owner(self, owner: OwnerReference) -> OwnerReference:
-        name, uid = self._text(owner.name), self._text(owner.uid)
+    def _owner(self, owner: OwnerT) -> OwnerT:
         if (owner.api_version.rpartition("/")[0], owner.kind) in RE_CREATING_KINDS:
-            return msgspec.structs.replace(owner, name=name, uid=uid)
+            return msgspec.structs.replace(owner, name=self._text(owner.name))
         version = owner.api_version if owner.api_version in OWNER_API_VERSIONS else self._text(owner.api_version)
-        return msgspec.structs.replace(owner, name=name, uid=uid, kind=self._kind(owner.kind), api_version=version)
+        name, kind = self._text(owner.name), self._kind(owner.kind)
+        return msgspec.structs.replace(owner, name=name, kind=kind, api_version=version)
 
     def _field(self, name: str, value: Any, of: Any) -> Any:
         if isinstance(value, msgspec.Struct):
@@ -181,10 +192,12 @@ class _Walk:
         if name == "values" and isinstance(of, ExitCodesPattern):
             return value
         if name in ("value", "values") and isinstance(value, str | tuple):
-            return self._values(of.key, value, getattr(of, "operator", ""))
+            return self._values(getattr(of, "key", ""), value, getattr(of, "operator", ""))
         if isinstance(value, tuple):
             return tuple(self.struct(one) if isinstance(one, msgspec.Struct) else self._text(one) for one in value)
         if not isinstance(value, str):
+            return value
+        if name == "type" and value in LIMIT_TYPES:
             return value
         return self._condition(value) if name == "type" else self._text(value)
 
@@ -220,6 +233,8 @@ class _Walk:
     def _resource(self, name: str) -> str:
         if is_kept_resource(name):
             return name
+        if of_quota := next(filter(name.startswith, _OF_QUOTAS), ""):
+            return of_quota + self._resource(name.removeprefix(of_quota))
         prefix = next(filter(name.startswith, _CHOSEN_SUFFIX), "")
         return prefix + self._text(name.removeprefix(prefix))
 

@@ -10,6 +10,7 @@ from kubesched.api import MAX_INT64
 
 __all__ = [
     "CONDITIONS",
+    "LIMIT_TYPES",
     "OWNER_API_VERSIONS",
     "OWNER_KINDS",
     "REASONS",
@@ -58,18 +59,30 @@ CONDITIONS: Final = frozenset(
     )
 )
 """Conditions of nodes, pods and Jobs."""
+LIMIT_TYPES: Final = frozenset(("Container", "PersistentVolumeClaim", "Pod"))
+"""What a LimitRange has limits for."""
 REASONS: Final = frozenset(
     (
         "Deferred",
         "Error",
+        "Evicted",
         "Infeasible",
+        "NodeAffinity",
+        "NodeLost",
+        "NodeShutdown",
+        "OutOfcpu",
+        "OutOfmemory",
+        "OutOfpods",
         "PreemptionByScheduler",
         "SchedulerError",
         "SchedulingGated",
+        "Shutdown",
+        "Terminated",
+        "UnexpectedAdmissionError",
         "Unschedulable",
     )
 )
-"""Reasons of conditions that a scheduler reads or writes."""
+"""Reasons of conditions that a scheduler reads or writes, and for which a kubelet ends a pod."""
 _VALUES: Final = frozenset(
     (
         *("True", "False", "Unknown"),  # status of a condition
@@ -88,6 +101,8 @@ _VALUES: Final = frozenset(
         *("IfHealthyBudget", "AlwaysAllow"),
         *("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
         *("Filesystem", "Block", "Immediate", "WaitForFirstConsumer"),
+        *("BestEffort", "NotBestEffort", "NotTerminating", "PriorityClass"),  # scopes of quotas
+        *("CrossNamespacePodAffinity", "VolumeAttributesClass"),
         *("true", "false", "yes"),  # annotations
     )
 )
@@ -138,7 +153,7 @@ _NAMES: Final = {
 _DEFINED_NAMES: Final = frozenset(f"{prefix}kubernetes.io/{name}" for prefix, names in _NAMES.items() for name in names)
 _RESOURCES: Final = frozenset(
     (
-        *("cpu", "memory", "ephemeral-storage", "storage", "pods"),
+        *("cpu", "memory", "ephemeral-storage", "storage", "pods", "count/pods"),
         *(f"attachable-volumes-{disk}" for disk in ("aws-ebs", "azure-disk", "cinder", "gce-pd")),
     )
 )

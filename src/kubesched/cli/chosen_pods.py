@@ -19,10 +19,12 @@ class ChosenPods(NamedTuple):
     Attributes:
         pods: each once.
         what: which ones they are, as an adjective: `pending`, `chosen`.
+        namespace: of all pending pods, the only one that is meant; empty for all.
     """
 
     pods: "tuple[Pod, ...]"
     what: str
+    namespace: str = ""
 
     @property
     def is_one(self) -> bool:
@@ -56,7 +58,7 @@ def choose_pods(
     _check_namespace(namespace, everything)
     pods = [obj for obj in everything if isinstance(obj, Pod) and namespace in ("", obj.namespace)]
     if not names and selector is None:
-        return ChosenPods(tuple(pod for pod in pods if _is_pending(pod)), "pending")
+        return ChosenPods(tuple(pod for pod in pods if _is_pending(pod)), "pending", namespace)
     if not names:
         return ChosenPods(_preferred(_selected(pods, selector or "")), "chosen")
     chosen: dict[str, Pod] = {}

@@ -18,7 +18,7 @@ from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.plugin_log import log_faults_once
 
 if TYPE_CHECKING:
-    from kubesched.api import Workload
+    from kubesched.api import KubeObject, Workload
     from kubesched.config import ConfigSource
     from kubesched.errors import InputError
     from kubesched.setup import ExtenderCalls, Setup
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _WORKLOADS: Final = frozenset(("Deployment", "DaemonSet", "Job", "CronJob"))
 """Kinds that a manifest may have and a snapshot need not."""
+EXPLAINED: Final = "explained as if created"
+_MAX_NAMED: Final = 3
 _ADVICE: Final = "; to add the pods of new workloads, use --manifest FILE"
 
 
@@ -272,3 +274,28 @@ def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":
     from kubesched.extender.client import ExtenderCaller
 
     return ExtenderCaller(configured)
+
+
+def note_refused(objects: "Iterable[KubeObject]", then: str, keys: Collection[str] | None = None) -> None:
+    """Note which pods of manifests an API server would not create.
+
+    Args:
+        objects: the cluster with the objects of the manifests.
+        then: what becomes of these pods here.
+        keys: `namespace/name` of the pods that the command is about; None for all.
+    """
+    from kubesched.admission import Refusals, is_from_manifest
+    from kubesched.api import Pod
+
+    known = list(objects)
+    pods = [one for one in known if isinstance(one, Pod)]
+    new = [pod for pod in pods if is_from_manifest(pod)]
+    refusals = Refusals(known, [pod for pod in pods if not is_from_manifest(pod)])
+    refused: dict[str, list[str]] = {}
+    for pod in new:
+        fault = refusals.admit(pod)
+        if fault and (keys is None or pod.key in keys):
+            refused.setdefault(fault, []).append(pod.key)
+    for fault, of in refused.items():
+        named = ", ".join(of[:_MAX_NAMED]) + (", ..." if len(of) > _MAX_NAMED else "")
+        note(f"the API server would not create {_count(len(of), 'pod')} ({named}): {fault}; {then}")

@@ -1,7 +1,6 @@
 """`kubesched`: the group of all commands, and the exit codes and messages of their errors."""
 
 import logging
-import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from kubesched.cli.json_log import json_log, with_json_log
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
 from kubesched.cli.standard_streams import checked_output, discard_the_rest, with_own_output
-from kubesched.errors import KubeschedError
+from kubesched.errors import KubeschedError, error_message
 from kubesched.version import VERSION, VERSION_TEXT
 
 _COMMANDS: Final = (
@@ -36,8 +35,6 @@ _COMMANDS: Final = (
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
-_FURTHER_LINE: Final = re.compile(r"(?<=\n)(?! )")
-"""The start of a line that is not indented, and could look like another message."""
 
 
 class _Commands(Mapping[str, click.Command]):
@@ -124,7 +121,7 @@ def _end(message: str, code: int) -> NoReturn:
         log.log(logging.ERROR, message, logger="kubesched")
         sys.exit(code)
     try:
-        print_text(f"kubesched: error: {_FURTHER_LINE.sub('  ', message)}", is_error=True)
+        print_text(error_message(message), is_error=True)
     except OSError:  # the exit code has to tell
         discard_the_rest(sys.stderr)
     sys.exit(code)
@@ -152,7 +149,7 @@ def main() -> None:
     \b
     With kubectl:
       kubectl get -A -o json > cluster.json \\
-        nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,csinodes,csidrivers,csistoragecapacities,volumeattachments
+        nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,jobs,csinodes,csidrivers,csistoragecapacities,volumeattachments,runtimeclasses,limits,quota,hpa
 
     Exit codes: 0 success; 1 a check you asked for failed; 2 invalid input; 130 interrupted.
     """  # noqa: D301

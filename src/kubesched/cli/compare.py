@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import note, note_missing_kinds, read_cluster
+from kubesched.cli.cluster import note, note_missing_kinds, note_refused, read_cluster
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.plugin_log import log_faults_once
@@ -104,6 +104,8 @@ def compare(
     cluster = read_cluster(snapshots, manifests, kinds=kinds, skip_bad_objects=skip_bad_objects)
     if snapshots:
         note_missing_kinds(cluster, kinds)
+    if manifests:
+        note_refused(cluster, "counted as pending")
     if cluster.scheduler_config:
         advice = "to compare it, save it in a file and name it with --config"
         note(f"the schedulerConfig of the snapshot is not used; {advice}")

@@ -1,14 +1,14 @@
 """`kubesched explain`: explain why pods are pending, why a pod goes to its node, or why no node fits."""
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
-from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.cluster import EXPLAINED, extender_calls, note_refused, read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
@@ -21,7 +21,7 @@ from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
     from kubesched.api import Pod
-    from kubesched.explanation import Explanation
+    from kubesched.explanation import Explanation, Rows
     from kubesched.reports import Page
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
@@ -134,6 +134,8 @@ def explain(
         _print_new_pod(asked, pod, view)
         return
     chosen = choose_pods(cluster, names, namespace, selector)
+    if manifests:
+        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods])
     if chosen.is_one:
         _print_pod(asked, chosen.pods[0], view)
         return
@@ -167,6 +169,10 @@ class _Asked(NamedTuple):
     calls: "ExtenderCalls | None"
     again: str
     output: str
+
+    def calls_of_run(self) -> "ExtenderCalls | None":
+        """New calls of the extenders, which a run closes; None where they are not called."""
+        return None if self.calls is None else extender_calls(self.setup, "call")
 
 
 # --- one pod ---
@@ -213,7 +219,7 @@ def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Pa
 
     from kubesched.explanation import explanation_page, node_page
 
-    if view.nodes:
+    if view.nodes and explanation.ended is None:
         page = node_page(explanation, [_position(explanation, name) for name in view.nodes])
         return msgspec.structs.replace(page, next_command=again)
     return explanation_page(
@@ -278,45 +284,94 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
-    from kubesched.api import ReplicaSet, Workload, workload_of
-    from kubesched.explanation import Explainer, gangs_of, overview_lines, overview_page
+    """Explain pending pods as a simulation places them, and others as if they were pending."""
+    from kubesched.explanation import Rows, answer_of, as_line, gangs_of, hanging_pods, overview_page
 
-    sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
-    meant = {pod.key for pod in chosen.pods}
+    meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
-
-    def workload(pod: "Pod") -> str:
-        return str(workload_of(pod, sets) or Workload.alone(pod))
-
-    with Explainer(asked.cluster, asked.setup, nominations=False, extender_calls=asked.calls) as explainer:
-        served = [pod for pod in explainer.pending if pod.key in meant]
-        served += [pod for pod in chosen.pods if pod.node_name and pod.scheduler_name in explainer.frameworks]
-        explained = explainer.each(served)
-        if asked.output == "jsonl":  # line by line: together they may be larger than the memory
-            for line in overview_lines(_noting_failures(explained, failed), workload, explainer.fixes):
-                print_line(line)
-            _end(failed)
-            return
-        page = overview_page(
-            _noting_failures(_with_progress(explained, len(served)), failed),
-            workload,
-            explainer.fixes,
-            foreign=[pod for pod in explainer.foreign if pod.key in meant],
-            gangs=gangs_of(asked.cluster, chosen.pods),
-            what=chosen.what,
-            again=asked.again,
-            with_lines=asked.output == "json",
-        )
-    print_report(page, asked.output)
+    lines: list[dict[str, Any]] = []
+    rows, foreign = Rows(), []
+    emit = print_line if asked.output == "jsonl" else lines.append  # together they may be larger than the memory
+    has_lines = asked.output in ("json", "jsonl")
+    workload_of = _workloads(asked.cluster)
+    if meant or not chosen.pods:
+        foreign = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
+    pods = chosen.pods
+    if chosen.what == "pending":
+        pods = (*pods, *(pod for pod in hanging_pods(asked.cluster) if chosen.namespace in ("", pod.namespace)))
+    for explanation, fixes in _placed(asked, pods):
+        said = rows.take(answer_of(explanation, workload_of(explanation.pod), fixes))
+        if explanation.failure is not None:
+            failed.append(explanation.pod.key)
+        if has_lines:
+            emit(as_line(explanation) | said)
+    if asked.output != "jsonl":
+        gangs = gangs_of(asked.cluster, chosen.pods)
+        page = overview_page(rows, foreign=foreign, gangs=gangs, what=chosen.what, again=asked.again, lines=lines)
+        print_report(page, asked.output)
     _end(failed)
 
 
-def _noting_failures(explained: "Iterable[Explanation]", failed: list[str]) -> "Iterator[Explanation]":
-    """Add the pods for which a plugin failed to a list."""
-    for explanation in explained:
-        if explanation.failure is not None:
-            failed.append(explanation.pod.key)
-        yield explanation
+def _take_pending(
+    asked: _Asked,
+    meant: Collection[str],
+    rows: "Rows",
+    workload_of: "Callable[[Pod], str]",
+    emit: "Callable[[dict[str, Any]], None] | None",
+    failed: list[str],
+) -> "list[Pod]":
+    """Add the pending pods to the rows.
+
+    Args:
+        meant: `namespace/name` of these pods.
+        emit: takes the line of each pod; None for nothing.
+        failed: takes the pods for which a plugin failed.
+    Returns: those of them that no profile serves.
+    """
+    from kubesched.explanation import State, as_line
+    from kubesched.planning import PendingPods
+
+    said: dict[str, dict[str, str]] = {}
+
+    def line(explanation: "Explanation") -> None:
+        key = explanation.pod.key
+        if emit is not None:
+            emit(as_line(explanation) | said[key])
+
+    with progress_bar("placing") as progress:
+        pending = PendingPods(asked.cluster, asked.setup, workload_of, asked.calls_of_run, progress)
+    with pending:
+        for answer in pending.answers(meant):
+            said[answer.pod] = rows.take(answer) | ({"node": answer.node} if answer.node else {})
+            if answer.state is State.FAILED:
+                failed.append(answer.pod)
+        held = list(pending.not_tried(said)) if emit is not None else []
+    if emit is not None:
+        pending.each_attempt(said, line)
+        for explanation in held:
+            line(explanation)
+    return [pod for pod in pending.foreign if pod.key in meant]
+
+
+def _placed(asked: _Asked, pods: "Iterable[Pod]") -> "Iterator[tuple[Explanation, Callable[[Explanation], Any]]]":
+    """Explain pods that have a node as if they were pending; and what finds their fixes."""
+    from kubesched.explanation import Explainer
+
+    names = {profile.scheduler_name for profile in asked.setup.profiles}
+    placed = [pod for pod in pods if pod.node_name and pod.scheduler_name in names]
+    if not placed:
+        return
+    with Explainer(asked.cluster, asked.setup, extender_calls=asked.calls_of_run()) as explainer:
+        for explanation in _with_progress(explainer.each(placed), len(placed)):
+            yield explanation, explainer.fixes
+
+
+def _workloads(cluster: "ClusterObjects") -> "Callable[[Pod], str]":
+    """What finds the workload of a pod, such as `Deployment shop/web`."""
+    from kubesched.api import ReplicaSet, Workload, workload_of
+
+    sets = {one.key: one for one in cluster.of(ReplicaSet)}
+    return lambda pod: str(workload_of(pod, sets) or Workload.alone(pod))
 
 
 def _end(failed: Collection[str]) -> None:

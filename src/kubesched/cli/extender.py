@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kubesched.serving import Server, TlsFiles
 
 _MIB: Final = 2**20
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 
 @click.group(invoke_without_command=True)
@@ -207,8 +206,7 @@ def _serve(
 ) -> None:
     import os
 
-    from kubesched.cli.signals import ending_on_signals, run_until_told
-    from kubesched.extender.server import advice, run_extender
+    from kubesched.programs import advice_on_extender, serve_until_told
     from kubesched.serving import set_up_logging
     from kubesched.setup import set_up
 
@@ -219,33 +217,12 @@ def _serve(
         _announce(served, server, options)
 
     def on_ready(served: "Extender") -> None:
-        n_nodes = served.cluster_state.columns.n_nodes if options.is_watched else None
-        sentences = advice(
-            served.offer,
-            setup.configuration,
-            n_nodes=n_nodes,
-            is_watched=options.is_watched,
-            profiles=setup.profiles,
-            preemption_helps=options.preemption_helps,
-            is_open=_is_open(options),
-        )
-        for sentence in sentences:
+        for sentence in advice_on_extender(served, setup, options):
             note(sentence)
         note(f"ready: {', '.join(served.offer.verbs)}")
 
-    async def serve() -> bool:
-        with ending_on_signals() as ending:
-            await run_extender(setup, options, stop=ending.stop, on_listening=on_listening, on_ready=on_ready)
-        return ending.is_interrupted
-
-    if run_until_told(serve()):
+    if serve_until_told(setup, options, on_listening=on_listening, on_ready=on_ready):
         raise click.Abort
-
-
-def _is_open(options: "ExtenderOptions") -> bool:
-    """Whether other machines reach the extender and need no certificate."""
-    tls = options.server.tls
-    return options.server.host not in _LOOPBACK and (tls is None or tls.client_ca is None)
 
 
 def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") -> None:

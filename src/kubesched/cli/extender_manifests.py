@@ -117,6 +117,7 @@ def manifests(
     from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions
     from kubesched.extender.manifests import manifests as make_manifests
     from kubesched.extender.server import find_offer, served_profiles, watched_kinds
+    from kubesched.manifests import plugin_grants
     from kubesched.setup import readers_of, set_up
 
     with refuse_bad_input():
@@ -145,6 +146,7 @@ def manifests(
             client_secret=client_secret,
             client_names=client_names,
             managed_resources=managed_resources,
+            plugin_grants=plugin_grants(profiles),
         )
         offer = find_offer(profiles, bind=bind)
         documents = make_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
@@ -157,18 +159,18 @@ def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]
 
 
 def _print(
-    documents: Iterable[Mapping[str, Any]], options: "ManifestOptions", readers: Mapping[str, Sequence[str]]
+    documents: Iterable[dict[str, Any]], options: "ManifestOptions", readers: Mapping[str, Sequence[str]]
 ) -> None:
     from kubesched.documents import write_yaml
-    from kubesched.manifests import why_read
+    from kubesched.manifests import rule_comments, why_read
 
     print_verbatim(
         f"# Pods with spec.schedulerName: {' or '.join(options.scheduler_names)} are scheduled with the extender.\n"
     )
     texts = []
     for document in documents:
-        rules = document.get("rules", ())
-        texts.append(write_yaml(document, {f"rules[{row}]": why_read(one, readers) for row, one in enumerate(rules)}))
+        reads = {f"rules[{row}]": why_read(one, readers) for row, one in enumerate(document.get("rules", ()))}
+        texts.append(write_yaml(document, reads | rule_comments(document, options.plugin_grants)))
     print_verbatim("---\n".join(texts))
 
 

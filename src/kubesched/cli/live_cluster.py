@@ -84,8 +84,8 @@ def read_live(
     import asyncio
 
     from kubesched.capture import read_live_cluster
-    from kubesched.cli.signals import leaving_on_sigterm
     from kubesched.cluster import ApiClient
+    from kubesched.signals import leaving_on_sigterm
     from kubesched.snapshot import ListedObjects
 
     access = _find_access(source)

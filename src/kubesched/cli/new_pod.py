@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from kubesched.cli.cluster import note
+from kubesched.cli.cluster import EXPLAINED, note, note_refused
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
@@ -23,6 +23,8 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     workloads = (Pod, ReplicaSet, ReplicationController, StatefulSet)
     admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
     pods = [known for known in admitted.objects if isinstance(known, Pod)]
+    if not pods and admitted.without_pods:
+        raise InputError(f"{file}: no pod to explain: {'; '.join(admitted.without_pods)}")
     if not pods:
         pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead
         return pod, list(claims)
@@ -37,4 +39,5 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     if len(pods) > 1:
         alike = f"{file} has {len(pods)} pods that are alike; {pods[0].key} is explained"
         note(f"{alike}; kubesched fit -f {file} answers for all")
+    note_refused([*cluster, *admitted.objects], EXPLAINED, [pods[0].key])
     return pods[0], [known for known in admitted.objects if not isinstance(known, Pod)]

@@ -18,22 +18,28 @@ def plugin() -> None:
 
 
 @plugin.command()
-@click.argument("name")
-def new(name: str) -> None:
+@click.argument("plugin_name", metavar="NAME")
+def new(plugin_name: str) -> None:
     """Write a new plugin and its test.
 
     NAME is the name of the class, such as TeamZone. The files are then team_zone.py and test_team_zone.py in the
-    current folder. The test passes as it is. Existing files are never overwritten.
+    current folder. A name such as team-zone or team.zone becomes the `name` of a class TeamZone. The test passes as it
+    is. Existing files are never overwritten.
     """
-    from kubesched.cli.plugin_template import module_of, plugin_files
+    from kubesched.cli.plugin_template import class_of, module_of, plugin_files
     from kubesched.setup import find_plugins
 
-    if not (name.isidentifier() and name.isascii() and name[0].isupper() and "_" not in name):
-        raise BadInput(f"{name!r} is not the name of a class; write it like TeamZone")
+    is_class = "-" not in plugin_name and "." not in plugin_name
+    name = plugin_name if is_class else class_of(plugin_name)
+    if not (
+        plugin_name[-1:].isalnum() and name.isidentifier() and name.isascii() and name[0].isupper() and "_" not in name
+    ):
+        raise BadInput(f"{plugin_name!r} is not the name of a plugin; write it like TeamZone or team-zone")
     with refuse_bad_input():
         registry = find_plugins()
-    if name in registry:
-        raise BadInput(f"a plugin named {name} already exists ({registry[name].origin}); choose another name")
+    if plugin_name in registry:
+        origin = registry[plugin_name].origin
+        raise BadInput(f"a plugin named {plugin_name} already exists ({origin}); choose another name")
     if keyword.iskeyword(name):
         raise BadInput(f"{name} is a keyword of Python; choose another name")
     if name in sys.modules["kubesched"].__all__:  # a room may not import from the package
@@ -41,7 +47,7 @@ def new(name: str) -> None:
     module = module_of(name)
     if module in sys.stdlib_module_names or module in ("kubesched", "pytest"):
         raise BadInput(f"{module}.py would hide the Python module {module}; choose another name")
-    files = plugin_files(name)
+    files = plugin_files(name, plugin_name)
     for file in files:
         if Path(file).exists() or Path(file).is_symlink():
             raise BadInput(f"{file} already exists, and is not overwritten; choose another name, or another folder")

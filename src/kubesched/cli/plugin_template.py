@@ -3,16 +3,16 @@
 import re
 from typing import Final
 
-__all__ = ["module_of", "plugin_files"]
+__all__ = ["class_of", "module_of", "plugin_files"]
 
-_PLUGIN: Final = '''"""{name}: nodes that are labelled for a team are for the pods of that team."""
+_PLUGIN: Final = '''"""{plugin}: nodes that are labelled for a team are for the pods of that team."""
 
 from kubesched import CycleState, NodeInfo, Plugin, PluginArgs, Pod, Status
 
 
 class {name}(Plugin):
     """Keep pods off the nodes of other teams, and prefer the nodes of their own team."""
-
+{declared}
     class Args(PluginArgs):
         """Arguments in pluginConfig.
 
@@ -55,7 +55,7 @@ POD = make_pod("web", labels={{"team": "red"}})
 def test_the_nodes_of_other_teams_are_closed():
     assert filter_all({name}(), POD, NODES) == {{
         "red-1": Status.SUCCESS,
-        "blue-1": Status.unresolvable("node(s) belonged to another team").by("{name}"),
+        "blue-1": Status.unresolvable("node(s) belonged to another team").by("{plugin}"),
         "shared-1": Status.SUCCESS,
     }}
 
@@ -88,8 +88,25 @@ def module_of(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def plugin_files(name: str) -> dict[str, str]:
-    """File -> text of a new plugin and of its test."""
+def class_of(plugin: str) -> str:
+    """The class for a plugin whose name is not that of a class.
+
+    Example:
+        assert class_of("my-plugin") == "MyPlugin"
+    """
+    return "".join(word[:1].upper() + word[1:] for word in re.split("[._-]", plugin))
+
+
+def plugin_files(name: str, plugin: str) -> dict[str, str]:
+    """File -> text of a new plugin and of its test.
+
+    Args:
+        name: of the class.
+        plugin: the name in configurations.
+    """
     module = module_of(name)
+    declared = "" if plugin == name else f'\n    name = "{plugin}"\n'
     texts = {f"{module}.py": _PLUGIN, f"test_{module}.py": _TEST}
-    return {file: text.format(name=name, module=module) for file, text in texts.items()}
+    return {
+        file: text.format(name=name, plugin=plugin, module=module, declared=declared) for file, text in texts.items()
+    }

@@ -34,6 +34,8 @@ plugin_option = click.option(
 def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
     """List the plugins that a configuration can refer to, or describe the plugin NAME with its arguments.
 
+    NAME is that of the plugin, or of its class.
+
     In-tree plugins come first, in the order of the default profile. Legacy plugins follow: kube-scheduler had them in
     earlier versions, for example in a Policy. Then come plugins of installed packages. Both run only where a profile
     enables them. Plugins given with --plugin come last. WEIGHT is the default weight of a score plugin.
@@ -113,10 +115,11 @@ def _page(registry: "Registry", name: str) -> "Page":
     from kubesched.config import describe_args, did_you_mean
     from kubesched.reports import Cell, Check, Column, Level, Page, Paragraph, Table
 
-    if name not in registry:
+    found = registry.named(name)
+    if found is None:
         near = did_you_mean(name, [plugin.name for plugin in registry])
         raise BadInput(f"no plugin has the name {name}; {near or 'kubesched plugins lists them'}")
-    row, plugin_class = _describe(registry[name]), registry[name].plugin_class
+    row, plugin_class = _describe(found), found.plugin_class
     arguments = describe_args(plugin_class.Args)
     purpose = next(iter(cleandoc(plugin_class.__dict__.get("__doc__") or "").splitlines()), "")
     facts = [f"Extension points: {', '.join(row.extension_points) or 'none'}."]

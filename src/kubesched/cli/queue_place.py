@@ -27,7 +27,7 @@ class QueuePlace(NamedTuple):
         from kubesched.explanation import choice
 
         placement, chosen = self.placement, choice(explanation)
-        alone = chosen.best.node if chosen is not None else ""
+        alone = chosen.best.node if chosen is not None and explanation.turned_down is None else ""
         if not self.n_before and placement.node == alone:
             return ""
         pods = {0: "no pod is", 1: "1 pod is"}.get(self.n_before, f"{self.n_before} pods are")

@@ -164,11 +164,12 @@ def scheduler(
     import logging
     import os
 
-    from kubesched.cli.signals import ending_on_signals, ignoring_sigusr2, run_until_told
+    from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
 
     ctx.with_resource(ignoring_sigusr2())
     from kubesched.config import check_feature_gates
-    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_scheduler, run_shadow
+    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_shadow
+    from kubesched.programs import schedule_until_told
     from kubesched.scheduler import TieBreak
     from kubesched.serving import set_up_logging
     from kubesched.setup import set_up
@@ -217,19 +218,19 @@ def scheduler(
         names = ", ".join(profile.scheduler_name for profile in setup.profiles)
         report(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
 
-    async def schedule() -> bool:
+    async def compare_bindings() -> bool:
+        explain = _explain_options(config, references, plugin_args)
         with ending_on_signals() as ending:
-            if shadow:
-                explain = _explain_options(config, references, plugin_args)
-                await run_shadow(
-                    setup, options, shadow_dir, explain, stop=ending.stop, on_started=on_started, on_ready=on_ready
-                )
-            else:
-                await run_scheduler(setup, options, stop=ending.stop, on_started=on_started, on_ready=on_ready)
+            await run_shadow(
+                setup, options, shadow_dir, explain, stop=ending.stop, on_started=on_started, on_ready=on_ready
+            )
         return ending.is_interrupted
 
     try:
-        is_interrupted = run_until_told(schedule())
+        if shadow:
+            is_interrupted = run_until_told(compare_bindings())
+        else:
+            is_interrupted = schedule_until_told(setup, options, on_started=on_started, on_ready=on_ready)
     except LeaseLostError:  # the log says so; the kubelet starts the process again
         raise click.exceptions.Exit(1) from None
     if is_interrupted:

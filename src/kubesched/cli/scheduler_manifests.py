@@ -59,7 +59,13 @@ def manifests(
     ConfigMap. Without --replace, the cluster's own scheduler does not change: pods ask for the new one by
     spec.schedulerName. Comments explain each field. Notes on the result go to standard error.
     """  # noqa: D301
-    from kubesched.manifests import CONFIG_FILE, SchedulerInstallation, scheduler_manifests, write_commented
+    from kubesched.manifests import (
+        CONFIG_FILE,
+        SchedulerInstallation,
+        plugin_grants,
+        scheduler_manifests,
+        write_commented,
+    )
     from kubesched.setup import readers_of, set_up
 
     if config is not None and scheduler_name is not None:
@@ -85,6 +91,7 @@ def manifests(
             given=_fields_of(config, references),
             kinds=setup.watched_kinds,
             readers=readers_of(setup.profiles),
+            plugin_grants=plugin_grants(setup.profiles),
             arguments=arguments,
             files=mounted.files,
             imports_files=any(file.suffix == ".py" for file in plugin_files),

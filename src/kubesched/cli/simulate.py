@@ -113,7 +113,7 @@ def simulate(
                 report, found = simulated(what_if, read.objects, run)
             else:
                 report = run(changed.objects, new)
-        n_pending = sum(one.is_left_pending or bool(one.awaits) for one in report.placements)
+        n_pending = sum(one.is_left_pending or one.is_not_created for one in report.placements)
         explain = "" if what_if else same_cluster("explain")
         n_failed = _print(report, found, output, explain, read.taken_at, _more_words(what_if) if n_pending else "")
     if n_failed or (fail_on_pending and n_pending):
@@ -156,10 +156,10 @@ def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
 def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
     """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
     from kubesched.scheduler import TieBreak
-    from kubesched.simulator import place, placed_line
+    from kubesched.simulator import not_seen, place, placed_line
 
     n_pending = n_failed = 0
-    for placed in place(simulator, TieBreak(tie_break)):
+    for placed in chain(place(simulator, TieBreak(tie_break)), not_seen(simulator)):
         print_line(placed_line(placed))
         n_pending += not placed.node
         n_failed += placed.is_failed

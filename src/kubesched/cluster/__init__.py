@@ -7,9 +7,11 @@ from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.discovery import ServedKind, find_served
+from kubesched.cluster.event_recorder import EventRecorder
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
 from kubesched.cluster.listing import ListedObject, list_objects, list_raw
+from kubesched.cluster.plugin_requests import PluginRequests
 from kubesched.cluster.proxies import check_server, proxy_from_environment
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
@@ -26,8 +28,10 @@ __all__ = [
     "Backoff",
     "ClusterWatch",
     "Credentials",
+    "EventRecorder",
     "Feed",
     "ListedObject",
+    "PluginRequests",
     "Reflector",
     "ReflectorCounts",
     "Restart",

@@ -231,8 +231,12 @@ class Ruler:
 
 
 def _is_pending(placement: Placement) -> bool:
-    """Whether a pod has no node; also one whose scheduler name the other side alone has."""
-    return placement.is_left_pending or (placement.state is PodState.NOT_TRIED and not placement.profile)
+    """Whether a pod has no node; also one whose scheduler name the other side alone has, or that is refused."""
+    return (
+        placement.is_left_pending
+        or bool(placement.refused)
+        or (placement.state is PodState.NOT_TRIED and not placement.profile)
+    )
 
 
 def _label(node: Node, keys: Iterable[str], present: str = "") -> str:

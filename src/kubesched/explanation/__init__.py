@@ -3,6 +3,7 @@
 from kubesched.explanation.advice import advice
 from kubesched.explanation.choice import Choice, Ranked, choice
 from kubesched.explanation.document import N_NEAREST, as_document
+from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explainer import Explainer, explain, find_pod, unplaced
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.fix import Change, Edit, Fix
@@ -16,8 +17,11 @@ from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.node_page import node_page
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
-from kubesched.explanation.overview import overview_lines, overview_page
+from kubesched.explanation.outcome import Outcome, State, diagnosis, outcome
+from kubesched.explanation.overview import PodAnswer, Rows, Told, answer_of, overview_page
 from kubesched.explanation.page import explanation_page
+from kubesched.explanation.rejection import eviction_sentence
+from kubesched.explanation.unscheduled import Ended, hanging_pods
 
 __all__ = [
     "MAX_FIXES",
@@ -26,6 +30,7 @@ __all__ = [
     "Change",
     "Choice",
     "Edit",
+    "Ended",
     "Explainer",
     "Explanation",
     "Fix",
@@ -33,13 +38,22 @@ __all__ = [
     "GroupFit",
     "Obstacle",
     "ObstacleRow",
+    "Outcome",
     "PluginVerdicts",
+    "PodAnswer",
     "Preemption",
     "Ranked",
+    "Rows",
+    "State",
+    "Told",
     "advice",
+    "answer_of",
     "as_document",
     "as_line",
     "choice",
+    "diagnosis",
+    "evaluate",
+    "eviction_sentence",
     "explain",
     "explanation_page",
     "find_group",
@@ -47,12 +61,13 @@ __all__ = [
     "fixes",
     "gangs_of",
     "group_page",
+    "hanging_pods",
     "nearest",
     "no_such_pod",
     "node_page",
     "obstacle_rows",
     "obstacles",
-    "overview_lines",
+    "outcome",
     "overview_page",
     "place_group",
     "shortages",

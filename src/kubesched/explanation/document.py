@@ -8,17 +8,19 @@ import numpy as np
 from kubesched.explanation.advice import advice
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation, Preemption
+from kubesched.explanation.hooks import HookAnswer
 from kubesched.explanation.lines import as_line, rejection
 from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.obstacles import obstacles
+from kubesched.framework import Code
 from kubesched.scheduler import ExtenderAnswer, default_sample
 
 N_NEAREST: Final = 20
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
-    """The fields of as_line, and `runsOn`, `heldBack`, `nNodes`, `nearest`, `advice`, `extenders`, `preemption`,
-    `choice`, `defaultSample`, `notes`.
+    """The fields of as_line, and `hangs`, `runsOn`, `heldBack`, `hooks`, `nNodes`, `nearest`, `advice`, `extenders`,
+    `preemption`, `choice`, `defaultSample`, `notes`; of a pod that has ended `pod`, `profile`, `plugins` and `ended`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -27,8 +29,12 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
         assert document["nNodes"] == 2 and document["choice"]["best"]["node"] == "n1"
     """
     document = as_line(explanation)
+    if explanation.ended is not None:
+        return {**document, "ended": msgspec.to_builtins(explanation.ended)}
+    document["hangs"] = explanation.hangs
     document["runsOn"] = _current_node(explanation)
     document["heldBack"] = explanation.held_back
+    document["hooks"] = [_hook(answer) for answer in explanation.hooks]
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
     document["nearest"] = [near_document(explanation, position) for position in order[:N_NEAREST].tolist()]
@@ -52,6 +58,18 @@ def _current_node(explanation: Explanation) -> dict[str, Any]:
         return {"node": explanation.runs_on} if explanation.runs_on else {}
     total = int(scores.total[position])
     return {"node": explanation.runs_on, "total": total, "rank": 1 + int(np.count_nonzero(scores.total > total))}
+
+
+def _hook(answer: HookAnswer) -> dict[str, Any]:
+    said = {
+        "plugin": answer.plugin,
+        "point": answer.point,
+        "node": answer.node,
+        "code": Code.WAIT.value if answer.seconds else answer.status.code.value,
+        "reasons": list(answer.status.reasons),
+        "seconds": answer.seconds,
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _said(answer: ExtenderAnswer) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Runs the whole profile and every single Filter plugin for one pod, over all nodes, and asks the extenders."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -9,11 +9,14 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.errors import ExtenderError
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
+from kubesched.explanation.hooks import HookAnswer, take
 from kubesched.framework import (
+    Code,
     CycleState,
     FilterResult,
     Framework,
     NodeSearch,
+    Plugin,
     PluginFault,
     Rejections,
     Status,
@@ -24,18 +27,33 @@ from kubesched.framework import (
 from kubesched.scheduler import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
 from kubesched.state import Nodes, PodInfo, Snapshot
 
+_PREEMPTING: Final = ("DefaultPreemption", "DynamicResources")
+"""The bundled PostFilter plugins, whose words are those of preemption."""
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
 
 async def evaluate(
-    framework: Framework, info: PodInfo, *, preempt: bool = False, extenders: Extenders | None = None
+    framework: Framework,
+    info: PodInfo,
+    *,
+    preempt: bool = False,
+    take_node: bool = False,
+    extenders: Extenders | None = None,
 ) -> Explanation:
     """Explain one pod that is on no node.
 
     Args:
         framework: of the pod's profile, over the state to hold it against.
         preempt: whether to ask PostFilter plugins when no node fits.
+        take_node: whether to ask Reserve and Permit plugins about the best node; what they take is given back.
         extenders: whom to ask about the nodes that fit; it waits for their answers.
+
+    Example:
+        from kubesched.scheduler import straight
+
+        with FakeCluster(nodes=[make_node("n1")]) as cluster:
+            info = cluster.cluster_state.pod_info(make_pod("web"))
+            assert straight(evaluate(cluster.framework, info)).feasible == ["n1"]
     """
     snapshot = framework.handle.snapshot()
     state = CycleState(info)
@@ -43,9 +61,13 @@ async def evaluate(
     if diagnosis.result is not None:
         diagnosis.result = _own(diagnosis.result)
     explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
-    explanation.held_back = _held_back(framework, info)
-    for plugin in framework.profile.points["filter"]:
-        explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot)
+    _ask_pre_enqueue(framework, explanation)
+    nominated = _nominated(framework, info, snapshot.nodes)
+    points = framework.profile.points
+    for plugin in (*(one for one in points["preFilter"] if one not in points["filter"]), *points["filter"]):
+        said = _ask_by_itself(framework.only(plugin.name), plugin, info, snapshot, nominated)
+        if plugin in points["filter"] or said.rejected.any():
+            explanation.by_plugin[plugin.name] = said
     explanation.notes = dict(_notes(framework, state, info.pod))
     if not snapshot.n_nodes:
         return explanation
@@ -58,6 +80,8 @@ async def evaluate(
     if explanation.fits:
         if passed is not None or not asked:
             await _score(framework, state, explanation, asked, passed)
+        if take_node and explanation.scores is not None:
+            _take(framework, state, explanation)
     elif preempt and explanation.failure is None:
         explanation.preemption = await _post_filter(framework, state, explanation)
     return explanation
@@ -96,11 +120,16 @@ def _rejections(name: str, nodes: Nodes, answer: ExtenderAnswer) -> list[Rejecti
     return [Rejections(name, Verdicts(values, list(numbers)))] if values.any() else []
 
 
-def _held_back(framework: Framework, info: PodInfo) -> str:
-    """What keeps a pod out of the queue: it is on its way out, or a PreEnqueue plugin holds it."""
-    if info.pod.is_terminating:
-        return "the pod is being deleted"
-    return framework.run_pre_enqueue(info.pod).located
+def _ask_pre_enqueue(framework: Framework, explanation: Explanation) -> None:
+    """Note what keeps a pod out of the queue: it is on its way out, or a PreEnqueue plugin holds it."""
+    if explanation.pod.is_terminating:
+        explanation.held_back = "the pod is being deleted"
+        return
+    status = framework.run_pre_enqueue(explanation.pod)
+    if not status.is_success:
+        answer = HookAnswer(status.plugin, "preEnqueue", status)
+        explanation.hooks.append(answer)
+        explanation.held_back = answer.text
 
 
 def _notes(framework: Framework, state: CycleState, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -113,10 +142,29 @@ def _notes(framework: Framework, state: CycleState, pod: Pod) -> Iterator[tuple[
             _LOG.warning("%s", fault.status.located)
 
 
-def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:
-    (plugin,) = framework.profile.points["filter"]
+def _take(framework: Framework, state: CycleState, explanation: Explanation) -> None:
+    """Note what Reserve and Permit plugins say about the best node; a fault ends the attempt."""
+    answers = take(framework, state, explanation.best[0])
+    explanation.hooks += answers
+    failed = (answer.status for answer in answers if answer.status.code is Code.ERROR)
+    explanation.failure = explanation.failure or next(failed, None)
+
+
+def _nominated(framework: Framework, info: PodInfo, nodes: Nodes) -> dict[int, list[PodInfo]]:
+    """The nominated pods that count for a pod, by the position of their nodes."""
+    by_position: dict[int, list[PodInfo]] = {}
+    if known := framework.handle.nominated:
+        positions, pods = known.on(nodes, info)
+        for position, one in zip(positions.tolist(), pods.infos, strict=True):
+            by_position.setdefault(position, []).append(one)
+    return by_position
+
+
+def _ask_by_itself(
+    framework: Framework, plugin: Plugin, info: PodInfo, snapshot: Snapshot, nominated: Mapping[int, list[PodInfo]]
+) -> PluginVerdicts:
     state = CycleState(info)
-    said = PluginVerdicts(plugin, state, snapshot.nodes)
+    said = PluginVerdicts(plugin, state, snapshot.nodes, nominated=nominated)
     search = NodeSearch(framework, state, snapshot.nodes)
     said.skipped = plugin.name in state.skip_filter
     if not search.status.is_success:
@@ -149,13 +197,20 @@ async def _score(
         for one in await asked.prioritize(scores.nodes):
             scores.add(one.name, one.scores)
     explanation.scores = scores
+    extender_scores = asked is not None and any(one.verb == "prioritize" for one in asked.answers)
+    explanation.compares = framework.has_scores or extender_scores
 
 
 async def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:
     if not framework.profile.points["postFilter"]:
         return None
-    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis)
+    told: list[Status] = []
+    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis, told)
+    others = [one for one in told if one.plugin not in _PREEMPTING]
+    explanation.hooks += [HookAnswer(one.plugin, "postFilter", one) for one in others if one.message]
+    said = ", ".join(one.message for one in told if one.plugin in _PREEMPTING and one.message)
     if answer is None:
-        return Preemption("", (), 0, status.message)
+        return Preemption("", (), 0, status.message, said=said)
     broken = framework.handle.cluster_state.disruption_budgets.broken_by(answer.victims)
-    return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message, broken)
+    node, n_violations = answer.nominated_node_name or "", answer.n_pdb_violations
+    return Preemption(node, answer.victims, n_violations, status.message, broken, said)

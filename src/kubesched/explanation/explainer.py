@@ -14,7 +14,8 @@ from kubesched.explanation.fix import Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.trial import applied
-from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
+from kubesched.explanation.unscheduled import ended_of, why_it_hangs
+from kubesched.framework import Diagnosis, Framework, NominatedPods, Services, VirtualClock
 from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
 from kubesched.setup import (
     ArgsLike,
@@ -42,6 +43,8 @@ class Explainer:
         extender_calls: calls the extenders of the configuration, and is closed with this; without it they are not
             asked.
         nominations: whether pending pods that are nominated to a node keep their room there, as in kube-scheduler.
+        cluster_state: a loaded state to explain on, such as that of a simulation; `snapshot` has then the objects that
+            it does not have, the pending pods among them.
 
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
@@ -66,12 +69,15 @@ class Explainer:
         *,
         nominations: bool = True,
         extender_calls: ExtenderCalls | None = None,
+        cluster_state: ClusterState | None = None,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
-        self.cluster_state = ClusterState()
+        self.cluster_state = ClusterState() if cluster_state is None else cluster_state
         self.loop = EventLoop()
         names = {profile.scheduler_name for profile in setup.profiles}
-        waiting = load_cluster(self.cluster_state, snapshot)
+        known = objects_of(snapshot)
+        waiting = load_cluster(self.cluster_state, known)
+        self._finished = [completed(one) for one in known if isinstance(one, Pod) and one.is_finished]
         self.pending = sorted((pod for pod in waiting if pod.scheduler_name in names), key=lambda pod: -pod.priority)
         self.foreign = [pod for pod in waiting if pod.scheduler_name not in names]
         objects = self.cluster_state.objects
@@ -129,7 +135,17 @@ class Explainer:
                 f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}; '
                 "add a profile with this schedulerName to the configuration"
             )
+        if pod.is_finished:
+            return self._ended(framework, pod)
         return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
+
+    def _ended(self, framework: Framework, pod: Pod) -> Explanation:
+        """Explain a pod that nothing schedules again."""
+        info, snapshot = self.cluster_state.pod_info(pod), framework.handle.snapshot()
+        placed = (one for one in self.cluster_state.objects.list("Pod") if isinstance(one, Pod))
+        found = Explanation(info, framework.profile.scheduler_name, snapshot, Diagnosis(snapshot.n_nodes))
+        found.ended = ended_of(pod, (*self.pending, *self.foreign, *placed))
+        return found
 
     def each(self, pods: str | Pod | Iterable[str | Pod], *, preempt: bool = True) -> Iterator[Explanation]:
         """Explain pods one after another. A pod that is on a node is explained as if it were still pending.
@@ -149,13 +165,14 @@ class Explainer:
             with applied(self.cluster_state, (Edit("Pod", pod.key, lambda pod: None),)):
                 explanation = self.explain(unplaced(pod), preempt=preempt)
                 explanation.runs_on = pod.node_name
+                explanation.hangs = why_it_hangs(pod, self.cluster_state.objects.get)
                 yield explanation
 
     def _found(self, name: str) -> Pod:
         on_a_node = self.cluster_state.objects.get("Pod", name)
         if isinstance(on_a_node, Pod):
             return on_a_node
-        others = (*self.pending, *self.foreign)
+        others = (*self.pending, *self.foreign, *self._finished)
         called_so = next((pod for pod in others if pod.key == name), None)
         return called_so or find_pod((*others, *self.cluster_state.objects.list("Pod")), name)
 
@@ -165,7 +182,8 @@ class Explainer:
 
     async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
         await self.loop.breathe()
-        evaluated = evaluate(framework, self.cluster_state.pod_info(pod), preempt=preempt, extenders=self._extenders)
+        info = self.cluster_state.pod_info(pod)
+        evaluated = evaluate(framework, info, preempt=preempt, take_node=True, extenders=self._extenders)
         return straight(evaluated) if self._calls is None else await drive(evaluated, answering_calls(self._calls))
 
 
@@ -185,7 +203,8 @@ def explain(
     Args:
         snapshot: the objects of the cluster, as load_snapshot gives them.
         pod: `namespace/name` of a pod in the snapshot, or any pod. If it is on a node, it is explained as if it were
-            not there yet; if the snapshot has a pod of that name, that one is left out.
+            not there yet; if it has ended, only that is reported. If the snapshot has a pod of that name, that one is
+            left out.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
         extender_calls: calls the extenders of the configuration; without it they are not asked.
     Raises:
@@ -200,9 +219,11 @@ def explain(
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
     with Explainer(others, configuration, plugins, plugin_args, extender_calls=extender_calls) as explainer:
-        explanation = explainer.explain(unplaced(asked))
+        explanation = explainer.explain(asked if asked.is_finished else unplaced(asked))
         explainer.fixes(explanation)
-    explanation.runs_on = asked.node_name if is_running(asked) else ""
+        if is_running(asked):
+            explanation.runs_on = asked.node_name
+            explanation.hangs = why_it_hangs(asked, explainer.cluster_state.objects.get)
     return explanation
 
 

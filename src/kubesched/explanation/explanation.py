@@ -1,6 +1,7 @@
 """The record of an explanation: every plugin's verdict on every node, and the resulting decision."""
 
 import logging
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from kubesched.api import Pod
 from kubesched.explanation.fix import Fix
+from kubesched.explanation.hooks import HookAnswer
+from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import (
     Code,
     CycleState,
@@ -24,13 +27,14 @@ from kubesched.framework import (
 )
 from kubesched.reports import Shown, data_frame
 from kubesched.scheduler import ExtenderAnswer
-from kubesched.state import Nodes, PodInfo, Snapshot
+from kubesched.state import NodeInfo, Nodes, PodBatch, PodInfo, Snapshot
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 BoolVector = npt.NDArray[np.bool_]
+_NOBODY: Final[Mapping[int, list[PodInfo]]] = {}
 
 
 class PluginVerdicts:
@@ -45,10 +49,19 @@ class PluginVerdicts:
         skipped: whether its PreFilter returned SKIP.
         node_names: the only nodes that its PreFilter thinks worth looking at; None for all.
         result: its filter's verdicts over all nodes; None where it was not asked.
+        nominated: the pods that keep room on a node until they are there, by the position of the node.
     """
 
-    def __init__(self, plugin: Plugin | None, state: CycleState, nodes: Nodes, name: str = "") -> None:
+    def __init__(
+        self,
+        plugin: Plugin | None,
+        state: CycleState,
+        nodes: Nodes,
+        name: str = "",
+        nominated: Mapping[int, list[PodInfo]] = _NOBODY,
+    ) -> None:
         self.plugin = name if plugin is None else plugin.name
+        self.nominated = nominated
         self.nodes = nodes
         self._plugin = plugin
         self._faults: list[Status] = []
@@ -108,14 +121,26 @@ class PluginVerdicts:
         """
         if self.pre_filter is not None or self._plugin is None:
             return ()
-        node, status = self.nodes[position], self.status_of(position)
+        there = self.nominated.get(position, [])
+        node, status = _with(self.nodes, position, there), self.status_of(position)
         try:
-            return rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
+            details = rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
+            kept = f"room is kept for {', '.join(info.pod.key for info in there)} (nominated)"
+            return (*details, kept) if there and status.code is not Code.ERROR else details
         except PluginFault as fault:
             if fault.status not in self._faults:
                 self._faults.append(fault.status)
                 _LOG.warning("%s; the reasons are shown without details", fault.status.located)
             return ()
+
+
+def _with(nodes: Nodes, position: int, pods: list[PodInfo]) -> NodeInfo:
+    """A node, on which some pods are put if there are any."""
+    if not pods:
+        return nodes[position]
+    table = nodes.select(np.array([position], dtype=np.intp)).copy()
+    table.add(np.zeros(len(pods), dtype=np.intp), PodBatch(pods))
+    return table[0]
 
 
 class Preemption(msgspec.Struct, frozen=True, eq=False):
@@ -126,6 +151,7 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
         victims: the pods that would be deleted there, most important first.
         n_pdb_violations: how many of them a disruption budget protects.
         message: what the plugins say.
+        said: the words of DefaultPreemption and DynamicResources alone.
         broken: `namespace/name` of the disruption budgets that these evictions break. There may be none although some
             victims are protected: preemption counts the pods that it puts back, too.
     """
@@ -135,6 +161,7 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
     n_pdb_violations: int
     message: str
     broken: tuple[str, ...] = ()
+    said: str = ""
 
 
 class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
@@ -152,6 +179,11 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
         extenders: what the extenders said, in the order of the calls.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
+        hooks: what PreEnqueue, PostFilter, Reserve and Permit plugins answered, apart from SUCCESS. Reserve and Permit
+            are asked about the best node; DefaultPreemption's answer is `preemption`.
+        compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
+        ended: how the pod has ended; nothing is evaluated for it. None for a pod that has not.
+        hangs: why a pod that names its node does not start there; empty where nothing is known to prevent it.
         runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
         notes: what plugins say about their data, by plugin.
         fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
@@ -173,8 +205,12 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     preemption: Preemption | None = None
     extenders: list[ExtenderAnswer] = []
     held_back: str = ""
+    hooks: list[HookAnswer] = []
+    compares: bool = True
     runs_on: str = ""
     notes: dict[str, tuple[str, ...]] = {}
+    ended: Ended | None = None
+    hangs: str = ""
     fixes: tuple[Fix, ...] = ()
     fix_fault: Status | None = None
 
@@ -199,13 +235,22 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         return self.result is not None and bool(self.result.fits.any())
 
     @property
+    def turned_down(self) -> HookAnswer | None:
+        """The Reserve or Permit plugin that rejects the pod on the best node; None for none."""
+        return next((one for one in self.hooks if one.node and one.is_rejection), None)
+
+    @property
     def message(self) -> str:
-        """The FitError text when no node fits, with a fault as the rejection of its node; else why scoring failed.
+        """The FitError text when no node fits, with a fault as the rejection of its node; else why it is not placed.
 
         It is what the recorded evaluations have, which look at every node by itself. An attempt ends with `failure`.
         """
+        if self.ended is not None:
+            return ""
         if not self.fits:
             return self.diagnosis.message
+        if self.turned_down is not None:
+            return self.turned_down.status.message
         return self.failure.message if self.scores is None and self.failure is not None else ""
 
     @cached_property

@@ -47,7 +47,7 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
             explanation = explainer.explain(make_pod("big", requests={"cpu": "5"}))
             print([fix.text for fix in explainer.fixes(explanation)])
     """
-    if explanation.extenders or explanation.pod.is_terminating:
+    if explanation.extenders or explanation.ended is not None or explanation.pod.is_terminating:
         return ()
     case = Case(explanation, _nominated(framework, explanation))
     gates = without_gates(case)

@@ -9,7 +9,7 @@ from kubesched.api import EventType, Pod, WatchEvent, completed
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.gang import Gang
-from kubesched.explanation.outcome import diagnosis
+from kubesched.explanation.outcome import diagnosis, outcome
 from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
 __all__ = ["GroupFit", "group_page", "place_group"]
@@ -68,6 +68,9 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
             explanation = explainer.explain(unplaced(asked), preempt=False)
             if explanation.held_back:
                 lacking[pod.key] = explanation.held_back
+                continue
+            if explanation.turned_down is not None:
+                lacking[pod.key] = outcome(explanation).why
                 continue
             chosen = choice(explanation)
             if chosen is None:

@@ -70,6 +70,8 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
             return Paragraph(f"{pod} does not fit on {name}: {why}.", Level.BAD)
         return Paragraph(f"{pod} passes every filter on {name}; no node was chosen.", Level.WARNING)
     best = chosen.best
+    if not explanation.compares:
+        return Paragraph(f"{pod} fits on {name}; no plugin scores in this profile.", Level.GOOD)
     if name == best.node:
         runner_up = chosen.next_best and f", {chosen.ahead} points ahead of {chosen.next_best}"
         return Paragraph(f"{pod} fits on {name} and would go there{runner_up}.", Level.GOOD)
@@ -100,7 +102,7 @@ def _table(explanation: Explanation, chosen: Choice | None, position: int) -> Ta
     best = None if chosen is None else chosen.best
     columns = [Column("plugin", "PLUGIN"), Column("verdict", "VERDICT"), Column("why", "WHY")]
     compared: list[Ranked] = []
-    if here is not None and best is not None:
+    if here is not None and best is not None and explanation.compares:
         compared = [here] if here.node == best.node else [here, best]
         columns += [
             Column(key, heading, Align.NUMBER)

@@ -7,6 +7,7 @@ import msgspec
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
+from kubesched.explanation.hooks import HookAnswer
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
@@ -14,18 +15,21 @@ from kubesched.explanation.rejection import preemption_sentence
 from kubesched.framework import Code
 from kubesched.reports import Check, Level
 
-__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of"]
+__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of", "turned_down_words"]
 
 
 class State(enum.Enum):
     """What becomes of a pod, in the order of the overview: what needs attention comes first."""
 
     FAILED = ("failed", Level.BAD)
+    STUCK = ("stuck", Level.BAD)
     NOWHERE = ("no node", Level.BAD)
     PREEMPTS = ("preempts", Level.WARNING)
+    EVICTED = ("evicted again", Level.WARNING)
     HELD_BACK = ("held back", Level.WARNING)
     FITS = ("fits", Level.GOOD)
     RUNS = ("runs", Level.PLAIN)
+    ENDED = ("ended", Level.PLAIN)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -33,19 +37,21 @@ class Outcome(msgspec.Struct, frozen=True):
 
     Attributes:
         why: in one line.
+        is_turned_down: whether nodes fit, and a hook after the filters rejects the pod.
     """
 
     state: State
     why: str
+    is_turned_down: bool = False
 
     @property
     def failure(self) -> str:
         """Why the pod has no node and would not get one now; empty if it has or would get one."""
         match self.state:
-            case State.FITS | State.RUNS:
+            case State.FITS | State.RUNS | State.ENDED:
                 return ""
             case State.NOWHERE:
-                return f"fits on no node; {self.why}"
+                return self.why if self.is_turned_down else f"fits on no node; {self.why}"
             case State.PREEMPTS:
                 return self.why
         return f"{self.state.value[0]}: {self.why}"
@@ -56,9 +62,13 @@ def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:
 
     Args:
         fix: the best one; see `diagnosis`.
+
+    Example:
+        assert outcome(explain(load_snapshot("cluster.json"), "shop/web-7")).state is State.FITS
     """
     state = state_of(explanation)
-    return Outcome(state, _why(explanation, state, fix))
+    is_turned_down = state is State.NOWHERE and explanation.turned_down is not None
+    return Outcome(state, _why(explanation, state, fix), is_turned_down)
 
 
 def check(explanation: Explanation) -> Check:
@@ -71,10 +81,14 @@ def state_of(explanation: Explanation) -> State:
     """The state of an explained pod."""
     if explanation.failure is not None:
         return State.FAILED
+    if explanation.ended is not None:
+        return State.ENDED
     if explanation.runs_on:
-        return State.RUNS
+        return State.STUCK if explanation.hangs else State.RUNS
     if explanation.held_back:
         return State.HELD_BACK
+    if explanation.turned_down is not None:
+        return State.NOWHERE
     if explanation.preemption is not None and explanation.preemption.node_name:
         return State.PREEMPTS
     return State.FITS if explanation.fits else State.NOWHERE
@@ -86,6 +100,10 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     Args:
         fix: what it removes is the cause, unless other nodes are nearer to fitting. Otherwise the cause is what keeps
             the pod from the nearest nodes.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
+        assert diagnosis(explanation).startswith("all nodes: requests 64 cpu; ")
     """
     if explanation.diagnosis.pre_filter_message:
         return explanation.diagnosis.pre_filter_message
@@ -102,6 +120,11 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
 
 
+def turned_down_words(answer: HookAnswer) -> str:
+    """Which plugin rejects the pod on the chosen node, and why."""
+    return f"plugin {answer.plugin} turns the pod down on {answer.node} ({answer.point}): {answer.text}"
+
+
 def _distance(row: ObstacleRow) -> tuple[int, int]:
     """How far the nodes are from fitting: by their obstacles, and by those that stay whatever pods leave."""
     codes = [obstacle.status.code for obstacle in distinct(row.obstacles)]
@@ -112,13 +135,20 @@ def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:
     if state is State.FAILED:
         assert explanation.failure is not None
         return explanation.failure.located
+    if state is State.ENDED:
+        assert explanation.ended is not None
+        return explanation.ended.text
+    if state is State.STUCK:
+        return f"on {explanation.runs_on}, which spec.nodeName names: {explanation.hangs}"
     if state is State.RUNS:
         place = current_place(explanation, choice(explanation))
         return place.text.removeprefix(f"Pod {explanation.pod.key} ").removesuffix(".")
     if state is State.PREEMPTS:
         assert explanation.preemption is not None
         return preemption_sentence(explanation.preemption)
-    if explanation.scores is None:
+    if explanation.turned_down is not None:
+        where = turned_down_words(explanation.turned_down)
+    elif explanation.scores is None:
         where = diagnosis(explanation, fix)
     else:
         where = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"

@@ -1,7 +1,7 @@
 """Several pods in one report: grouped by workload and by cause, a row for each group."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -11,19 +11,57 @@ from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.gang import Gang
-from kubesched.explanation.lines import as_line
-from kubesched.explanation.outcome import State, outcome, state_of
+from kubesched.explanation.outcome import Outcome, State, outcome, state_of
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
-__all__ = ["overview_lines", "overview_page"]
+__all__ = ["PodAnswer", "Rows", "Told", "answer_of", "overview_page"]
 
 _NUMBERS: Final = re.compile(r"\d+")
-_ALONE: Final = (
-    "Each pod is taken alone: no other pending pod takes room. kubesched simulate tries them one after another."
+_IN_TURN: Final = (
+    "As in kubesched simulate, pods are tried one after another, and each that fits takes room from the next ones."
 )
 _MAX_NAMED: Final = 3
-_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED)
-"""States in which something else comes first: evictions, or a plugin that has to be fixed."""
+_MAX_NODES: Final = 4
+_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED)
+"""States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What the overview says about a pod beside its state.
+
+    Attributes:
+        outcome: why, in one line.
+        n_fit: how many nodes fit.
+        fix: the best one; empty for none.
+    """
+
+    outcome: Outcome
+    n_fit: int = 0
+    fix: str = ""
+
+
+class PodAnswer(msgspec.Struct, frozen=True):
+    """The answer for one pod of an overview.
+
+    Attributes:
+        pod: `namespace/name`.
+        workload: what it belongs to, such as `Deployment shop/web`.
+        state: what becomes of it.
+        cause: pods of one workload in one state with the same cause, apart from its numbers, share a row.
+        tell: the rest; called for the first pod of each row, at once.
+        node: where it goes; empty for nowhere.
+        n_fit: how many nodes fit; None for as many as for the first pod of the row.
+        node_names: the names of all nodes.
+    """
+
+    pod: str
+    workload: str
+    state: State
+    cause: str
+    tell: Callable[[], Told]
+    node: str = ""
+    n_fit: int | None = None
+    node_names: Sequence[str] = ()
 
 
 class _Group(msgspec.Struct):
@@ -31,133 +69,132 @@ class _Group(msgspec.Struct):
 
     state: State
     workload: str
-    why: str
-    failure: str
     message: str
-    best: str
-    n_fit: int
-    fix: str
+    told: Told
     pods: list[str]
+    nodes: list[str]
+    fits: list[int]
 
 
-def overview_page(
-    explanations: Iterable[Explanation],
-    workload_of: Callable[[Pod], str],
+def answer_of(
+    explanation: Explanation,
+    workload: str,
     fixes_of: Callable[[Explanation], Sequence[Fix]] = lambda explanation: explanation.fixes,
-    *,
-    foreign: Sequence[Pod] = (),
-    gangs: Sequence[Gang] = (),
-    what: str = "pending",
-    again: str = "kubesched explain",
-    with_lines: bool = False,
-) -> Page:
-    """The report on several pods.
+) -> PodAnswer:
+    """The answer for a pod that is explained by itself, as one that runs. It is valid as long as the explanation.
 
     Args:
-        explanations: in the order of the queue; each is read before the next one is asked for.
-        workload_of: what a pod belongs to, such as `Deployment shop/web`.
-        fixes_of: finds what makes a pod fit, the best first; asked for the first pod of each row.
-        foreign: pods that no profile serves.
-        gangs: groups that have some of the pods.
-        what: which pods they are: an adjective.
-        again: the command with the same cluster and setup, which the next command extends; empty for none.
-        with_lines: whether to fill in what `-o json` and `-o jsonl` print, which is much for large clusters.
+        workload: what it belongs to, such as `Deployment shop/web`.
+        fixes_of: finds what makes a pod fit, the best first.
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
-            page = overview_page(explainer.each(explainer.pending), lambda pod: f"Pod {pod.key}")
-        assert page.verdict.text == "1 pending pod: 1 would fit now."
+            answers = (answer_of(one, f"Pod {one.pod.key}", explainer.fixes) for one in explainer.each("shop/web-7"))
+            assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
     """
-    groups: dict[tuple[str, ...], _Group] = {}
-    lines: list[dict[str, Any]] = []
-    names: Sequence[str] = ()
-    for explanation in explanations:
-        names = names or explanation.nodes.names
-        workload = workload_of(explanation.pod)
-        if with_lines:
-            lines.append(_line(groups, explanation, workload, fixes_of))
-        else:
-            _take_in(groups, explanation, workload, fixes_of)
-    ordered = sorted(groups.values(), key=lambda group: list(State).index(group.state))
-    parts: list[Table | Paragraph] = [*_tables(ordered)]
-    if foreign and ordered:
-        parts.append(_foreign(foreign))
-    if gangs:
-        parts.append(_gangs(gangs))
-    return Page(
-        "explain-pods",
-        _verdict(ordered, what, foreign),
-        tuple(parts),
-        main="pods",
-        limits=limits(own=(_ALONE,)) if ordered else (),
-        next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
-        document={"pods": lines},
-        checks=_checks(ordered),
-        lines=lines,
-        node_names=names,
-    )
-
-
-def overview_lines(
-    explanations: Iterable[Explanation],
-    workload_of: Callable[[Pod], str],
-    fixes_of: Callable[[Explanation], Sequence[Fix]],
-) -> Iterator[dict[str, Any]]:
-    """What `-o jsonl` prints: the fields of as_line, and `workload`, `state`, `why` and `fix`, as in CSV.
-
-    Args:
-        explanations, workload_of, fixes_of: as for overview_page. Each explanation is read before the next one is asked
-            for.
-
-    Example:
-        with Explainer(load_snapshot("cluster.json")) as explainer:
-            lines = overview_lines(explainer.each(explainer.pending), lambda pod: f"Pod {pod.key}", explainer.fixes)
-            assert [line["workload"] for line in lines] == ["Pod shop/web-7"]
-    """
-    groups: dict[tuple[str, ...], _Group] = {}
-    for explanation in explanations:
-        yield _line(groups, explanation, workload_of(explanation.pod), fixes_of)
-
-
-def _line(
-    groups: dict[tuple[str, ...], _Group],
-    explanation: Explanation,
-    workload: str,
-    fixes_of: Callable[[Explanation], Sequence[Fix]],
-) -> dict[str, Any]:
-    line = as_line(explanation)  # without the fixes that are looked for in the first pod of a group
-    group = _take_in(groups, explanation, workload, fixes_of)
-    said = {"workload": workload, "state": group.state.value[0], "why": group.why, "fix": group.fix}
-    return line | {name: value for name, value in said.items() if value}
-
-
-def _take_in(
-    groups: dict[tuple[str, ...], _Group],
-    explanation: Explanation,
-    workload: str,
-    fixes_of: Callable[[Explanation], Sequence[Fix]],
-) -> _Group:
-    """Add a pod to its group, which is returned; the first pod of a group is the one that is looked at."""
     state = state_of(explanation)
+
+    def tell() -> Told:
+        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(explanation)), None)
+        return Told(outcome(explanation, fix), len(explanation.feasible), "" if fix is None else str(fix))
+
+    chosen = choice(explanation)
     cause = {
         State.FAILED: explanation.failure.message if explanation.failure is not None else "",
         State.NOWHERE: explanation.message,
         State.PREEMPTS: explanation.message,
         State.HELD_BACK: explanation.held_back,
-        State.RUNS: outcome(explanation).why if state is State.RUNS else "",
     }.get(state, "")
-    key = (state.name, workload, cause if state is State.RUNS else _NUMBERS.sub("#", cause))
-    if key not in groups:
-        chosen = choice(explanation)
-        best = chosen.best.node if chosen is not None else ""
-        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(explanation)), None)
-        told = outcome(explanation, fix)
-        n_fit = len(explanation.feasible)
-        groups[key] = _Group(
-            state, workload, told.why, told.failure, cause, best, n_fit, "" if fix is None else str(fix), []
-        )
-    groups[key].pods.append(explanation.pod.key)
-    return groups[key]
+    if state in (State.STUCK, State.RUNS, State.ENDED):
+        cause = outcome(explanation).why
+    node = "" if chosen is None or state is State.STUCK else chosen.best.node
+    names = explanation.nodes.names
+    return PodAnswer(explanation.pod.key, workload, state, cause, tell, node, len(explanation.feasible), names)
+
+
+class Rows:
+    """Groups the pods of an overview as they come: a row for the pods of one workload in one state with one cause."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, ...], _Group] = {}
+        self.node_names: Sequence[str] = ()
+
+    def take(self, answer: PodAnswer) -> dict[str, str]:
+        """Add a pod to its row.
+
+        Returns: `workload`, `state`, `why` and `fix`, which the lines of `-o json` and `-o jsonl` have; without empty
+            ones.
+        """
+        self.node_names = self.node_names or answer.node_names
+        exact = answer.state is State.RUNS
+        key = (answer.state.name, answer.workload, answer.cause if exact else _NUMBERS.sub("#", answer.cause))
+        group = self._groups.get(key)
+        if group is None:
+            group = _Group(answer.state, answer.workload, answer.cause, answer.tell(), [], [], [])
+            self._groups[key] = group
+        group.pods.append(answer.pod)
+        group.nodes.append(answer.node)
+        group.fits.append(group.told.n_fit if answer.n_fit is None else answer.n_fit)
+        said = {
+            "workload": group.workload,
+            "state": group.state.value[0],
+            "why": group.told.outcome.why,
+            "fix": group.told.fix,
+        }
+        return {name: value for name, value in said.items() if value}
+
+    def ordered(self) -> list[_Group]:
+        """The rows, what needs attention first."""
+        return sorted(self._groups.values(), key=lambda group: list(State).index(group.state))
+
+
+def overview_page(
+    answers: Iterable[PodAnswer] | Rows,
+    *,
+    foreign: Sequence[Pod] = (),
+    gangs: Sequence[Gang] = (),
+    what: str = "pending",
+    again: str = "kubesched explain",
+    lines: Sequence[dict[str, Any]] = (),
+) -> Page:
+    """The report on several pods.
+
+    Args:
+        answers: in the order of the queue; each is read before the next one is asked for. Or the rows that were made of
+            them.
+        foreign: pods that no profile serves.
+        gangs: groups that have some of the pods.
+        what: which pods they are: an adjective.
+        again: the command with the same cluster and setup, which the next command extends; empty for none.
+        lines: what `-o json` prints of each pod.
+
+    Example:
+        with Explainer(load_snapshot("cluster.json")) as explainer:
+            answers = (answer_of(one, one.pod.key) for one in explainer.each(explainer.pending))
+            assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
+    """
+    rows = answers if isinstance(answers, Rows) else Rows()
+    for answer in () if isinstance(answers, Rows) else answers:
+        rows.take(answer)
+    ordered = rows.ordered()
+    parts: list[Table | Paragraph] = [*_tables(ordered)]
+    if foreign and ordered:
+        parts.append(_foreign(foreign))
+    if gangs:
+        parts.append(_gangs(gangs))
+    tried = any(group.state not in (State.STUCK, State.RUNS, State.ENDED) for group in ordered)
+    return Page(
+        "explain-pods",
+        _verdict(ordered, what, foreign),
+        tuple(parts),
+        main="pods",
+        limits=limits(own=(_IN_TURN,) if tried else ()) if ordered else (),
+        next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
+        document={"pods": list(lines)},
+        checks=_checks(ordered),
+        lines=lines,
+        node_names=rows.node_names,
+    )
 
 
 def _tables(groups: Sequence[_Group]) -> list[Table]:
@@ -175,10 +212,10 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
     for group in groups:
         word, level = group.state.value
         if group.state is State.FITS:
-            fitting.append([len(group.pods), group.workload, group.n_fit, group.best])
+            fitting.append([len(group.pods), group.workload, group.fits[0], _listed(group.nodes)])
         else:
             state = Cell(word, level=level)
-            why = f"{group.why}\nfix: {group.fix}" if group.fix else group.why
+            why = group.told.outcome.why + (f"\nfix: {group.told.fix}" if group.told.fix else "")
             rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     n_fit, best = Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "WOULD GO TO", Align.NODE)
     return [
@@ -191,17 +228,27 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
 def _checks(groups: Sequence[_Group]) -> list[Check]:
     """A check for each pod: whether it has a node, or would get one now."""
     return [
-        Check(pod.partition("/")[0], pod.partition("/")[2], group.failure) for group in groups for pod in group.pods
+        Check(pod.partition("/")[0], pod.partition("/")[2], group.told.outcome.failure)
+        for group in groups
+        for pod in group.pods
     ]
+
+
+def _listed(nodes: Sequence[str]) -> str:
+    """Each node once, the first of many."""
+    names = list(dict.fromkeys(nodes))
+    if len(names) <= _MAX_NODES + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MAX_NODES])} and {len(names) - _MAX_NODES} more"
 
 
 def _every_pod(groups: Sequence[_Group]) -> Table:
     """A row for each pod, for spreadsheets."""
     columns = ("pod", "workload", "state", "why", "fix", "best", "fits", "message")
     rows: list[Row] = [
-        [pod, group.workload, group.state.value[0], group.why, group.fix, group.best, group.n_fit, group.message]
+        [pod, group.workload, group.state.value[0], group.told.outcome.why, group.told.fix, node, n_fit, group.message]
         for group in groups
-        for pod in group.pods
+        for pod, node, n_fit in zip(group.pods, group.nodes, group.fits, strict=True)
     ]
     aligned = {"best": Align.NODE, "fits": Align.NUMBER}
     shown = tuple(Column(key, key.upper(), aligned.get(key, Align.TEXT)) for key in columns)
@@ -215,15 +262,18 @@ def _verdict(groups: Sequence[_Group], what: str, foreign: Sequence[Pod]) -> Par
         return _foreign_alone(foreign, what) if foreign else Paragraph(f"No pod is {what}.", Level.GOOD)
     pods = f"{n_pods} {what} pod{'' if n_pods == 1 else 's'}"
     words = {
+        State.STUCK: "{} stuck on a node",
         State.NOWHERE: "{} on no node",
         State.FAILED: "{} failed",
         State.PREEMPTS: "{} would preempt others",
+        State.EVICTED: "{} would be placed and evicted again",
         State.HELD_BACK: "{} held back",
         State.FITS: "{} would fit now",
         State.RUNS: "{} running",
+        State.ENDED: "{} ended",
     }
     listed = ", ".join(words[state].format(n) for state, n in counts.items() if n)
-    is_bad = counts[State.NOWHERE] or counts[State.FAILED]
+    is_bad = counts[State.STUCK] or counts[State.NOWHERE] or counts[State.FAILED]
     return Paragraph(f"{pods}: {listed}.", Level.BAD if is_bad else Level.GOOD)
 
 

@@ -1,18 +1,20 @@
 """An explanation as a report: what becomes of the pod, then why, then what would help."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from kubesched.api import in_words
 from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.outcome import check
-from kubesched.explanation.plugin_tables import extender_table, plugin_table, verdict_table
+from kubesched.explanation.outcome import check, turned_down_words
+from kubesched.explanation.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
+from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import Code
-from kubesched.reports import Level, Page, Paragraph, Part, command_about, limits, page_of
+from kubesched.reports import Column, Level, Page, Paragraph, Part, Row, Table, command_about, limits, page_of
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
@@ -46,7 +48,11 @@ def explanation_page(
     if again is None:
         again = command_about("kubesched explain", explanation.pod.key)
     document = as_document(explanation)
-    parts: list[Part] = [*circumstances(explanation), fix_table(explanation)]
+    if explanation.ended is not None:
+        return _ended_page(explanation, explanation.ended, document)
+    parts: list[Part] = [*circumstances(explanation), fix_table(explanation), hook_table(explanation)]
+    if explanation.hangs:
+        parts.append(Paragraph("A pod without spec.nodeName would be decided like this:", Level.DETAIL))
     if chosen is not None:
         parts += ranking_parts(explanation, chosen, all_nodes=all_nodes)
     if by_plugin:
@@ -65,7 +71,7 @@ def explanation_page(
         verdict(explanation, chosen),
         tuple(parts),
         limits=limits(),
-        main=_main(chosen, all_nodes=all_nodes, by_plugin=by_plugin),
+        main=_main(explanation, chosen, all_nodes=all_nodes, by_plugin=by_plugin),
         next_command=_next(explanation, chosen, again),
         document=document,
         lines=(document,),
@@ -74,10 +80,28 @@ def explanation_page(
     )
 
 
-def _main(chosen: Choice | None, *, all_nodes: bool, by_plugin: bool) -> str:
+def _ended_page(explanation: Explanation, ended: Ended, document: dict[str, Any]) -> Page:
+    """The report on a pod that has ended: nothing offers it a node."""
+    columns = {"phase": "PHASE", "reason": "REASON", "controller": "CONTROLLER", "others": "OTHER PODS"}
+    row: Row = [ended.phase, ended.reason, ended.controller, ", ".join(ended.others)]
+    table = Table("ended", "", tuple(Column(*column) for column in columns.items()), [row], is_wide=True)
+    return Page(
+        "explain",
+        verdict(explanation, None),
+        (Paragraph(ended.successor), table),
+        main="ended",
+        document=document,
+        lines=(document,),
+        checks=(check(explanation),),
+    )
+
+
+def _main(explanation: Explanation, chosen: Choice | None, *, all_nodes: bool, by_plugin: bool) -> str:
     """The table that CSV has."""
     if by_plugin:
         return "plugins"
+    if explanation.turned_down is not None:
+        return "hooks"
     if chosen is not None:
         return "scores"
     return "rejections" if all_nodes else "obstacles"
@@ -86,6 +110,11 @@ def _main(chosen: Choice | None, *, all_nodes: bool, by_plugin: bool) -> str:
 def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     """What becomes of the pod, in one sentence."""
     pod, n_nodes = f"Pod {explanation.pod.key}", len(explanation.nodes)
+    if explanation.ended is not None:
+        again = f"{pod} has ended ({explanation.ended.text}). Nothing schedules it again."
+        return Paragraph(again, Level.PLAIN if explanation.ended.phase == "Succeeded" else Level.WARNING)
+    if explanation.hangs:
+        return Paragraph(_hangs(explanation), Level.BAD)
     if explanation.failure is not None:
         what = "an extender" if explanation.failure.plugin == EXTENDER else "a plugin"
         where = _where_it_failed(explanation)
@@ -97,8 +126,22 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         room = f"; preemption would make room on {preempted}" if preempted else ""
         nowhere = "does not fit on the only node" if n_nodes == 1 else f"fits on none of {n_nodes} nodes"
         return Paragraph(f"{pod} {nowhere}{room}.", Level.WARNING if room else Level.BAD)
-    fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes and would go to {chosen.best.node}."
-    return Paragraph(fits, Level.WARNING if explanation.held_back else Level.GOOD)
+    fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes"
+    if explanation.turned_down is not None:
+        return Paragraph(f"{fits}, but {turned_down_words(explanation.turned_down)}.", Level.BAD)
+    waits = [answer for answer in explanation.hooks if answer.seconds]
+    held = f", where it {waits[0].text} for {', '.join(one.plugin for one in waits)} (permit)" if waits else ""
+    level = Level.WARNING if explanation.held_back or waits else Level.GOOD
+    return Paragraph(f"{fits} and would go to {chosen.best.node}{held}.", level)
+
+
+def _hangs(explanation: Explanation) -> str:
+    """Why a pod hangs on its node, and what to do."""
+    why = "kube-scheduler does not schedule a pod that has spec.nodeName"
+    instead = f"create the pod without spec.nodeName, and with a node selector if it has to be on {explanation.runs_on}"
+    if explanation.nodes.position_of(explanation.runs_on) is None:
+        instead = "create the pod without spec.nodeName"
+    return f"Pod {explanation.pod.key} hangs (phase Pending): {explanation.hangs}; {why}; {instead}."
 
 
 def circumstances(explanation: Explanation) -> Iterator[Paragraph]:

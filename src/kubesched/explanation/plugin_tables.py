@@ -12,7 +12,7 @@ from kubesched.framework import Status
 from kubesched.reports import Align, Cell, Column, Level, Row, Table
 from kubesched.scheduler import ExtenderAnswer
 
-__all__ = ["extender_table", "plugin_table", "verdict_table"]
+__all__ = ["extender_table", "hook_table", "plugin_table", "verdict_table"]
 
 _N_REASONS: Final = 5
 
@@ -22,6 +22,18 @@ def plugin_table(explanation: Explanation) -> Table:
     columns = (Column("plugin", "PLUGIN"), Column("rejects", "REJECTS", Align.NUMBER), Column("why", "WHY"))
     rows = [[name, *_row_of(said)] for name, said in explanation.by_plugin.items()]
     return Table("plugins", "What each plugin rejects, independent of the others:", columns, rows)
+
+
+def hook_table(explanation: Explanation) -> Table:
+    """A row for each plugin that answered before or after the filters, apart from SUCCESS; without rows if none did."""
+    columns = (
+        Column("plugin", "PLUGIN"),
+        Column("point", "EXTENSION POINT"),
+        Column("node", "NODE", Align.NODE, is_wide=True),
+        Column("answer", "ANSWER"),
+    )
+    rows: list[Row] = [[said.plugin, said.point, said.node, said.text] for said in explanation.hooks]
+    return Table("hooks", "What plugins say before and after the filters:", columns, rows)
 
 
 def verdict_table(explanation: Explanation) -> Table:

@@ -27,12 +27,12 @@ def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) 
     scores = explanation.scores
     assert scores is not None
     parts: list[Part] = [ranking_table(scores, chosen, explanation.runs_on, all_nodes=all_nodes)]
-    if chosen.runners_up:
+    if chosen.runners_up and explanation.compares:
         parts.append(Paragraph(_lead(chosen)))
     if explanation.runs_on and explanation.runs_on not in explanation.best:
         parts.append(Paragraph(_SINCE, Level.DETAIL))
     parts.append(Paragraph(_default_choice(explanation), Level.DETAIL))
-    if explanation.rejections and not all_nodes:
+    if len(explanation.feasible) < len(explanation.nodes) and not all_nodes:
         reasons = "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation))
         parts.append(Paragraph(f"The other nodes: {reasons}.", Level.DETAIL))
     return parts
@@ -58,7 +58,7 @@ def ranking_table(scores: Scores, chosen: Choice, runs_on: str = "", *, all_node
     is_merged = any(len(group) > 1 for group in kept)
     columns = [Column("node", "NODE", Align.NODE)]
     columns.append(Column("nodes", "EQUAL NODES", Align.NUMBER, is_wide=not is_merged))
-    columns += [Column("total", "TOTAL", Align.NUMBER), *_plugin_columns(shown, telling)]
+    columns += [Column("total", "TOTAL", Align.NUMBER, is_wide=not scores.by_plugin), *_plugin_columns(shown, telling)]
     rows: list[Row] = []
     for i, group in enumerate(kept):
         name = scores.nodes.name(group[0])
@@ -116,6 +116,8 @@ def _n_points(n: int) -> str:
 
 def _default_choice(explanation: Explanation) -> str:
     n_nodes, n_fit = len(explanation.nodes), len(explanation.feasible)
+    if not explanation.compares:
+        return "No plugin scores in this profile: kube-scheduler takes the first node that it finds to fit."
     n_sampled = default_sample(n_nodes)
     if n_fit == 1:
         return "By default kube-scheduler takes this node, too: it does not score the only node that fits."
@@ -132,7 +134,9 @@ def _default_choice(explanation: Explanation) -> str:
 
 def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     """Where the pod runs, its rank there, and where a new decision would take it and why."""
-    here = f"Pod {explanation.pod.key} runs on {explanation.runs_on}"
+    has_started = explanation.pod.status.phase != "Pending"
+    place = "runs on" if has_started else "has not started yet on"
+    here = f"Pod {explanation.pod.key} {place} {explanation.runs_on}"
     scores = explanation.scores
     position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
     elsewhere = "fits nowhere else" if chosen is None else f"would go to {chosen.best.node}"
@@ -140,6 +144,8 @@ def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         return Paragraph(
             f"{here}, where it does not fit now: {_why_not(explanation)}. A new pod {elsewhere}.", Level.BAD
         )
+    if not explanation.compares:
+        return Paragraph(f"{here}, which is one of {len(scores.nodes)} nodes that fit; no plugin scores.", Level.GOOD)
     mine = ranked(scores, position)
     rank = 1 + int(np.count_nonzero(scores.total > mine.total))
     place = f"{here}, rank {rank} of {len(scores.nodes)} nodes that fit, with {_n_points(mine.total)}"

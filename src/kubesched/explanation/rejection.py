@@ -14,7 +14,14 @@ from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.explanation.remedies import joined
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
-__all__ = ["all_rejections", "fix_table", "preemption_sentence", "preemption_words", "rejection_parts"]
+__all__ = [
+    "all_rejections",
+    "eviction_sentence",
+    "fix_table",
+    "preemption_sentence",
+    "preemption_words",
+    "rejection_parts",
+]
 
 _N_ROWS: Final = 12
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
@@ -125,7 +132,9 @@ def _lines(listed: Sequence[Obstacle], texts: Sequence[str] = ()) -> str:
 
 
 def _preemption(preemption: Preemption) -> list[Part]:
-    said = preemption_words(preemption.message)
+    said = preemption_words(preemption.said)
+    if not preemption.node_name and not preemption.said:
+        return []  # only plugins of the user's were asked, whose answers have rows
     if not preemption.node_name:
         why = f": {said}" if said else "."
         return [Paragraph(f"Preemption would not make room{why}", Level.DETAIL)]
@@ -134,7 +143,24 @@ def _preemption(preemption: Preemption) -> list[Part]:
 
 def preemption_sentence(preemption: Preemption) -> str:
     """Where preemption would make room, and by whose eviction."""
-    victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
-    budgets = f"disruption budget{'' if len(preemption.broken) == 1 else 's'} {joined(preemption.broken)}"
-    breaks = f", which would break {budgets}" if preemption.broken else ""
-    return f"Preemption would make room on {preemption.node_name} by evicting {victims}{breaks}"
+    victims = [(one.pod.key, one.priority) for one in preemption.victims]
+    return eviction_sentence(preemption.node_name, victims, preemption.broken)
+
+
+def eviction_sentence(node: str, victims: Sequence[tuple[str, int]], broken: Sequence[str]) -> str:
+    """Where preemption makes room, and by whose eviction.
+
+    Args:
+        victims: `namespace/name` and priority.
+        broken: `namespace/name` of the disruption budgets that this breaks.
+
+    Example:
+        sentence = eviction_sentence("n1", [("batch/etl", -5)], ())
+        assert sentence == "Preemption would make room on n1 by evicting batch/etl (priority -5)"
+    """
+    if not victims:
+        return f"PostFilter would nominate the pod to {node}, without an eviction"
+    evicted = ", ".join(f"{pod} (priority {priority})" for pod, priority in victims)
+    budgets = f"disruption budget{'' if len(broken) == 1 else 's'} {joined(broken)}"
+    breaks = f", which would break {budgets}" if broken else ""
+    return f"Preemption would make room on {node} by evicting {evicted}{breaks}"

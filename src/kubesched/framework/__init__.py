@@ -24,6 +24,16 @@ from kubesched.framework.hooks import HOOKS, DependsOn
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import Handle, Plugin
+from kubesched.framework.plugin_client import PluginClient
+from kubesched.framework.plugin_events import PluginEvents, log_plugin_event
+from kubesched.framework.plugin_metrics import (
+    SECONDS,
+    PluginCounter,
+    PluginGauge,
+    PluginHistogram,
+    PluginMetrics,
+    metric_name,
+)
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
@@ -52,6 +62,7 @@ __all__ = [
     "HOOKS",
     "HOOK_FAULTS",
     "NO_NODES",
+    "SECONDS",
     "Action",
     "ActionDone",
     "Bind",
@@ -82,7 +93,13 @@ __all__ = [
     "PatchPodStatus",
     "Place",
     "Plugin",
+    "PluginClient",
+    "PluginCounter",
+    "PluginEvents",
     "PluginFault",
+    "PluginGauge",
+    "PluginHistogram",
+    "PluginMetrics",
     "PodChanges",
     "PostFilterAnswer",
     "PostFilterResult",
@@ -122,6 +139,8 @@ __all__ = [
     "keeps_equal",
     "kinds_read",
     "located_line",
+    "log_plugin_event",
+    "metric_name",
     "rejection_details",
     "strike_nodes",
 ]

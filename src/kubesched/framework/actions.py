@@ -86,7 +86,12 @@ class WriteObject(Action, frozen=True):
 
 
 class RecordEvent(Action, frozen=True):
-    """Tell users what happened to a pod (events.k8s.io/v1).
+    """Tell users what happened to an object (events.k8s.io/v1).
+
+    Attributes:
+        action: what was being done; of an event of a plugin, the name of the plugin.
+        regarding: a pod, unless a plugin records the event.
+        controller: the scheduler name of the profile, for an event of a plugin; empty for that of the pod.
 
     Example:
         pod, _ = read_pod("pod.yaml")
@@ -96,9 +101,10 @@ class RecordEvent(Action, frozen=True):
     reason: str
     type: str
     action: str
-    regarding: Pod
+    regarding: KubeObject
     note: str
     related: Pod | None = None
+    controller: str = ""
 
 
 class CallExtender(Action, frozen=True):

@@ -53,7 +53,8 @@ def _call_of(error: BaseException) -> dict[str, str]:
     for name in code.co_varnames[: code.co_argcount]:
         value = frame.f_locals.get(name)
         if name == "self":
-            about["plugin"] = type(value).__name__
+            named = getattr(type(value), "name", None)
+            about["plugin"] = named if isinstance(named, str) else type(value).__name__
         elif isinstance(value, Pod):
             about["pod"] = value.key
         elif isinstance(value, NodeInfo):

@@ -91,6 +91,7 @@ class Framework:
             what_if=self.what_if,
             preempt_plugins=tuple(plugin for plugin in profile.plugins if plugin.defines("preempt")),
             reads={name: key for one in profile.plugins for name, key in readable(one.name, one.reads).items()},
+            profile=profile.scheduler_name,
             **{name: getattr(services, name) for name in Services.__struct_fields__},
         )
         points = profile.points
@@ -107,7 +108,7 @@ class Framework:
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
 
     def handle_of(self, plugin: Plugin) -> Handle:
-        """The handle of one plugin, with the kinds that it declares.
+        """The handle of one plugin, with its name and the kinds that it declares.
 
         Raises:
             PluginDefinitionError: `reads` is not valid.
@@ -282,8 +283,14 @@ class Framework:
 
     # --- PostFilter ---
 
-    async def run_post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFiltered:
-        """Ask PostFilter plugins until one succeeds, fails or knows that nothing helps."""
+    async def run_post_filter(
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis, told: list[Status] | None = None
+    ) -> PostFiltered:
+        """Ask PostFilter plugins until one succeeds, fails or knows that nothing helps.
+
+        Args:
+            told: takes the answer of each plugin, under its name.
+        """
         reasons: list[str] = []
         kept: PostFilterResult | None = None
         rejecting = ""
@@ -301,6 +308,8 @@ class Framework:
             if not is_post_filter_answer(answer):
                 return None, nonsense(what, answer, _POST_FILTER).by(plugin.name)
             result, status = answer
+            if told is not None:
+                told.append(status.by(plugin.name))
             if status.is_success or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return result, status.by(plugin.name)
             if not status.is_rejected:

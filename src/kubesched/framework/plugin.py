@@ -4,8 +4,8 @@ Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
-from typing import ClassVar, Final
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar, Final, cast
 
 import msgspec
 
@@ -18,6 +18,10 @@ from kubesched.framework.definition_faults import are_faults_kept
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, meant_hook
+from kubesched.framework.plugin_events import plugin_event
+from kubesched.framework.plugin_metrics import PluginMetrics
+from kubesched.framework.plugin_names import ClassName, name_fault
+from kubesched.framework.plugin_rights import rights_fault
 from kubesched.framework.queued_pod import QueuedPodInfo
 from kubesched.framework.reads import readable, undeclared
 from kubesched.framework.services import Services
@@ -35,8 +39,9 @@ _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
 class Plugin:
     """Base of all scheduling plugins. Define the methods of the extension points that you need, and no others.
 
-    The class name is the name in configuration files. Arguments are declared as a nested class `Args(PluginArgs)` and
-    arrive, decoded and checked, as `self.args`. `__init__` stores arguments and no more; computing starts in a hook.
+    The class name is the name in configuration files, unless the class sets `name`. Arguments are declared as a nested
+    class `Args(PluginArgs)` and arrive, decoded and checked, as `self.args`. `__init__` stores arguments and no more;
+    computing starts in a hook.
     `self.handle` is there from `start` on.
 
     A rule is written once, per node (`filter`, `score`) or over columns (`filter_nodes`, `score_nodes`); defining both
@@ -61,6 +66,9 @@ class Plugin:
                 return 100 - 10 * len(node.pods)
     """
 
+    name: ClassVar[str] = cast("str", ClassName())
+    """The name in configuration files, reports and metrics. It is that of the class, unless the class or a base of it
+    sets another: `name = "my-plugin"`. At most 63 letters, digits, `-`, `_` and `.`."""
     Args: ClassVar[type[PluginArgs]] = PluginArgs
     reasons: ClassVar[tuple[Status, ...]] = ()
     """What the verdicts of `filter_nodes` mean: verdict 1 is the first."""
@@ -70,6 +78,8 @@ class Plugin:
     """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched: `Service`, or
     `metrics.k8s.io/v1beta1/NodeMetrics` for a kind that kubesched does not know. With a `?` at the end, an API server
     may lack the kind. `__init__` may change what the class has."""
+    rbac: ClassVar[Sequence[Mapping[str, Sequence[str]]]] = ()
+    """Rules of an RBAC role that `handle.client` needs, as in a ClusterRole; manifests grant them."""
     wants_raw: ClassVar[bool] = False
     """Whether it reads `raw` or `document` of nodes or pods."""
     definition_fault: ClassVar[PluginDefinitionError | None] = None
@@ -90,11 +100,6 @@ class Plugin:
             if not are_faults_kept():
                 raise
             cls.definition_fault = error
-
-    @property
-    def name(self) -> str:
-        """The name in configuration files."""
-        return type(self).__name__
 
     @classmethod
     def extension_points(cls) -> frozenset[str]:
@@ -264,6 +269,8 @@ class Handle(Services, frozen=True, eq=False):
     """What the scheduler offers to a plugin. One per plugin and profile, complete from the start.
 
     Attributes:
+        plugin: the name of the plugin.
+        profile: the scheduler name of the profile.
         cluster_state: the cluster state; plugins read it through snapshot(), get() and list().
         clock: time. A run replays from its events because only this is used; virtual in a simulation, at 0 in
             `explain`.
@@ -281,8 +288,10 @@ class Handle(Services, frozen=True, eq=False):
         extenders: HTTP extenders to be asked by preemption and Bind; None in a run that calls none.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
-        plugin: whose handle this is; empty for that of a profile.
         reads: the kinds that the plugin may ask for: each name for a kind, and what objects of it are stored under.
+        client: the API server, for writes of the plugin; see PluginClient. False in a run without one.
+        metrics_of: gives the metrics of a plugin by its name; a plugin uses `metrics`.
+        record_event: takes an event; a plugin uses `event`.
 
     Raises:
         RuntimeError: from clock, perform and wait in a run that does not have them.
@@ -300,6 +309,33 @@ class Handle(Services, frozen=True, eq=False):
     preempt_plugins: tuple[Plugin, ...] = ()
     plugin: str = ""
     reads: Mapping[str, str] = msgspec.field(default_factory=dict)
+    profile: str = ""
+
+    @property
+    def metrics(self) -> PluginMetrics:
+        """The plugin's metrics, which a live scheduler and an extender show at /metrics; see PluginMetrics."""
+        return self.metrics_of(self.plugin)
+
+    def event(self, regarding: KubeObject | NodeInfo | PodInfo, type: str, reason: str, note: str) -> None:
+        """Record an event for users, from any hook; returns at once.
+
+        A live scheduler writes it, and an extender with a cluster. Equal events become a series with a count, and too
+        many at once are dropped. An extender without a cluster logs it once. A simulation collects it.
+
+        Args:
+            regarding: what it is about, usually the pod; a node, or any object of the cluster.
+            type: `Normal` or `Warning`.
+            reason: one word in CamelCase, such as `QuotaExceeded`.
+            note: one sentence; of 1,024 bytes at most, the rest is cut.
+        Raises:
+            ValueError: an argument is not valid.
+
+        Example:
+            def filter(self, state, pod, node):
+                self.handle.event(pod, "Warning", "NoLicense", f"No license for {node.name} is left.")
+                return Status.unschedulable("node(s) had no license")
+        """
+        self.record_event(plugin_event(self.plugin, self.profile, regarding, type, reason, note))
 
     def snapshot(self) -> Snapshot:
         """The cluster as this cycle sees it."""
@@ -316,12 +352,14 @@ class Handle(Services, frozen=True, eq=False):
 
 
 def _check_definition(cls: type[Plugin]) -> None:
+    if fault := name_fault(cls):
+        raise PluginDefinitionError(fault, plugin=cls.__name__)
     _check_declarations(cls)
     for forms in ONE_FORM:
         if all(map(cls.defines, forms)):
             raise PluginDefinitionError(
                 f"{cls.__name__} defines both {forms[0]} and {forms[1]}; delete one of them",
-                plugin=cls.__name__,
+                plugin=cls.name,
             )
     for hooks in (*HOOKS.values(), FURTHER_HOOKS):
         for hook in hooks:
@@ -343,7 +381,7 @@ def _check_names(cls: type[Plugin]) -> None:
             raise PluginDefinitionError(
                 f'{cls.__name__}.{name} is not a hook, so the scheduler never calls it; did you mean "{hook}"? '
                 f"If it is a helper method, call it _{name}",
-                plugin=cls.__name__,
+                plugin=cls.name,
             )
 
 
@@ -365,21 +403,23 @@ def _check_declarations(cls: type[Plugin]) -> None:
     depends_on: object = cls.depends_on
     if not (isinstance(args, type) and issubclass(args, PluginArgs)):
         raise PluginDefinitionError(
-            f"{cls.__name__}.Args is {args!r:.80}; derive it from kubesched.PluginArgs", plugin=cls.__name__
+            f"{cls.__name__}.Args is {args!r:.80}; derive it from kubesched.PluginArgs", plugin=cls.name
         )
     if not isinstance(depends_on, DependsOn):
         allowed = ", ".join(str(member) for member in DependsOn)
         raise PluginDefinitionError(
-            f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.__name__
+            f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.name
         )
     reads: object = cls.reads
     if not isinstance(reads, property):
         readable(cls.__name__, reads)
+    if fault := rights_fault(cls.__name__, cls.rbac):
+        raise PluginDefinitionError(fault, plugin=cls.name)
     for hook, part in _PARTS:
         if depends_on in (DependsOn.NODE, DependsOn.ROW) and cls.defines(hook) and not cls.defines(part):
             raise PluginDefinitionError(
                 f"{cls.__name__}: columns of {hook} that depend on {depends_on} are kept, so it must define {part}",
-                plugin=cls.__name__,
+                plugin=cls.name,
             )
 
 
@@ -389,7 +429,7 @@ def _check_is_plain(cls: type[Plugin], hook: str) -> None:
         raise PluginDefinitionError(
             f"{cls.__name__}.{hook} is a coroutine; only {', '.join(MAY_AWAIT)} may be; make it a plain function "
             "and read its data in start",
-            plugin=cls.__name__,
+            plugin=cls.name,
         )
 
 
@@ -400,7 +440,7 @@ def _check_signature(cls: type[Plugin], hook: str) -> None:
         raise PluginDefinitionError(
             f"{cls.__name__}.{hook} must be a method {hook}({', '.join(['self', *wanted])}); found "
             f"{type(getattr(cls, hook)).__name__}",
-            plugin=cls.__name__,
+            plugin=cls.name,
         )
     try:
         inspect.signature(getattr(cls, hook)).bind(None, *wanted)
@@ -408,5 +448,5 @@ def _check_signature(cls: type[Plugin], hook: str) -> None:
         listed, signature = ", ".join(["self", *wanted]), inspect.signature(getattr(cls, hook))
         raise PluginDefinitionError(
             f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{signature}",
-            plugin=cls.__name__,
+            plugin=cls.name,
         ) from None

@@ -11,9 +11,11 @@ from typing import Final, Protocol
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework.actions import Action, ActionDone
+from kubesched.framework.actions import Action, ActionDone, RecordEvent
 from kubesched.framework.clock import Clock
 from kubesched.framework.nominated import NominatedPods
+from kubesched.framework.plugin_client import NoClient, PluginClient
+from kubesched.framework.plugin_metrics import NoMetrics, PluginMetrics
 from kubesched.framework.status import Status, VictimsOf
 from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.state import NodeColumns, PodInfo, Snapshot
@@ -86,6 +88,10 @@ def _no_wait(condition: Callable[[], object], seconds: float, reads: Iterable[Ob
     raise RuntimeError("this run cannot wait for conditions")
 
 
+def _no_event(event: RecordEvent) -> None:
+    """This run keeps no events."""
+
+
 class _NoQueue:
     """Warns once that a run has no queue, in the name of the plugin that asked."""
 
@@ -112,3 +118,6 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     waiting_pods: Callable[[], Mapping[str, WaitingPod]] = dict
     preempting: Container[str] = ()
     extenders: CalledExtenders | None = None
+    client: PluginClient = NoClient()
+    metrics_of: Callable[[str], PluginMetrics] = NoMetrics
+    record_event: Callable[[RecordEvent], None] = _no_event

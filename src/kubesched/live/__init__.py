@@ -4,7 +4,6 @@ from kubesched.live.attempt_log import ATTEMPT_LOG, AttemptLog
 from kubesched.live.driver import LiveScheduler, Writer
 from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
-from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.other_scheduler import serves_default_scheduler
 from kubesched.live.process import SchedulerOptions, run_scheduler
 from kubesched.live.shadow import Shadow
@@ -22,7 +21,6 @@ __all__ = [
     "DryRunWriter",
     "EndpointOptions",
     "Endpoints",
-    "EventRecorder",
     "HealthChecks",
     "LiveScheduler",
     "SchedulerOptions",

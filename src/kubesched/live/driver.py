@@ -18,6 +18,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from random import Random
 from typing import Any, Final, Protocol
 
+from msgspec.structs import replace
+
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.cluster import Feed
 from kubesched.framework import (
@@ -84,6 +86,7 @@ class LiveScheduler:
         observer: called with what happens.
         make_framework: makes the framework of a profile; for metrics, which measure plugins.
         extender_calls: calls the extenders of the setup; without it they are not asked.
+        services: what else plugins get than the clock, random numbers, and events, which the writer takes.
 
     Attributes:
         scheduler: the core.
@@ -102,6 +105,7 @@ class LiveScheduler:
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
         extender_calls: ExtenderCalls | None = None,
+        services: Services | None = None,
     ) -> None:
         configuration = setup.configuration
         self.cluster_state = ClusterState()
@@ -114,7 +118,7 @@ class LiveScheduler:
         self.scheduler = Scheduler(
             setup.profiles,
             self.cluster_state,
-            Services(clock=clock, rng=rng),
+            replace(services or Services(), clock=clock, rng=rng, record_event=self._writer.emit),
             emit=self._writer.emit,
             tie_break=tie_break,
             initial_backoff=configuration.pod_initial_backoff_seconds,

@@ -13,7 +13,18 @@ from typing import Final
 from msgspec.structs import replace
 
 from kubesched.api import Pod
-from kubesched.framework import Action, ActionDone, CycleState, DeletePod, Plugin, Profile, RecordEvent, Status
+from kubesched.framework import (
+    Action,
+    ActionDone,
+    CycleState,
+    DeletePod,
+    Plugin,
+    PluginEvents,
+    Profile,
+    RecordEvent,
+    Status,
+    log_plugin_event,
+)
 from kubesched.setup import Setup, without_bind
 from kubesched.state import ClusterState
 
@@ -69,10 +80,15 @@ class DryRunWriter:
 
     def __init__(self, cluster_state: ClusterState) -> None:
         self._cluster_state = cluster_state
+        self._plugin_events = PluginEvents(log_plugin_event)
 
     def emit(self, action: Action) -> None:
-        """Log the event of a pod that fits nowhere; everything else that happens is logged where it is decided."""
-        if isinstance(action, RecordEvent) and action.reason == _FAILED and self._waits(action.regarding):
+        """Log the event of a pod that fits nowhere, and those of plugins; the rest is logged where it is decided."""
+        if not isinstance(action, RecordEvent):
+            return
+        if action.controller:
+            self._plugin_events.record(action)
+        elif isinstance(action.regarding, Pod) and action.reason == _FAILED and self._waits(action.regarding):
             _LOG.info("unschedulable", extra={"pod": action.regarding.key, "reason": action.note})
 
     async def perform(self, action: Action) -> ActionDone:

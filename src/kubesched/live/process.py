@@ -12,16 +12,24 @@ from typing import Final
 
 import msgspec
 
-from kubesched.cluster import Access, ApiClient, ClusterWatch, Feed, check_server, find_access
+from kubesched.cluster import (
+    Access,
+    ApiClient,
+    ClusterWatch,
+    EventRecorder,
+    Feed,
+    PluginRequests,
+    check_server,
+    find_access,
+)
 from kubesched.errors import ClusterError
 from kubesched.extender.client import ExtenderCaller
-from kubesched.framework import Framework
+from kubesched.framework import Framework, Services
 from kubesched.live.attempt_log import AttemptLog
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
 from kubesched.live.driver import LiveScheduler
 from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
-from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.leadership import Leadership, NoElection
 from kubesched.live.other_scheduler import OtherScheduler, serves_default_scheduler
 from kubesched.live.traces import new_traces
@@ -96,16 +104,18 @@ async def run_scheduler(
     rate = setup.configuration.client_connection
     election = _election(setup, options)
     new_client = partial(ApiClient, pool_size=_POOL, qps=rate.qps, burst=rate.burst)
-    # Events have a separate rate limit, as upstream, so that they do not hold up Bindings.
+    # Events have a separate rate limit, as upstream, so that they do not hold up Bindings; so have requests of plugins.
     async with (
         new_client(access_of(options), may_write=election.may_write) as client,
         new_client(access_of(options), may_write=election.may_record) as events,
+        new_client(access_of(options), may_write=election.may_write) as for_plugins,
     ):
         recorder = EventRecorder(events, platform.node())
         traces = new_traces(client.timing)
         metrics = SchedulerMetrics(client.timing.monotonic, on_ran=traces.ran if traces else None)
         observers = Observers(metrics, AttemptLog(), *([traces] if traces else []))
         calls = ExtenderCaller(setup.configuration.extenders, observers.called)
+        plugin_requests = PluginRequests(for_plugins, "a dry run writes nothing" if options.dry_run else "")
         live = LiveScheduler(
             setup,
             DryRunWriter
@@ -118,6 +128,7 @@ async def run_scheduler(
             observer=observers,
             make_framework=metrics.framework,
             extender_calls=calls,
+            services=Services(client=plugin_requests, metrics_of=metrics.plugins.of),
         )
         other = _other_scheduler(setup, options, client, live)
         watch = ClusterWatch(client, other or live.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)

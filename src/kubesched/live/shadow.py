@@ -98,13 +98,22 @@ class Shadow:
     Args:
         report: takes the verdicts; those without a second look at once.
         took: called with the seconds that a first judgement took.
+        services: what else plugins get than the clock and the nominated pods.
 
     Attributes:
         feed: the sink for the watch; `feed.hand_over()` when everything that exists has been shown.
         frameworks: by scheduler name.
     """
 
-    def __init__(self, setup: Setup, report: Report, *, clock: Clock, took: Callable[[float], object] = float) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        report: Report,
+        *,
+        clock: Clock,
+        took: Callable[[float], object] = float,
+        services: Services | None = None,
+    ) -> None:
         self.cluster_state = ClusterState()
         self.feed = Feed(self._load, self._apply)
         self._report = report
@@ -116,7 +125,7 @@ class Shadow:
         self.frameworks: dict[str, Framework] = build_frameworks(
             map(_without_side_effects, setup.profiles),
             self.cluster_state,
-            Services(clock=clock, rng=rng, nominated=nominated),
+            replace(services or Services(), clock=clock, rng=rng, nominated=nominated),
         )
         cycle = SchedulingCycle(TieBreak.UPSTREAM, rng)
         percentages = {profile.scheduler_name: profile.percentage_of_nodes_to_score for profile in setup.profiles}

@@ -8,7 +8,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from kubesched.cluster import ApiClient, ClusterWatch
+from kubesched.cluster import ApiClient, ClusterWatch, PluginRequests
+from kubesched.framework import PluginEvents, Services, log_plugin_event
 from kubesched.live.cache_comparer import on_sigusr2
 from kubesched.live.dry_run import without_election
 from kubesched.live.endpoints import HealthChecks
@@ -51,7 +52,12 @@ async def run_shadow(
     report = ShadowReport(metrics, folder, explain_options)
     rate = setup.configuration.client_connection
     async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
-        shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took)
+        services = Services(
+            client=PluginRequests(client, "shadow mode writes nothing"),
+            metrics_of=metrics.plugins.of,
+            record_event=PluginEvents(log_plugin_event).record,
+        )
+        shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took, services=services)
         raw_kinds = _without_extenders(setup).raw_kinds
         watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds, wants_raw=raw_kinds)
         page, resources = new_registry(), Registry()

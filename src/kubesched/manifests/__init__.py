@@ -5,13 +5,15 @@ from kubesched.manifests.access import (
     cluster_role,
     cluster_role_binding,
     lease_rules,
+    plugin_grants,
     read_rules,
     role,
     role_binding,
     rule,
+    rule_comments,
     why_read,
 )
-from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Installation
+from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Grant, Installation
 from kubesched.manifests.pods import (
     config_map_volume,
     container,
@@ -21,7 +23,7 @@ from kubesched.manifests.pods import (
     secret_volume,
 )
 from kubesched.manifests.scheduler import CONFIG_FILE, scheduler_manifests
-from kubesched.manifests.scheduler_access import Grant, cluster_grants, lease_grants
+from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
 from kubesched.manifests.scheduler_comments import write_commented
 from kubesched.manifests.scheduler_installation import SchedulerInstallation
 from kubesched.manifests.workloads import checksum_of, config_map, namespace, service, workload
@@ -45,12 +47,14 @@ __all__ = [
     "lease_rules",
     "mount",
     "namespace",
+    "plugin_grants",
     "pod_spec",
     "python_environment",
     "read_rules",
     "role",
     "role_binding",
     "rule",
+    "rule_comments",
     "scheduler_manifests",
     "secret_volume",
     "service",

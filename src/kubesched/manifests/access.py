@@ -4,17 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from kubesched.api import KindUse, Unstructured, kind_named
-from kubesched.manifests.installation import Document, Installation
+from kubesched.framework import Profile
+from kubesched.manifests.installation import Document, Grant, Installation
 
 __all__ = [
     "account",
     "cluster_role",
     "cluster_role_binding",
     "lease_rules",
+    "plugin_grants",
     "read_rules",
     "role",
     "role_binding",
     "rule",
+    "rule_comments",
     "why_read",
 ]
 
@@ -70,6 +73,27 @@ def lease_rules(name: str) -> list[Document]:
     """Elect a leader on one Lease. A Lease that does not exist yet has no name to restrict its creation to."""
     group = "coordination.k8s.io"
     return [rule(group, ["leases"], ["create"]), rule(group, ["leases"], ["get", "update"], [name])]
+
+
+def plugin_grants(profiles: Iterable[Profile]) -> tuple[Grant, ...]:
+    """What the plugins of some profiles may do with `handle.client`, as their classes list it in `rbac`."""
+    rules = {plugin.name: plugin.rbac for profile in profiles for plugin in profile.plugins}
+    return tuple(
+        Grant({field: list(values) for field, values in one.items()}, f"For the plugin {name}.")
+        for name, own in rules.items()
+        for one in own
+    )
+
+
+def rule_comments(document: Document, grants: Iterable[Grant]) -> dict[str, str]:
+    """Why a role has some of its rules, by the path of each."""
+    why = [(grant.rule, grant.why) for grant in grants]
+    return {
+        f"rules[{row}]": reason
+        for row, own in enumerate(document.get("rules", ()))
+        for known, reason in why
+        if own == known
+    }
 
 
 # --- documents ---

@@ -5,13 +5,20 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["PLUGIN_FOLDER", "Document", "Installation"]
+__all__ = ["PLUGIN_FOLDER", "Document", "Grant", "Installation"]
 
 Document = dict[str, Any]
 """A Kubernetes object, or a part of one, as plain values."""
 
 PLUGIN_FOLDER: Final = "/etc/kubesched"
 """Where a container has the files of its plugins."""
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """A rule of a role, and why it is needed."""
+
+    rule: Document
+    why: str
 
 
 class Installation(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +34,7 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
         files: what the plugins need, by the name that it has in PLUGIN_FOLDER.
         imports_files: whether some of them are modules that the plugins import.
         n_replicas: of the scheduler.
+        plugin_grants: what the plugins may do with `handle.client`.
     """
 
     image: str
@@ -38,6 +46,7 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
     files: Mapping[str, str] = {}
     imports_files: bool = False
     n_replicas: int = 1
+    plugin_grants: tuple[Grant, ...] = ()
 
     def labels(self, component: str = "") -> dict[str, str]:
         """Labels of an object; those of a component select its pods."""

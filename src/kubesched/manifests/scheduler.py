@@ -40,7 +40,9 @@ def scheduler_manifests(installation: SchedulerInstallation) -> list[Document]:
     return [
         *([namespace(installation)] if installation.creates_namespace else []),
         account(installation, name),
-        cluster_role(installation, name, [grant.rule for grant in cluster_grants(installation.kinds)]),
+        cluster_role(
+            installation, name, [grant.rule for grant in cluster_grants(installation.kinds, installation.plugin_grants)]
+        ),
         cluster_role_binding(installation, name, name, name),
         *(lease_role if installation.elects_leader else []),
         config,

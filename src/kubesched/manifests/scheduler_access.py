@@ -7,13 +7,11 @@ kubesched only patches, and to read and write resource claims, which it does not
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
-
 from kubesched.api import WATCHED_KINDS
 from kubesched.manifests.access import lease_rules, read_rules, rule, why_read
-from kubesched.manifests.installation import Document
+from kubesched.manifests.installation import Grant
 
-__all__ = ["Grant", "cluster_grants", "lease_grants"]
+__all__ = ["cluster_grants", "lease_grants"]
 
 _READS = {
     "": "Read nodes and pods, and what rules look at: namespaces and their labels, volumes and claims, and the owners "
@@ -28,26 +26,22 @@ _FOR_PLUGINS = "Read what a plugin declares in `reads`."
 _NO_READERS: Mapping[str, Sequence[str]] = {}
 
 
-class Grant(msgspec.Struct, frozen=True):
-    """A rule of a role, and why the scheduler needs it."""
-
-    rule: Document
-    why: str
-
-
 def cluster_grants(
-    kinds: Iterable[str] = WATCHED_KINDS, readers: Mapping[str, Sequence[str]] = _NO_READERS
+    kinds: Iterable[str] = WATCHED_KINDS,
+    of_plugins: Iterable[Grant] = (),
+    readers: Mapping[str, Sequence[str]] = _NO_READERS,
 ) -> list[Grant]:
     """What a scheduler may do in the whole cluster.
 
     Args:
         kinds: that it watches.
+        of_plugins: what its plugins may do with `handle.client`.
         readers: the names of the plugins that read a kind, by its key.
     """
     reads = [
         Grant(one, why_read(one, readers) or _READS.get(one["apiGroups"][0], _FOR_PLUGINS)) for one in read_rules(kinds)
     ]
-    return [*reads, *_writes(), *_reviews()]
+    return [*reads, *_writes(), *_reviews(), *of_plugins]
 
 
 def lease_grants(name: str) -> list[Grant]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from kubesched.documents import write_yaml
-from kubesched.manifests.installation import Document
-from kubesched.manifests.scheduler_access import Grant, cluster_grants, lease_grants
+from kubesched.manifests.installation import Document, Grant
+from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
 from kubesched.manifests.scheduler_installation import SchedulerInstallation
 
 __all__ = ["write_commented"]
@@ -65,7 +65,7 @@ def write_commented(documents: Sequence[Document], installation: SchedulerInstal
     what = ", and every pod without a schedulerName" if installation.replaces else ""
     lines = [f"# kubesched schedules pods with spec.schedulerName: {served}{what}.\n"]
     rules = {
-        "ClusterRole": cluster_grants(installation.kinds, installation.readers),
+        "ClusterRole": cluster_grants(installation.kinds, installation.plugin_grants, installation.readers),
         "Role": lease_grants(installation.lease_name),
     }
     texts = []

@@ -6,10 +6,10 @@ They belong to one thread. The page is made in another thread, which copies what
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.utils import floatToGoString
 
-__all__ = ["Counters", "Histogram", "Histograms", "exponential"]
+__all__ = ["Counters", "Histogram", "Histograms", "Levels", "exponential"]
 
 
 def exponential(start: float, factor: float, n: int) -> tuple[float, ...]:
@@ -46,6 +46,30 @@ class Counters:
         family = CounterMetricFamily(name, text, labels=labels)
         for values, n in (*list(self._values.items()), *further):
             family.add_metric(values, n)
+        return family
+
+
+class Levels:
+    """A family of gauges that are set, one per combination of label values."""
+
+    def __init__(self, name: str, text: str, labels: tuple[str, ...] = ()) -> None:
+        self._described = (name, text, labels)
+        self._values: dict[tuple[str, ...], float] = {}
+
+    def set(self, value: float, *labels: str) -> None:
+        """Set one of them."""
+        self._values[labels] = value
+
+    def remove(self, *labels: str) -> None:
+        """Forget one of them."""
+        self._values.pop(labels, None)
+
+    def family(self) -> GaugeMetricFamily:
+        """The gauges as they are."""
+        name, text, labels = self._described
+        family = GaugeMetricFamily(name, text, labels=labels)
+        for values, value in list(self._values.items()):
+            family.add_metric(values, value)
         return family
 
 

@@ -17,6 +17,7 @@ from kubesched.api import ClusterEvent, EventResource, EventType, KubeObject, Po
 from kubesched.framework import ActionDone, CallExtender, ColumnCache, Decision, Framework, Profile, Services, Status
 from kubesched.metrics.families import Counters, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
+from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
 from kubesched.metrics.observer import Observer
 from kubesched.metrics.timed_framework import OnRan, PluginTimes
 from kubesched.scheduler import Scheduler
@@ -38,6 +39,9 @@ class SchedulerMetrics(Observer, Collector):
         clock: seconds, for the durations of plugins.
         rng: draws the cycles in which single plugins are measured.
         on_ran: called for each extension point that ended: its label, its status, when it began, and the pod.
+
+    Attributes:
+        plugins: the metrics of plugins.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class SchedulerMetrics(Observer, Collector):
     ) -> None:
         self._times = PluginTimes(clock, rng or Random(), on_ran)
         self._profiles: set[str] = set()
+        self.plugins = MetricsOfPlugins()
         self._attempts = Counters(
             "scheduler_schedule_attempts",
             "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, "
@@ -252,3 +257,4 @@ class SchedulerMetrics(Observer, Collector):
         yield from (counters.family() for counters in self._counters)
         yield from (histograms.family() for histograms in self._histograms)
         yield from self._times.families()
+        yield from self.plugins.collect()

@@ -7,6 +7,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from kubesched.metrics.families import Counters, Histograms, exponential
+from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
 
 __all__ = ["ShadowMetrics"]
 
@@ -16,10 +17,12 @@ class ShadowMetrics(Collector):
 
     Attributes:
         counts: judged bindings by class.
+        plugins: the metrics of plugins.
     """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.plugins = MetricsOfPlugins()
         self._decisions = Counters(
             "kubesched_shadow_decisions",
             "Bindings of another scheduler by class: agreed, tie, sampled, order, disagreed, or unseen: not judged, "
@@ -45,3 +48,4 @@ class ShadowMetrics(Collector):
         """Everything that was counted; may be called from any thread."""
         yield self._decisions.family()
         yield self._seconds.family()
+        yield from self.plugins.collect()

@@ -235,12 +235,14 @@ class TimedFramework(Framework):
         """As Framework, and nothing is measured: what-if questions are part of other steps."""
         return WhatIf(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)
 
-    async def run_post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFiltered:
+    async def run_post_filter(
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis, told: list[Status] | None = None
+    ) -> PostFiltered:
         """As Framework, measured."""
         if isinstance(state.checkpoint, Laps):
             state.checkpoint = None
         began = self._clock()
-        result, status = await super().run_post_filter(state, pod, diagnosis)
+        result, status = await super().run_post_filter(state, pod, diagnosis, told)
         self._ran("PostFilter", status, began, pod)
         return result, status
 

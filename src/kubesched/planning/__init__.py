@@ -17,6 +17,7 @@ from kubesched.planning.drain_tables import each_page, most_page
 from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.fit import Fit, WorkloadFit, fit, fit_asked
 from kubesched.planning.fit_page import fit_page
+from kubesched.planning.pending import PendingPods
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import Ran, Runs
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
@@ -32,6 +33,7 @@ __all__ = [
     "Drainer",
     "Fate",
     "Fit",
+    "PendingPods",
     "PodsLike",
     "Ran",
     "Rollout",

@@ -8,15 +8,18 @@ from typing import IO, Final, TypeGuard, cast
 
 import msgspec
 
-from kubesched.admission import UpdateStrategy, byte_notes, huge_page_faults, known_resources, quantity_faults
+from kubesched.admission import Scaled, UpdateStrategy, byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.api import (
     KubeObject,
+    LimitRange,
     Node,
     Pod,
     ReplicaSet,
     Resources,
     Workload,
+    decode_object,
     is_extended_resource,
+    kind_of,
     parse_quantity,
     workload_of,
     workloads,
@@ -47,6 +50,10 @@ class Asked:
         new: what is added to it.
         notes: what a user should know about the manifests.
         strategies: how each workload replaces its pods, where its manifest has that.
+        without_pods: why parts of the manifests have no pods, one sentence each.
+        scaled: the workloads whose replicas an autoscaler sets.
+    Raises:
+        InputError: there are no new pods.
     Attributes:
         pods: the new pods.
         workloads: whom they belong to; a pod without a controller stands for itself.
@@ -59,15 +66,19 @@ class Asked:
         new: Iterable[KubeObject],
         notes: Sequence[str] = (),
         strategies: Mapping[Workload, UpdateStrategy] = _NO_STRATEGIES,
+        without_pods: Sequence[str] = (),
+        scaled: Sequence[Scaled] = (),
     ) -> None:
         self._cluster = cluster
         self._new = list(new)
         self._replica_sets = {one.key: one for one in self._new if isinstance(one, ReplicaSet)}
         self.notes = tuple(notes)
+        self._scaled = tuple(scaled)
         self.strategies = strategies
         self.pods = [one for one in self._new if isinstance(one, Pod)]
         if not self.pods:
-            raise InputError("the manifests have no pods: found neither a Pod nor a workload with replicas")
+            found = "; ".join(without_pods) or "found neither a Pod nor a workload with replicas"
+            raise InputError(f"the manifests have no pods: {found}")
         self.workloads = list(dict.fromkeys(map(self._workload_of, self.pods)))
         present = workloads(cluster)
         by_key = {one.key: one for one in cluster if isinstance(one, Pod)}
@@ -107,7 +118,7 @@ class Asked:
         kept = [one for one in self._new if not isinstance(one, Pod) or self._workload_of(one) == chosen]
         n = len(self.workloads) - 1
         left_out = [f"{n} other workload{' of the manifests is' if n == 1 else 's of the manifests are'} left out"]
-        return Asked(self._cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies)
+        return Asked(self._cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies, (), self._scaled)
 
     def found_several(self, only: str) -> str:
         """Which workloads were found, and the choice of one that has replicas; empty for a single workload.
@@ -138,9 +149,20 @@ class Asked:
         kept = [one for one in self._new if not (isinstance(one, Pod) and one.key in taken)]
         if not any(isinstance(one, Pod) for one in kept):
             raise InputError(f"{self.workloads[0]} has all of these pods already; there is nothing to add")
-        added = Asked(self._cluster, kept, self.notes, self.strategies)
+        added = Asked(self._cluster, kept, self.notes, self.strategies, (), self._scaled)
         added.existing = {}
         return added
+
+    def notes_on(self, n: int | None, *, is_search: bool) -> list[str]:
+        """The notes, if `n` replicas are tried; None for as many as the manifests have.
+
+        Args:
+            is_search: whether the number of replicas is what is asked for.
+        """
+        if n is None and not is_search:
+            return list(self.notes)
+        others = {one.sentence(one.n): one.sentence(n) for one in self._scaled}
+        return [others.get(note, note) for note in self.notes]
 
     def objects(self, n: int | None = None) -> list[KubeObject]:
         """What is new in a cluster with `n` of the pods; None for as many as the manifests have.
@@ -199,7 +221,7 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
 def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject]) -> Asked:
     new = admit_manifests(_without_pods(cluster), manifests)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
-    return Asked(cluster, new.objects, new.notes, strategies)
+    return Asked(cluster, new.objects, new.notes, strategies, new.without_pods, new.scaled)
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:
@@ -211,8 +233,16 @@ def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[Ku
     resources["limits"] = {limited: amount for limited, amount in requests.items() if _needs_limit(limited)}
     container = {"name": _NAME, "image": _NAME, "resources": resources}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
-    new = admit_manifests(_without_pods(cluster), [io.BytesIO(msgspec.json.encode(pod))])
-    return Asked(cluster, new.objects, list(byte_notes(_RESOURCE, requests)))
+    known = [one for one in _without_pods(cluster) if not isinstance(one, LimitRange)]
+    new = admit_manifests(known, [io.BytesIO(msgspec.json.encode(pod))])
+    return Asked(cluster, map(_of_no_manifest, new.objects), list(byte_notes(_RESOURCE, requests)))
+
+
+def _of_no_manifest(one: KubeObject) -> KubeObject:
+    """A pod that is asked about by its requests alone: limits and quotas of its namespace do not count."""
+    document = one.document
+    document["metadata"].pop("uid", None)
+    return decode_object(kind_of(one), msgspec.json.encode(document))
 
 
 def _check_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> None:

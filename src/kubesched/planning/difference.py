@@ -100,7 +100,7 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
         notes=tuple(changed.notes),
         new=tuple(one.pod for one in new),
         new_placed=sum(map(has_place, new)),
-        not_created=tuple(one.pod for one in after.placements if one.awaits),
+        not_created=tuple(one.pod for one in after.placements if one.is_not_created),
         pending=len(left[1]),
         pending_before=len(left[0]),
         evicted=len(after.removed),

@@ -234,7 +234,7 @@ def fit_asked(
         obstacle=more.obstacle if more else "",
         rollouts=rollouts,
         n_written=len(asked.pods),
-        notes=(*asked.notes, *unused, *filter(None, [on_model])),
+        notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *filter(None, [on_model])),
         taken_at=getattr(snapshot, "taken_at", None),
     )
 

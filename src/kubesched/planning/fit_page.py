@@ -71,7 +71,8 @@ def fit_page(
         _workloads(answer),
         _pools(answer),
         _where(answer),
-        _left(answer, "left", "Would stay pending", [one for one in left if one.state is not PodState.ERROR]),
+        _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)]),
+        _left(answer, "not-created", "Would not be created", [one for one in left if one.is_not_created]),
         _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR]),
         *_victims(answer),
         _each_pod(answer),
@@ -97,6 +98,11 @@ def _may_wait(answer: Fit) -> bool:
     replaced = {one.workload for one in answer.rollouts}
     has_ordered = any(one.startswith("StatefulSet ") and one not in replaced for one in answer.workloads)
     return has_ordered and not answer.all_fit
+
+
+def _is_apart(placement: Placement) -> bool:
+    """Whether a pod without a node has failed, or does not exist: it does not stay pending."""
+    return placement.state is PodState.ERROR or placement.is_not_created
 
 
 def _verdict(answer: Fit) -> str:
@@ -163,7 +169,7 @@ def _next(answer: Fit, again: str, replicas: int | None) -> str:
         has_number = len(answer.workloads) <= 1 and not any(one.startswith("DaemonSet ") for one in answer.workloads)
         return f"{again} --max" if has_number else ""
     nodes = Counter(one.node for one in answer.placements if has_place(one)).most_common(1)
-    if not nodes or answer.first_left is None:
+    if not nodes or answer.first_left is None or answer.first_left.refused:
         return ""
     number = f" --replicas {replicas}" if replicas is not None else ""
     model = shlex.quote(nodes[0][0])
@@ -173,7 +179,7 @@ def _next(answer: Fit, again: str, replicas: int | None) -> str:
 def _explained(answer: Fit, explain: str) -> str:
     """The command that explains the first pod that does not fit, if the manifests have that pod."""
     first = answer.first_left
-    if first is None or answer.added_nodes:
+    if first is None or answer.added_nodes or first.refused or not first.profile:
         return ""
     index = answer.n_fit if answer.is_maximum else answer.placements.index(first)
     return command_about(explain, first.pod, option="--pod") if index < answer.n_written else ""
@@ -188,6 +194,8 @@ def why(placement: Placement) -> str:
     """Why a pod has no node, in one sentence."""
     if placement.evicted_by:
         return f"it would be evicted again for {placement.evicted_by}."
+    if placement.refused:
+        return f"the API server refuses it: {placement.refused}."
     message = placement.diagnosis if placement.state is PodState.ERROR and placement.diagnosis else placement.message
     text = without_post_filter(message) or "the pod was not tried"
     return text if text.endswith(".") else f"{text}."

@@ -102,7 +102,7 @@ def fewest_nodes(
 def _obstacle(tried: _Tried, new: Iterable[KubeObject], runs: Runs) -> str:
     """What keeps the first pod that is left from a new node, an unused one if there is one."""
     left = tried.left[0]
-    if left.state is not PodState.UNSCHEDULABLE:
+    if left.state is not PodState.UNSCHEDULABLE or not left.profile:
         return ""
     pod = next(one for one in new if isinstance(one, Pod) and one.key == left.pod)
     node = (tried.unused or tried.added)[-1]

@@ -66,9 +66,10 @@ class _Search:
             new = self._asked.objects(n_tried)
             order = {pod.uid: i for i, pod in enumerate(pod for pod in new if isinstance(pod, Pod))}
             watch = _FirstLeft(order)
-            self._runs.run([*self._cluster, *new], self._progress, until=watch)
-            if watch.index is not None:
-                return watch.index, watch.preempts
+            report = self._runs.run([*self._cluster, *new], self._progress, until=watch).report
+            index = watch.index if watch.index is not None else _first_absent(placements_of(new, report))
+            if index is not None:
+                return index, watch.preempts
         return _MAX_PODS, False
 
     def _room(self) -> int:
@@ -147,6 +148,11 @@ class _FirstLeft:
         if index is not None and not decision.node_name and not decision.nominated_node_name:
             self.index = index
         return self.index is not None
+
+
+def _first_absent(placements: Iterable[Placement]) -> int | None:
+    """The index of the first pod without a node that no scheduler has tried: one that is refused, or names its node."""
+    return next((i for i, one in enumerate(placements) if not has_place(one)), None)
 
 
 def _growing(n: int) -> Iterable[int]:

@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 IN_TREE_PLUGINS: Final[dict[str, type[Plugin]]] = {
-    plugin.__name__: plugin
+    plugin.name: plugin
     for plugin in (
         SchedulingGates,
         PrioritySort,

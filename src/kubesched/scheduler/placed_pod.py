@@ -35,6 +35,7 @@ class PlacedPod:
         state: what the plugins remember for this pod.
         is_held: whether the pod is counted on the node, with what Reserve took.
         is_written: whether the Binding may have reached the API server. Set by the sender.
+        point: the extension point that `take` has reached: `reserve`, then `permit`; empty before.
         pre_bind: runs the PreBind plugins; preemption can cancel it.
     """
 
@@ -56,6 +57,7 @@ class PlacedPod:
         self.state = state
         self.is_held = False
         self.is_written = False
+        self.point = ""
         self.pre_bind = PodInPreBind()
         self._framework = framework
         self._cluster_state = cluster_state
@@ -95,6 +97,7 @@ class PlacedPod:
 
     def _reserve(self, now: float) -> Status:
         framework, state = self._framework, self.state
+        self.point = "reserve"
         status = framework.run_reserve(state, self.pod, self.node_name)
         if not status.is_success:
             return status
@@ -102,6 +105,7 @@ class PlacedPod:
         if not _is_annotations(annotations):
             return Status.error(f"the Binding's annotations must be a dict of str; found {answer_text(annotations)}")
         self.pod = self._cluster_state.assume_annotations(self.pod.uid, state.binding.annotations).pod
+        self.point = "permit"
         status, waits = framework.run_permit(state, self.pod, self.node_name)
         if status.is_success and waits:
             self._waiting = self._waiting_pods[self.pod.uid] = WaitingPod(self.pod, waits, now)

@@ -181,9 +181,7 @@ def _args_findings(
 ) -> Iterator[Finding]:
     """Plugins that do not start with their arguments."""
     given = {entry.name: entry.args for entry in profile.plugin_config}
-    for plugin in registry:
-        if plugin.name not in profile.plugins.enabled_names:
-            continue
+    for plugin in registry.those(profile.plugins.enabled_names):
         entry = entry_path(document, "pluginConfig", plugin.name)
         path = f"profiles[{number}].{entry}.args" if entry else f"profiles[{number}].plugins"
         try:
@@ -196,7 +194,7 @@ def _start_findings(
     plugin_class: type[Plugin], given: PluginArgs | bytes | None, path: str, error: ConfigError
 ) -> Iterator[Finding]:
     """One finding for each argument that is not valid; if all are, the error itself."""
-    prefix = f'initializing plugin "{plugin_class.__name__}": '
+    prefix = f'initializing plugin "{plugin_class.name}": '
     try:
         args = typed_args(plugin_class, given)
         pairs = zip(args.validate(path), args.validate(""), strict=True)

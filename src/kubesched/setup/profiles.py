@@ -130,11 +130,9 @@ def _build_profile(
 def _build_plugins(written: KubeSchedulerProfile, registry: Registry) -> dict[str, Plugin]:
     """An instance of each plugin that some set enables; names that are not registered are reported later."""
     given = {entry.name: entry.args for entry in written.plugin_config}
-    needed = written.plugins.enabled_names
     return {
         plugin.name: build_plugin(plugin.plugin_class, given.get(plugin.name))
-        for plugin in registry
-        if plugin.name in needed
+        for plugin in registry.those(written.plugins.enabled_names)
     }
 
 
@@ -145,12 +143,16 @@ def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -
         ConfigError: the arguments are not valid, or the class raises something.
         PluginDefinitionError: its `reads` is not valid.
     """
-    name = plugin_class.__name__
+    name = plugin_class.name
     try:
         args = typed_args(plugin_class, given)
         if errors := args.validate(""):
             raise config_error(errors)
         plugin = plugin_class(args)
+        if plugin.name != name:
+            raise ConfigError(
+                f"__init__ sets self.name to {plugin.name!r:.80}; set name in the class, for all instances"
+            )
         kinds_read((plugin,))
         return plugin
     except ConfigError as error:
@@ -158,7 +160,7 @@ def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -
     except PluginDefinitionError:
         raise
     except HOOK_FAULTS as error:
-        advice = f"__init__ of the class {name} of {plugin_class.__module__} raised this"
+        advice = f"__init__ of the class {plugin_class.__name__} of {plugin_class.__module__} raised this"
         raise ConfigError(f'initializing plugin "{name}": {located_line(error)}\n  {advice}') from error
 
 
@@ -169,7 +171,7 @@ def typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> 
         ConfigError: they are not valid.
     """
     if not isinstance(given, PluginArgs):
-        name = plugin_class.__name__
+        name = plugin_class.name
         given = load_args(given or b"{}", name, args_types={name: plugin_class.Args})
     return given if isinstance(given, PluginArgs) else plugin_class.Args()
 

@@ -63,7 +63,7 @@ def _register(plugin: object, registry: "Registry") -> None:
         registry.load(plugin)
     elif isinstance(plugin, type) and issubclass(plugin, Plugin):
         registry.register(plugin, plugin.__module__)
-        registry.loaded.append(plugin.__name__)
+        registry.loaded.append(plugin.name)
     else:
         raise PluginDefinitionError(
             f"plugins: found {plugin!r:.80}; expected a subclass of kubesched.Plugin, FILE.py:Class or "
@@ -75,9 +75,9 @@ class RegisteredPlugin(msgspec.Struct, frozen=True, eq=False):
     """A plugin that configurations may name.
 
     Attributes:
-        name: the name in configurations, which is the name of the class.
+        name: the name in configurations: `name` of the class, which is the name of the class where it sets none.
         origin: `in-tree`, `bundled`, `legacy`, the `FILE.py` or module that the user named, or the package and its
-            version.
+            version, with the entry point if that has another name.
     """
 
     name: str
@@ -97,6 +97,10 @@ class RegisteredPlugin(msgspec.Struct, frozen=True, eq=False):
 class Registry:
     """Plugins by name, in the order in which they were registered.
 
+    The name of a plugin is that of its class. The class of an installed package is imported when something needs it:
+    until then its plugin has the name of the entry point, which usually is the same. A name that is not known, and a
+    walk through all plugins, imports all of them.
+
     Attributes:
         loaded: names of the plugins that the user brings, by reference or as a class, in order.
     """
@@ -104,22 +108,40 @@ class Registry:
     def __init__(self, in_tree: Mapping[str, type[Plugin]]) -> None:
         """Begin with kube-scheduler's own plugins."""
         self._plugins: dict[str, RegisteredPlugin] = {}
+        self._announced: set[str] = set()  # those of them that have the name of their entry point, until it is checked
+        self._entry_points: dict[str, str] = {}  # entry points with another name than their plugin's -> that name
         self._files: dict[str, ModuleType] = {}
         self.loaded: list[str] = []
         for name, plugin_class in in_tree.items():
             self._add(_of_class(name, IN_TREE, plugin_class))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._plugins
+        return isinstance(name, str) and self._find(name) is not None
 
     def __getitem__(self, name: str) -> RegisteredPlugin:
-        return self._plugins[name]
+        found = self._find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def __iter__(self) -> Iterator[RegisteredPlugin]:
+        self._settle(*self._announced)
         return iter(self._plugins.values())
 
     def __len__(self) -> int:
-        return len(self._plugins)
+        return sum(1 for _ in self)
+
+    def those(self, names: Iterable[str]) -> list[RegisteredPlugin]:
+        """The plugins with these names that are registered, in their order; imports no others."""
+        found = {name for name in names if name in self}
+        return [plugin for plugin in self._plugins.values() if plugin.name in found]
+
+    def named(self, name: str) -> RegisteredPlugin | None:
+        """The plugin of this name or, if there is none, of this class or entry point."""
+        found = self._find(name)
+        if found is None and name in self._entry_points:
+            found = self._find(self._entry_points[name])
+        return found or next((plugin for plugin in self if _class_name(plugin) == name), None)
 
     @property
     def args_types(self) -> Mapping[str, type[PluginArgs]]:
@@ -132,8 +154,9 @@ class Registry:
         Raises:
             PluginDefinitionError: it defines no extension point, or another plugin has the name.
         """
-        name = plugin_class.__name__
+        name = plugin_class.name
         _check_takes_part(plugin_class, origin)
+        self._settle(*self._announced & {name})
         if name not in self._plugins or self._plugins[name].plugin_class is not plugin_class:
             self._add(_of_class(name, origin, plugin_class))
 
@@ -154,7 +177,14 @@ class Registry:
             PluginDefinitionError: two plugins have the same name.
         """
         for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-            self._add(_of_entry_point(entry))
+            plugin = _of_entry_point(entry)
+            known = self._plugins.get(entry.name)
+            if known is None or known.origin in (LEGACY, BUNDLED):
+                self._announced.add(entry.name)
+                self._add(plugin)
+            else:  # two entry points may have one name, two plugins may not
+                self._settle(*self._announced & {entry.name})
+                self._take_in(_named_as_its_class(plugin))
 
     def load(self, reference: str) -> str:
         """Import the plugin that the user asks for, register it, and give its name.
@@ -173,8 +203,8 @@ class Registry:
         module = self._file(source) if source.endswith(".py") else _import_module(source)
         plugin_class = _find_class(module, class_name, source)
         self.register(plugin_class, source)
-        self.loaded.append(plugin_class.__name__)
-        return plugin_class.__name__
+        self.loaded.append(plugin_class.name)
+        return plugin_class.name
 
     def help_with(self, name: str) -> str:
         """The message for a name that is not registered."""
@@ -183,11 +213,47 @@ class Registry:
                 f'kube-scheduler v1.36 no longer has {name}, kubesched does; "kubesched config convert FILE" replaces '
                 'it, and "kubesched config check --for kubesched FILE" accepts it'
             )
+        meant = self.named(name)
+        if meant is not None:
+            what = "entry point" if name in self._entry_points else "class"
+            return (
+                f'no plugin has the name "{name}"; the {what} {name} is the plugin "{meant.name}"; write {meant.name}'
+            )
         near = did_you_mean(name, self._plugins, PLUGIN_LIKENESS)
         return (
             f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them; '
             "to load your plugin, add --plugin FILE.py:Class, or in Python plugins=[Class]"
         )
+
+    def _find(self, name: str) -> RegisteredPlugin | None:
+        known = self._plugins.get(name)
+        if known is None or known.origin in (LEGACY, BUNDLED):
+            self._settle(*self._announced)
+        elif name in self._announced:
+            self._settle(name)
+        return self._plugins.get(name)
+
+    def _settle(self, *entry_names: str) -> None:
+        """Import the classes of these entry points, and register them under their own names.
+
+        One that does not load keeps the name of the entry point, so that whatever names it gets the reason.
+        """
+        for entry_name in sorted(entry_names):
+            if entry_name not in self._announced:
+                continue
+            self._announced.remove(entry_name)
+            plugin = _named_as_its_class(self._plugins[entry_name])
+            if plugin.name != entry_name:
+                self._entry_points[entry_name] = plugin.name
+                del self._plugins[entry_name]
+                self._take_in(plugin)
+
+    def _take_in(self, plugin: RegisteredPlugin) -> None:
+        """Add a plugin, unless another entry point or the user has named the same class."""
+        self._settle(*self._announced & {plugin.name})
+        known = self._plugins.get(plugin.name)
+        if known is None or known.origin in (LEGACY, BUNDLED) or _class_of(known) is not _class_of(plugin):
+            self._add(plugin)
 
     def _add(self, plugin: RegisteredPlugin) -> None:
         """Legacy and bundled plugins give way: kube-scheduler does not have them, so their names are free."""
@@ -242,14 +308,29 @@ def _of_entry_point(entry: EntryPoint) -> RegisteredPlugin:
 
 
 def _load_entry_point(entry: EntryPoint, origin: str) -> type[Plugin]:
-    plugin_class = _find_class(_import_module(entry.module), entry.attr, f"{origin}: {entry.module}")
-    if plugin_class.__name__ != entry.name:
-        raise PluginDefinitionError(
-            f"{origin}: the entry point {entry.name} refers to the class {plugin_class.__name__}; give both "
-            "the same name",
-            plugin=entry.name,
-        )
-    return plugin_class
+    return _find_class(_import_module(entry.module), entry.attr, f"{origin}: {entry.module}")
+
+
+def _named_as_its_class(plugin: RegisteredPlugin) -> RegisteredPlugin:
+    """A plugin of an installed package under its own name; as it is if it does not load."""
+    plugin_class = _class_of(plugin)
+    if plugin_class is None or plugin_class.name == plugin.name:
+        return plugin
+    origin = f"{plugin.origin}, entry point {plugin.name}"
+    return msgspec.structs.replace(plugin, name=plugin_class.name, origin=origin)
+
+
+def _class_of(plugin: RegisteredPlugin) -> type[Plugin] | None:
+    try:
+        return plugin.plugin_class
+    except PluginDefinitionError:
+        return None
+
+
+def _class_name(plugin: RegisteredPlugin) -> str:
+    """The name of its class, where it may be another one; a legacy class is not imported to find out."""
+    plugin_class = None if plugin.origin == LEGACY else _class_of(plugin)
+    return plugin.name if plugin_class is None else plugin_class.__name__
 
 
 def _run_file(path: str) -> ModuleType:
@@ -307,10 +388,12 @@ def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
         if member.definition_fault is not None:
             raise PluginDefinitionError(f"{source}: {_line_of(member)}{member.definition_fault}", plugin=name)
         return member
-    plugins = [key for key, value in vars(module).items() if isinstance(value, type) and _is_defined(value, module)]
+    classes = _defined_in(module)
+    plugins = list(classes)
     listed = f"it defines {', '.join(plugins)}" if plugins else "it defines no plugin"
     if member is None:
-        near = did_you_mean(name, plugins)
+        named = next((key for key, value in classes.items() if value.name == name), "")
+        near = f"the class of the plugin {name} is {named}; write {named}" if named else did_you_mean(name, plugins)
         raise PluginDefinitionError(f"{source} has no class {name}; {near or listed}", plugin=name)
     raise PluginDefinitionError(
         f"{source}:{name} is not a Plugin subclass; derive it from kubesched.Plugin; {listed}", plugin=name
@@ -335,9 +418,14 @@ def _check_takes_part(plugin_class: type[Plugin], origin: str) -> None:
     raise PluginDefinitionError(
         f"{origin}:{plugin_class.__name__} defines no extension point, so it would never be called; define one "
         f"or more of {', '.join(hooks)}{near}",
-        plugin=plugin_class.__name__,
+        plugin=plugin_class.name,
     )
 
 
-def _is_defined(value: type, module: ModuleType) -> bool:
-    return issubclass(value, Plugin) and value.__module__ == module.__name__
+def _defined_in(module: ModuleType) -> dict[str, type[Plugin]]:
+    """The plugin classes of a module, without those that it imports."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Plugin) and value.__module__ == module.__name__
+    }

@@ -8,7 +8,7 @@ from kubesched.simulator.fill_tables import fill_level, fill_table, fill_words, 
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.ordered_creation import awaited
 from kubesched.simulator.page import report_page, summary_of, victims_table
-from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
+from kubesched.simulator.place import Placed, PreemptionOutcome, not_seen, pending_in_order, place, place_all
 from kubesched.simulator.report import (
     Fill,
     NodeFill,
@@ -17,6 +17,7 @@ from kubesched.simulator.report import (
     Report,
     Victim,
     node_fills,
+    waiting_words,
     workload_text,
 )
 from kubesched.simulator.simulator import Progress, Simulator
@@ -45,6 +46,7 @@ __all__ = [
     "fill_words",
     "node_fills",
     "nodes_table",
+    "not_seen",
     "pending_in_order",
     "place",
     "place_all",
@@ -54,6 +56,7 @@ __all__ = [
     "report_page",
     "summary_of",
     "victims_table",
+    "waiting_words",
     "without_post_filter",
     "workload_text",
 ]

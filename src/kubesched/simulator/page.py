@@ -23,7 +23,7 @@ from kubesched.reports import (
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.simulator.report import Placement, PodState, Report, Victim, shown_owner, workload_text
+from kubesched.simulator.report import Placement, PodState, Report, Victim, shown_owner, waiting_words, workload_text
 
 __all__ = ["report_page", "summary_of", "victims_table"]
 
@@ -63,8 +63,8 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         _why("evicted-again", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
         _why("pending", "Would stay pending", pending, _notes_on(pending)),
         _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
-        _why("not-tried", "Would not be tried", [one for one in not_tried if not one.awaits]),
-        _why("not-created", "Would not be created", [one for one in not_tried if one.awaits]),
+        _why("not-tried", "Would not be tried", [one for one in not_tried if not one.is_not_created]),
+        _why("not-created", "Would not be created", [one for one in not_tried if one.is_not_created]),
         victims_table("victims", "Would be evicted to make room", report.removed),
         *([fill_table(fills)] if has_nodes else []),
         _pods(report),
@@ -92,20 +92,20 @@ def _verdict(report: Report) -> str:
     n = len(report.placements)
     if not n:
         return "No pod is pending."
-    n_awaiting = sum(bool(one.awaits) for one in report.placements)
+    n_absent = sum(one.is_not_created for one in report.placements)
     n_left_again = sum(bool(one.evicted_by) for one in report.placements)
     counts = {
         "would be placed": report.count(PodState.SCHEDULED) - n_left_again,
         "would be placed and evicted again": n_left_again,
         "would stay pending": report.count(PodState.UNSCHEDULABLE),
         "would fail": report.count(PodState.ERROR),
-        "would not be tried": report.count(PodState.NOT_TRIED) - n_awaiting,
-        "would not be created": n_awaiting,
+        "would not be tried": report.count(PodState.NOT_TRIED) - n_absent,
+        "would not be created": n_absent,
     }
     said = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
     n_victims = len(report.removed)
     evicted = f" {n_victims} pod{'' if n_victims == 1 else 's'} would be evicted." if n_victims else ""
-    kind = "" if n_awaiting else "pending "  # a pod that is not created is not pending
+    kind = "" if n_absent else "pending "  # a pod that is not created is not pending
     return f"{n} {kind}pod{'' if n == 1 else 's'}: {said}.{evicted}"
 
 
@@ -153,7 +153,9 @@ def _notes_on(pending: Iterable[Placement]) -> tuple[str, ...]:
 def _reason(placement: Placement) -> str:
     if placement.evicted_by:
         return f"evicted for {placement.evicted_by}"
-    return placement.diagnosis or without_post_filter(placement.message)
+    return (
+        placement.refused or waiting_words(placement) or placement.diagnosis or without_post_filter(placement.message)
+    )
 
 
 def _without_numbers(placement: Placement) -> str:
@@ -213,7 +215,7 @@ def _pods(report: Report) -> Table:
     levels = {PodState.SCHEDULED: Level.GOOD, PodState.NOT_TRIED: Level.PLAIN, PodState.ERROR: Level.BAD}
     rows: list[Row] = []
     for one in report.placements:
-        state = "evicted again" if one.evicted_by else "not created" if one.awaits else _STATES[one.state]
+        state = "evicted again" if one.evicted_by else "not created" if one.is_not_created else _STATES[one.state]
         level = Level.WARNING if one.evicted_by else levels.get(one.state, Level.WARNING)
         why = "" if one.state is PodState.SCHEDULED and not one.evicted_by else _reason(one)
         rows.append([one.pod, one.owner, Cell(state, level=level), one.node, why, one.message])

@@ -59,7 +59,7 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
     """Try every pending pod once; each placement is seen by the next."""
     n_arrived = count(len(simulator.pending))
     try:
-        todo = [(-pod.priority, i, pod) for i, pod in enumerate(simulator.creation.exist(simulator.pending))]
+        todo = [(-pod.priority, i, pod) for i, pod in enumerate(simulator.begin())]
         heapify(todo)
         while todo:
             _, _, pod = heappop(todo)
@@ -75,6 +75,15 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
         simulator.close()
 
 
+def not_seen(simulator: Simulator) -> Iterator[Placed]:
+    """After `place`: the pods that no scheduler sees, because they are not created or name their node."""
+    for one in simulator.bound_placements.values():
+        yield Placed(one.pod, "", one.node, one.message)
+    for pod in pending_in_order(simulator.pending):
+        if why := simulator.creation.why_not(pod):
+            yield Placed(pod.key, pod.scheduler_name, message=why)
+
+
 def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | None = None) -> Report:
     """Try every pending pod once, and report as a simulation does; victims are named although they stay."""
     before = Fill(simulator.cluster_state.columns)
@@ -84,9 +93,12 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
         placed[one.pod] = one
         if progress is not None:
             progress(len(placed), total)
-    placements = tuple(
-        _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator.owner_of(pod))
-        for pod in pending_in_order(simulator.pending)
+    placements = (
+        *simulator.bound_placements.values(),
+        *(
+            _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator.owner_of(pod))
+            for pod in pending_in_order(simulator.pending)
+        ),
     )
     victims = tuple(_victims(simulator, placed.values()))
     after, groups = Fill(simulator.cluster_state.columns), simulator.node_groups()
@@ -94,11 +106,11 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
 
 
 def _not_created(pod: Pod, simulator: Simulator) -> Placement | None:
-    first = simulator.creation.awaits(pod)
-    if not first:
+    first, refused = simulator.creation.awaits(pod), simulator.creation.refusal(pod)
+    if not first and not refused:
         return None
     placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=simulator.creation.why_not(pod))
-    placement.owner, placement.awaits = simulator.owner_of(pod), first
+    placement.owner, placement.awaits, placement.refused = simulator.owner_of(pod), first, refused
     return placement
 
 

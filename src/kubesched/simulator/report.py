@@ -23,6 +23,7 @@ __all__ = [
     "Victim",
     "node_fills",
     "shown_owner",
+    "waiting_words",
     "workload_text",
 ]
 
@@ -73,8 +74,11 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
             message with the line of the plugin that raised.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
+        leaving: `namespace/name` of the pods that are being deleted on `nominated_node`; the pod fits there without
+            them, and waits until they have ended.
         evicted_by: the pod for which it had to leave again, after it was placed.
         awaits: the pod of a lower number that keeps its StatefulSet from creating it.
+        refused: why the API server does not create the pod, in its words, such as `exceeded quota: ...`.
         total: the chosen node's score; None where no plugin scored it, as where only one node fits.
 
     Example:
@@ -98,6 +102,13 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     owner: str = ""
     diagnosis: str = ""
     awaits: str = ""
+    leaving: tuple[str, ...] = ()
+    refused: str = ""
+
+    @property
+    def is_not_created(self) -> bool:
+        """Whether the pod would not exist: the API server refuses it, or its StatefulSet waits for another one."""
+        return bool(self.awaits or self.refused)
 
     @property
     def is_left_pending(self) -> bool:
@@ -186,7 +197,8 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     def pods_frame(self) -> "pd.DataFrame":
         """The placements as a DataFrame, a row for each pending pod in the order of `placements`.
 
-        Columns: `namespace`, `name`, and the fields of a Placement apart from `victims`, `scores` and `runners_up`.
+        Columns: `namespace`, `name`, and the fields of a Placement apart from `victims`, `leaving`, `scores` and
+        `runners_up`.
         `state` is the text, such as `scheduled`; `total` is missing if the node was not scored.
 
         Raises:
@@ -249,6 +261,17 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""
         return sum(placement.state is state for placement in self.placements)
+
+
+def waiting_words(placement: Placement) -> str:
+    """What a nominated pod waits for; empty if it does not wait for pods that are being deleted."""
+    if not placement.leaving:
+        return ""
+    pods = ", ".join(placement.leaving)
+    is_are, have = ("is", "has") if len(placement.leaving) == 1 else ("are", "have")
+    return (
+        f"nominated to {placement.nominated_node}: fits there once {pods}, which {is_are} being deleted, {have} ended"
+    )
 
 
 def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tuple[NodeFill, ...]:

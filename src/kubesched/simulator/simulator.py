@@ -6,16 +6,26 @@ unschedulable pods is left, or when pods that ended in an error would only be tr
 """
 
 import gc
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from itertools import count
 from random import Random
 from typing import Any
 
-from kubesched.api import EventType, KubeObject, Node, Pod, ReplicaSet, WatchEvent, owner_of
+from kubesched.admission import is_new_and_bound
+from kubesched.api import EventType, KubeObject, Node, Pod, ReplicaSet, WatchEvent, objects_of, owner_of
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
-from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Services, VirtualClock, answer_text
+from kubesched.framework import (
+    HOOK_FAULTS,
+    Action,
+    Decision,
+    Framework,
+    PluginEvents,
+    Services,
+    VirtualClock,
+    answer_text,
+)
 from kubesched.scheduler import (
     BindingCycle,
     Eviction,
@@ -42,10 +52,12 @@ from kubesched.setup import (
     without_bind,
 )
 from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.creation import Creation
 from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.evict_budgets import Allowance, Budgets
+from kubesched.simulator.freed_room import leaving_for
+from kubesched.simulator.kubelets import UNSEEN, kubelet_refusal
 from kubesched.simulator.node_groups import NodeGroup, group_nodes
-from kubesched.simulator.ordered_creation import OrderedCreation
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
@@ -87,9 +99,11 @@ class Simulator:
         clock: the virtual clock.
         loop: the event loop of the plugins.
         rng: random numbers.
+        bound_placements: what became of new pods that name their nodes, by uid.
         pending: pods without a node, in file order.
         creation: which of them are created.
         decisions: called with every decision, in order; may be None.
+        plugin_events: the events that plugins recorded, each once.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -115,11 +129,12 @@ class Simulator:
         self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None
         self.rng = Random(seed)
+        self.plugin_events = PluginEvents()
         self.cluster = MemoryCluster(self.cluster_state, self._tell)
         self.scheduler = Scheduler(
             setup.profiles,
             self.cluster_state,
-            Services(clock=self.clock, rng=self.rng),
+            Services(clock=self.clock, rng=self.rng, record_event=self.plugin_events.record),
             emit=self._emit,
             tie_break=tie_break,
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
@@ -134,10 +149,14 @@ class Simulator:
         self._until: Callable[[Decision], bool] | None = None
         self._is_over = False
         self._outcomes: dict[str, Decision] = {}
+        self._leaving: dict[str, tuple[str, ...]] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
+        self.bound_placements: dict[str, Placement] = {}
         with paused_gc(is_kept=True):
-            self.pending = load_cluster(self.cluster_state, snapshot)
-        self.creation = OrderedCreation(self.pending, new, self.cluster_state.objects)
+            known = objects_of(snapshot)
+            self._bound = [one for one in known if isinstance(one, Pod) and is_new_and_bound(one)]
+            self.pending = load_cluster(self.cluster_state, [one for one in known if not is_new_and_bound(one)])
+        self.creation = Creation(self.pending, new, self.cluster_state.objects)
         self.loop.run(start_plugins(self.frameworks.values()))
 
     # --- running ---
@@ -161,7 +180,7 @@ class Simulator:
         return self._report(before)
 
     async def _place_all(self, progress: Progress | None) -> None:
-        for pod in self.creation.exist(self.pending):
+        for pod in self.begin():
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
         plugins = [plugin for framework in self.frameworks.values() for plugin in framework.profile.plugins]
@@ -176,8 +195,16 @@ class Simulator:
                     gc.collect(0)
                 if progress is not None and len(self._outcomes) % _PROGRESS_EVERY == 0:
                     progress(len(self._outcomes), total)
+        self._leaving = dict(self._rooms_being_freed())
         if progress is not None:
             progress(total, total)
+
+    def _rooms_being_freed(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The uid of each pod that waits on its nominated node for pods that are being deleted, and these."""
+        for uid, decision in self._outcomes.items():
+            pod = self.cluster_state.objects.get("Pod", decision.pod.key)
+            if isinstance(pod, Pod) and pod.uid == uid and not pod.node_name and pod.status.nominated_node_name:
+                yield uid, leaving_for(self.frameworks[decision.profile], pod)
 
     def close(self) -> None:
         """Break off what is under way and stop the plugins; nothing can be scheduled afterwards."""
@@ -191,6 +218,26 @@ class Simulator:
         await stop_plugins(self.frameworks.values())
         if self._calls is not None:
             await self._calls.close()
+
+    def begin(self) -> list[Pod]:
+        """Have kubelets start the new pods that name their nodes. Returns: the pending pods that exist."""
+        created = self.creation.begin(self.pending, self._bound)
+        self._start_bound()
+        return created
+
+    def _start_bound(self) -> None:
+        for pod in self._bound:
+            placement = Placement(pod.key, "", PodState.SCHEDULED, pod.node_name, message=UNSEEN)
+            if not self.creation.is_allowed(pod):
+                placement.state, placement.node = PodState.NOT_TRIED, ""
+                placement.message, placement.refused = self.creation.why_not(pod), self.creation.refusal(pod)
+            elif fault := kubelet_refusal(self.cluster_state, pod):
+                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", fault
+            else:
+                self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
+            self.bound_placements[pod.uid] = placement
+            placement.owner = self.owner_of(pod)
+        self._bound.clear()
 
     async def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""
@@ -299,7 +346,7 @@ class Simulator:
         for action in self.cluster.evicted:
             victims.setdefault(action.preemptor.uid, []).append(action.pod.key)
         gated = {waiting.key: waiting.message for waiting in self.scheduler.queue.pending().pods if waiting.gated_by}
-        placements = []
+        placements = list(self.bound_placements.values())
         for pod in sorted(self.pending, key=lambda pod: -pod.priority):
             placement = self._placement(pod, gated)
             placement.owner = self.owner_of(pod)
@@ -351,7 +398,9 @@ class Simulator:
         decision = self._outcomes.get(pod.uid)
         if decision is None:
             message = self.creation.why_not(pod) or gated.get(pod.key, "")
-            return Placement(pod.key, name, PodState.NOT_TRIED, message=message, awaits=self.creation.awaits(pod))
+            placement = Placement(pod.key, name, PodState.NOT_TRIED, message=message)
+            placement.awaits, placement.refused = self.creation.awaits(pod), self.creation.refusal(pod)
+            return placement
         placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
         if decision.node_name and decision.chosen is not None:
             placement.node = decision.node_name
@@ -370,4 +419,6 @@ class Simulator:
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name
+            if placement.state is PodState.UNSCHEDULABLE:
+                placement.leaving = self._leaving.get(pod.uid, ())
         return placement

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kubesched.admission import is_new_and_bound
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, decode_object, kind_of, objects_of
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
@@ -108,7 +109,9 @@ class Trials(Simulator):
         for one in gone:
             self._tell(WatchEvent(EventType.DELETED, kind_of(one), one))
         for one in changed:
-            if isinstance(one, Pod) and not one.node_name:
+            if isinstance(one, Pod) and is_new_and_bound(one):  # a kubelet sees it at the next run
+                self._bound.append(one)
+            elif isinstance(one, Pod) and not one.node_name:
                 self._remember(_key(one), one)
             else:
                 self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))

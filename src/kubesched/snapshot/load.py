@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubesched.admission import Admission, Key, PriorityClasses, UpdateStrategy, key_of
+from kubesched.admission import Admission, Key, PriorityClasses, Scaled, UpdateStrategy, key_of
 from kubesched.api import KubeObject, Pod
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
@@ -120,11 +120,15 @@ class AdmittedObjects(msgspec.Struct, frozen=True):
         objects: pods, and what comes with them.
         notes: what the user should know about the manifests, one sentence each.
         strategies: how each workload replaces its pods, where its manifest has that.
+        scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
+        without_pods: why those of the objects that may have pods add none, one sentence each.
     """
 
     objects: tuple[KubeObject, ...]
     notes: tuple[str, ...] = ()
     strategies: dict[Key, UpdateStrategy] = {}
+    without_pods: tuple[str, ...] = ()
+    scaled: tuple[Scaled, ...] = ()
 
 
 def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> AdmittedObjects:
@@ -144,7 +148,8 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
     files = Files(are_manifests=True)
     _admit(find_sources(manifests), files, admission)
     notes = (*files.notes, *admission.notes, *_notes_on(admission))
-    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies)
+    why = admission.without_pods or left_out_sentences(admission.left_out, source="the manifests")
+    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies, tuple(why), tuple(admission.scaled))
 
 
 def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:

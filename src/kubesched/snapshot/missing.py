@@ -37,6 +37,10 @@ _UNREFERRED: Final = {
     "Job": "drains do not know whether the Job of a pod makes a new one",
     "VolumeAttachment": "volumes that are attached to a node without a pod are not counted there",
     **dict.fromkeys(
+        ("RuntimeClass", "LimitRange", "ResourceQuota", "HorizontalPodAutoscaler"),
+        "new pods are tried without what an API server and its controllers take from them",
+    ),
+    **dict.fromkeys(
         (key for key, kind in KINDS.items() if kind.name == "PodGroup"),
         "how many pods a group needs at once is not known; explain counts all of them",
     ),

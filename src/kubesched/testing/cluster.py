@@ -14,14 +14,17 @@ from kubesched.framework import (
     CycleState,
     Handle,
     Plugin,
+    PluginEvents,
     PluginFault,
     Profile,
+    RecordEvent,
     Services,
     Status,
     VirtualClock,
     fault_place,
     find_feasible,
 )
+from kubesched.metrics import MetricsOfPlugins
 from kubesched.plugins import DefaultBinder, PrioritySort
 from kubesched.scheduler import build_frameworks, start_plugins, stop_plugins
 from kubesched.setup import EventLoop
@@ -86,7 +89,8 @@ class FakeCluster:
         self.cluster_state = ClusterState()
         self.cluster_state.load([(kind_of(known), known) for known in (*nodes, *pods, *objects)])
         self._loop = EventLoop()
-        services = Services(clock=VirtualClock())
+        self._metrics, self._events = MetricsOfPlugins(), PluginEvents()
+        services = Services(clock=VirtualClock(), metrics_of=self._metrics.of, record_event=self._events.record)
         (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.cluster_state, services).values()
         try:
             self._loop.run(start_plugins([self.framework]))
@@ -95,8 +99,26 @@ class FakeCluster:
 
     @property
     def handle(self) -> Handle:
-        """What the plugins got from `start` on."""
+        """What the plugins got from `start` on; each has its own, with its name."""
         return self.framework.handle
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """What the plugins have counted, by the lines of /metrics.
+
+        Example:
+            assert cluster.metrics['kubesched_plugin_TeamZone_lookups_total{result="hit"}'] == 1
+        """
+        return self._metrics.samples()
+
+    @property
+    def events(self) -> tuple[RecordEvent, ...]:
+        """The events that plugins have recorded with `handle.event`, each once.
+
+        Example:
+            assert [event.reason for event in cluster.events] == ["NoLicense"]
+        """
+        return self._events.events
 
     @property
     def nodes(self) -> Nodes:

@@ -81,7 +81,7 @@ def check_plugin(
 
 def _decoded(plugin_class: type[Plugin], fields: Mapping[str, Any]) -> PluginArgs:
     """The arguments as a configuration would bring them."""
-    alias = f"checked {plugin_class.__name__}"  # an in-tree name would make the reader look for a kind of arguments
+    alias = f"checked {plugin_class.name}"  # an in-tree name would make the reader look for a kind of arguments
     decoded = load_args(msgspec.json.encode(dict(fields), enc_hook=str), alias, args_types={alias: plugin_class.Args})
     assert isinstance(decoded, PluginArgs)
     return decoded
@@ -90,7 +90,9 @@ def _decoded(plugin_class: type[Plugin], fields: Mapping[str, Any]) -> PluginArg
 def _check_args(subject: Subject) -> None:
     """Arguments are valid, equal to those from a file with the same fields, and reach the plugin."""
     name, args = subject.name, subject.args
-    assert isinstance(args, subject.plugin_class.Args), f"{name}: {args!r} is not a {name}.Args"
+    assert isinstance(args, subject.plugin_class.Args), (
+        f"{name}: {args!r} is not a {subject.plugin_class.__name__}.Args"
+    )
     findings = args.validate("args")
     assert not findings, f"{name}: the arguments are not valid: {'; '.join(map(str, findings))}"
     written = msgspec.to_builtins(args, enc_hook=str)

@@ -26,7 +26,7 @@ class Subject:
         self.plugin_class = plugin_class
         self.args = args
         self.scenario = scenario
-        self.name = plugin_class.__name__
+        self.name = plugin_class.name
 
     def renewed(self) -> "Subject":
         """The same over new objects, whatever an earlier check's plugin did to the old ones."""

@@ -144,11 +144,15 @@ def test_pods_may_run_in_a_restricted_namespace(made: Made):
 # --- rights ---
 
 
-def test_an_extender_may_list_and_watch_what_its_plugins_read_and_no_more():
+EVENTS = {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}
+
+
+def test_an_extender_may_read_what_its_plugins_read_and_record_their_events_and_no_more():
     made = Made(kinds=("Node", "Pod", "CSINode", "StorageClass", "Service"))
     assert made.one("ClusterRole", "kubesched-extender")["rules"] == [
         {"apiGroups": [""], "resources": ["nodes", "pods", "services"], "verbs": ["list", "watch"]},
         {"apiGroups": ["storage.k8s.io"], "resources": ["csinodes", "storageclasses"], "verbs": ["list", "watch"]},
+        EVENTS,
     ]
 
 
@@ -156,6 +160,7 @@ def test_only_an_extender_that_binds_may_bind():
     rules = Made(BINDS).one("ClusterRole", "kubesched-extender")["rules"]
     assert rules == [
         {"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["list", "watch"]},
+        EVENTS,
         {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
         {"apiGroups": [""], "resources": ["pods/binding"], "verbs": ["create"]},
     ]

@@ -29,7 +29,8 @@ def access(options: ManifestOptions, offer: Offer, kinds: Sequence[str]) -> list
     """
     documents = [account(options, name) for name in dict.fromkeys((options.name, options.extender_account))]
     extender = options.extender_name
-    documents.append(cluster_role(options, extender, extender_rules(kinds, bind=offer.bind)))
+    rules = [*extender_rules(kinds, bind=offer.bind), *(grant.rule for grant in options.plugin_grants)]
+    documents.append(cluster_role(options, extender, rules))
     documents.append(cluster_role_binding(options, extender, extender, options.extender_account))
     for ours, theirs in (("kube-scheduler", "system:kube-scheduler"), ("volume-scheduler", "system:volume-scheduler")):
         documents.append(cluster_role_binding(options, f"{options.name}-as-{ours}", theirs, options.name))
@@ -41,12 +42,13 @@ def access(options: ManifestOptions, offer: Offer, kinds: Sequence[str]) -> list
 
 
 def extender_rules(kinds: Iterable[str], *, bind: bool) -> list[Document]:
-    """The rules of an extender: list and watch what its plugins read; with bind, look a pod up and bind it.
+    """The rules of an extender: list and watch what its plugins read, and record their events; with bind, look a pod up
+    and bind it.
 
     Raises:
         InputError: a kind is not among those that a watch brings.
     """
-    rules = read_rules(kinds)
+    rules = [*read_rules(kinds), rule("events.k8s.io", ["events"], ["create", "patch"])]
     if bind:
         rules += [rule("", ["pods"], ["get"]), rule("", ["pods/binding"], ["create"])]
     return rules

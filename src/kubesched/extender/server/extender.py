@@ -7,7 +7,6 @@ recorded requests, and tests all drive this one class.
 from collections.abc import Iterable, Sequence
 from random import Random
 
-import msgspec
 from msgspec.structs import replace
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
@@ -65,6 +64,7 @@ class Extender:
         preemption_helps: bool = False,
         allow_on_timeout: bool = False,
         rng: Random | None = None,
+        services: Services | None = None,
     ) -> None:
         """Put the plugins of a setup to work.
 
@@ -73,6 +73,7 @@ class Extender:
             is_watched: whether the cluster comes in as events; else requests have to show whole nodes.
             writes: the way to the API server.
             offers_bind, preemption_helps, allow_on_timeout: as the options of the command.
+            services: what else plugins get than the clock and what binding needs.
         Raises:
             InputError: no plugin is enabled, or one needs a watch or writes that are not there.
         """
@@ -89,9 +90,9 @@ class Extender:
         self.cluster_state = ClusterState()
         complete = [_with_binder(profile) for profile in profiles] if self.offer.bind else profiles
         waiting_pods: dict[str, WaitingPod] = {}
-        services = Services(clock=clock, rng=rng or Random(0), waiting_pods=lambda: waiting_pods)
+        services = replace(services or Services(), clock=clock, rng=rng or Random(0), waiting_pods=lambda: waiting_pods)
         if self.offer.bind:
-            services = msgspec.structs.replace(services, perform=perform, wait=wait)
+            services = replace(services, perform=perform, wait=wait)
         self.frameworks = build_frameworks(complete, self.cluster_state, services)
         self.nodes = NodeSource(self.cluster_state, is_watched=is_watched, monotonic=clock.monotonic)
         self.pods = RequestedPods(self.cluster_state, is_watched=is_watched)

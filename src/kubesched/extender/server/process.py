@@ -3,8 +3,9 @@
 import asyncio
 import gc
 import logging
+import platform
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,9 @@ from kubesched.cluster import (
     SILENCE_SECONDS,
     ApiClient,
     ClusterWatch,
+    EventRecorder,
     Feed,
+    PluginRequests,
     Timing,
     bind_pod,
     find_access,
@@ -29,7 +32,8 @@ from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.paths import QuickBelowPrefix, VerbPaths, log_unknown_paths
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.service import ExtenderService, add_routes
-from kubesched.framework import Bind
+from kubesched.framework import Bind, PluginEvents, Services, log_plugin_event
+from kubesched.metrics import MetricsOfPlugins
 from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.serving import HEALTH_PATHS, Server, ServerOptions, add_health, add_metrics, allow_clients, new_registry
 from kubesched.setup import Setup
@@ -38,6 +42,7 @@ __all__ = ["ExtenderOptions", "run_extender"]
 
 _SYNC_SECONDS: Final = 60.0
 _HOUSEKEEPING_SECONDS: Final = 30.0
+_EVENT_SECONDS: Final = 5.0  # for the last events of plugins
 _BUDGET: Final = 0.8  # of the time that the client waits
 _GC_THRESHOLDS: Final = (100_000, 50, 100)  # requests make much and keep nothing in cycles
 _LOG: Final = logging.getLogger("kubesched.extender")
@@ -98,7 +103,15 @@ async def run_extender(
         ClusterError: no credentials are usable.
     """
     async with AsyncExitStack() as stack:
-        client = await _connect(options, stack)
+        client, for_plugins = await _connect(options, stack), await _connect(options, stack)
+        events = None if for_plugins is None else EventRecorder(for_plugins, platform.node())
+        metrics = MetricsOfPlugins()
+        services = Services(
+            metrics_of=metrics.of,
+            record_event=PluginEvents(log_plugin_event).record if events is None else events.record,
+        )
+        if for_plugins is not None:
+            services = msgspec.structs.replace(services, client=PluginRequests(for_plugins))
         extender = Extender(
             setup,
             clock=Timing(),
@@ -107,33 +120,39 @@ async def run_extender(
             offers_bind=options.offers_bind,
             preemption_helps=options.preemption_helps,
             allow_on_timeout=options.allow_on_timeout,
+            services=services,
         )
         recorder = None
         if options.record is not None:
             recorder = stack.enter_context(Recorder(options.record, () if client is None else extender.kinds))
         feed = Feed(extender.load, lambda event: extender.apply((event,)))
         watch = None if client is None else _watch_for(extender, client, feed, recorder, options.silence_seconds)
-        server, service = _build_server(extender, options, watch, recorder)
+        server, service = _build_server(extender, options, watch, recorder, metrics)
         await server.start()
         try:
             on_listening(extender, server)
-            await _serve(extender, server, service, watch, feed, stop, on_ready)
+            await _serve(extender, server, service, watch, events, feed, stop, on_ready)
         finally:
             await server.drain()
-            await _end(extender, service, server.drain_left, options.server.drain_seconds)
+            await _end(extender, service, events, server.drain_left, options.server.drain_seconds)
 
 
-async def _end(extender: Extender, service: ExtenderService, drain_left: float, seconds: float) -> None:
+async def _end(
+    extender: Extender, service: ExtenderService, events: EventRecorder | None, drain_left: float, seconds: float
+) -> None:
     """Let bindings under way end in what is left of the drain time, and stop the plugins that were started."""
     if extender.binder is not None:
         await extender.binder.finish(drain_left)
-    if service.unready:
-        return
-    try:
-        async with asyncio.timeout(seconds):
-            await stop_plugins(extender.frameworks.values())
-    except TimeoutError:
-        _LOG.warning("a plugin did not stop within %g s", seconds)
+    if not service.unready:
+        try:
+            async with asyncio.timeout(seconds):
+                await stop_plugins(extender.frameworks.values())
+        except TimeoutError:
+            _LOG.warning("a plugin did not stop within %g s", seconds)
+    if events is not None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_EVENT_SECONDS):
+                await events.finish()
 
 
 async def _connect(options: ExtenderOptions, stack: AsyncExitStack) -> ApiClient | None:
@@ -144,11 +163,16 @@ async def _connect(options: ExtenderOptions, stack: AsyncExitStack) -> ApiClient
 
 
 def _build_server(
-    extender: Extender, options: ExtenderOptions, watch: ClusterWatch | None, recorder: Recorder | None
+    extender: Extender,
+    options: ExtenderOptions,
+    watch: ClusterWatch | None,
+    recorder: Recorder | None,
+    plugin_metrics: MetricsOfPlugins,
 ) -> tuple[Server, ExtenderService]:
     app = web.Application()
     server = Server(app, options.server)
     registry = new_registry()
+    registry.register(plugin_metrics)
     service = ExtenderService(
         extender,
         server.bodies,
@@ -192,6 +216,7 @@ async def _serve(
     server: Server,
     service: ExtenderService,
     watch: ClusterWatch | None,
+    events: EventRecorder | None,
     feed: Feed,
     stop: asyncio.Event,
     on_ready: Callable[[Extender], None],
@@ -205,6 +230,8 @@ async def _serve(
             ]
             if watch is not None:
                 background.append(group.create_task(watch.run(), name="watch"))
+            if events is not None:
+                background.append(group.create_task(events.run(), name="events"))
             await server.run(stop)
             for task in background:
                 task.cancel()

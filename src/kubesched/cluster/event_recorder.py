@@ -7,7 +7,7 @@ on victims. It writes no counts when it ends: after six equal events and SIGTERM
 stop costs no request for each pending pod here either. The next leader starts new events.
 
 1,000 writes wait at most; further events are dropped and counted. A series that finds no room is written later, with
-its count.
+its count. Events of plugins get half of the room, so that they do not displace those of the scheduler.
 """
 
 import asyncio
@@ -19,8 +19,9 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import Pod
-from kubesched.cluster import ApiClient, Timing
+from kubesched.api import KINDS, KubeObject, Pod, kind_of
+from kubesched.cluster.client import ApiClient
+from kubesched.cluster.timing import Timing
 from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import RecordEvent
 
@@ -82,18 +83,18 @@ class EventRecorder:
         """Tell users of something; returns at once."""
         self.n_recorded += 1
         now, time = self._timing.monotonic(), self._timing.now()
-        document = self._document(event, _micro_time(time))
-        key = _key_of(document)
+        key = _key_of(event)
         known = self._known.get(key)
         if known is not None:
             known.count += 1
             known.last_at, known.last_time = now, time
-            if known.count == 2 and not self._is_full:
+            if known.count == 2 and not self._is_full(event):
                 self._begin(self._write_series, known)
             return
-        if self._is_full:
+        if self._is_full(event):
             self.n_dropped += 1
             return
+        document = self._document(event, _micro_time(time))
         metadata = document["metadata"]
         known = self._known[key] = _Known(metadata["namespace"], metadata["name"], 1, 1, now, now, time)
         self._begin(lambda it: self._create(document, key, it), known)
@@ -118,9 +119,10 @@ class EventRecorder:
         """Events that may still become series, and writes in flight."""
         return {"events": len(self._known), "event writes": len(self._tasks)}
 
-    @property
-    def _is_full(self) -> bool:
-        return len(self._tasks) >= _MAX_WAITING
+    def _is_full(self, event: RecordEvent | None = None) -> bool:
+        """Whether too many writes wait for another one, or for an event of a plugin."""
+        is_of_plugin = event is not None and event.controller
+        return len(self._tasks) >= (_MAX_WAITING // 2 if is_of_plugin else _MAX_WAITING)
 
     def _report_drops(self) -> None:
         n_new = self.n_dropped - self._n_reported
@@ -134,7 +136,7 @@ class EventRecorder:
         for key, known in list(self._known.items()):
             is_silent = now - known.last_at >= _FINISH_SECONDS
             if known.count > known.written and (is_silent or now - known.written_at >= _REFRESH_SECONDS):
-                if self._is_full:
+                if self._is_full():
                     continue  # the count is written by a later round
                 self._begin(self._write_series, known)
             if is_silent and not known.is_busy:
@@ -190,40 +192,51 @@ class EventRecorder:
     # --- the object ---
 
     def _document(self, event: RecordEvent, stamp: str) -> dict[str, Any]:
-        pod, controller = event.regarding, (event.related or event.regarding).scheduler_name
-        namespace = pod.namespace or "default"
+        regarding, controller = event.regarding, _controller(event)
+        namespace = regarding.namespace or "default"
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": self._name(pod), "namespace": namespace},
+            "metadata": {"name": self._name(regarding), "namespace": namespace},
             "eventTime": stamp,
             "reportingController": controller,
             "reportingInstance": f"{controller}-{self._hostname}"[:_INSTANCE_LIMIT],
             "action": event.action,
             "reason": event.reason,
-            "regarding": _reference(pod),
+            "regarding": _reference(regarding),
             "note": event.note,
             "type": event.type,
         }
 
-    def _name(self, pod: Pod) -> str:
-        """The pod's name, cut where it is too long, and a number that no other event has: the time, and which event."""
+    def _name(self, regarding: KubeObject) -> str:
+        """The object's name, cut where it is too long, and a number that no other event has: the time and a count."""
         number = (int(self._timing.now() * 1e9) & ~0xFFF) | (self.n_recorded & 0xFFF)
         suffix = f".{number:x}"
-        return pod.name[: _NAME_LIMIT - len(suffix)].rstrip(".-") + suffix  # each part ends with a letter or a digit
+        return regarding.name[: _NAME_LIMIT - len(suffix)].rstrip(".-") + suffix  # parts end with a letter or a digit
 
 
-def _reference(pod: Pod) -> dict[str, str]:
-    metadata = pod.metadata
-    reference = {"apiVersion": "v1", "kind": "Pod", "namespace": metadata.namespace, "name": metadata.name}
-    reference.update(uid=metadata.uid, resourceVersion=metadata.resource_version)
+def _controller(event: RecordEvent) -> str:
+    """The scheduler that records it: for a victim, that of its preemptor."""
+    pod = event.related or event.regarding
+    return event.controller or (pod.scheduler_name if isinstance(pod, Pod) else "")
+
+
+def _reference(regarding: KubeObject) -> dict[str, str]:
+    kind = KINDS[kind_of(regarding)]
+    reference = {"apiVersion": kind.api_version, "kind": kind.name}
+    if regarding.namespace:
+        reference["namespace"] = regarding.namespace
+    metadata = regarding.metadata
+    reference.update(name=metadata.name, uid=metadata.uid, resourceVersion=metadata.resource_version)
     return reference
 
 
-def _key_of(document: dict[str, Any]) -> _Key:
+def _key_of(event: RecordEvent) -> _Key:
     """What equal events have in common, in few bytes: a busy cluster has tens of thousands of events in six minutes."""
-    names = ("type", "action", "reason", "reportingController", "reportingInstance")
-    text = msgspec.json.encode([*[document[name] for name in names], *document["regarding"].values()])
+    what = (event.type, event.action, event.reason, _controller(event))
+    metadata = event.regarding.metadata
+    about = (metadata.namespace, metadata.name, metadata.uid, metadata.resource_version)
+    text = msgspec.json.encode([*what, kind_of(event.regarding), *about])
     return hashlib.blake2b(text, digest_size=16).digest()
 
 

@@ -3,8 +3,8 @@ import signal
 
 import pytest
 
-from kubesched.cli.signals import ending_on_signals, ignoring_sigusr2
 from kubesched.live.cache_comparer import on_sigusr2
+from kubesched.signals import ending_on_signals, ignoring_sigusr2
 from tests.cli.clusters import run
 
 
@@ -71,7 +71,7 @@ def test_a_scheduler_that_is_starting_outlives_sigusr2(
     async def start(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGUSR2)
 
-    monkeypatch.setattr("kubesched.live.run_scheduler", start)
+    monkeypatch.setattr("kubesched.programs.run_live", start)
     monkeypatch.setattr("kubesched.serving.set_up_logging", lambda *_, **__: None)
     assert run("scheduler").exit_code == 0
     assert any("SIGUSR2 is ignored" in message for message in caplog.messages)

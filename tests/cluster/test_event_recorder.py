@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from kubesched.cluster import EventRecorder
 from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import RecordEvent
-from kubesched.live import EventRecorder
-from kubesched.testing import make_pod
+from kubesched.testing import make_object, make_pod
 from tests.live.fake_api import FakeApi, on_a_loop
 
 EVENTS = "/namespaces/default/events"
@@ -262,3 +262,29 @@ async def test_a_series_that_finds_no_room_is_written_later_with_its_count():
     await pass_time(events, api, 60)
     assert counts(api) == [4]
     assert events.sizes() == {"events": 0, "event writes": 0}
+
+
+@on_a_loop
+async def test_events_of_plugins_leave_half_of_the_room_to_the_scheduler():
+    api = FakeApi()
+    events = recorder(api)
+    for number in range(600):
+        events.record(RecordEvent("Told", "Normal", "my-plugin", make_pod(f"p{number}"), "a", controller="gpu"))
+    assert events.n_dropped == 100
+    events.record(failed())
+    assert events.n_dropped == 100
+    await events.finish()
+    assert len(api.requests) == 501
+
+
+@on_a_loop
+async def test_an_event_of_a_plugin_has_its_name_and_may_be_about_any_object():
+    api = FakeApi()
+    events = recorder(api)
+    events.record(RecordEvent("Told", "Normal", "my-plugin", make_object("StorageClass", "s"), "a", controller="gpu"))
+    await events.finish()
+    ((_, path, body),) = api.requests
+    assert path == "/apis/events.k8s.io/v1/namespaces/default/events"
+    assert (body["action"], body["reportingController"]) == ("my-plugin", "gpu")
+    regarding = {name: body["regarding"][name] for name in ("apiVersion", "kind", "name")}
+    assert regarding == {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "name": "s"}

@@ -1,0 +1,56 @@
+"""Finds out which pods a ResourceQuota is about: its scopes and its scopeSelector.
+
+Rule: kube-apiserver v1.36 evaluator of pods for ResourceQuota: a pod has to match every scope.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from kubesched.api import Pod, PodAffinityTerm, ResourceQuota, ScopeRequirement
+
+__all__ = ["matches_scopes"]
+
+_COMPUTE: Final = ("cpu", "memory")
+
+
+def matches_scopes(quota: ResourceQuota, pod: Pod) -> bool:
+    """Whether a quota counts a pod. A scope of other objects than pods matches none."""
+    selector = quota.spec.scope_selector
+    return all(_has_scope(pod, scope) for scope in quota.spec.scopes or ()) and all(
+        _matches(pod, one) for one in (selector.match_expressions if selector else None) or ()
+    )
+
+
+def _matches(pod: Pod, requirement: ScopeRequirement) -> bool:
+    if requirement.scope_name != "PriorityClass":
+        return _has_scope(pod, requirement.scope_name)
+    name, values = pod.spec.priority_class_name, requirement.values or ()
+    if requirement.operator in ("In", "NotIn"):
+        return (name in values if name else False) is (requirement.operator == "In")
+    return bool(name) is (requirement.operator == "Exists")
+
+
+def _has_scope(pod: Pod, scope: str) -> bool:
+    if scope in ("Terminating", "NotTerminating"):
+        return (pod.spec.active_deadline_seconds is not None) is (scope == "Terminating")
+    if scope in ("BestEffort", "NotBestEffort"):
+        return _is_best_effort(pod) is (scope == "BestEffort")
+    if scope == "PriorityClass":
+        return bool(pod.spec.priority_class_name)
+    if scope == "CrossNamespacePodAffinity":
+        return any(term.namespaces or term.namespace_selector is not None for term in _terms(pod))
+    return False
+
+
+def _is_best_effort(pod: Pod) -> bool:
+    """Whether nothing of the pod requests cpu or memory, or limits it."""
+    parts = [pod.spec.resources, *(one.resources for one in (*pod.containers, *pod.init_containers))]
+    return not any(name in _COMPUTE for one in parts if one for name in (*(one.requests or ()), *(one.limits or ())))
+
+
+def _terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+    affinity = pod.spec.affinity
+    for rules in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ():
+        if rules is not None:
+            yield from rules.required or ()
+            yield from (weighted.pod_affinity_term for weighted in rules.preferred or ())

@@ -1,0 +1,60 @@
+"""What plugins answer before and after the filters: PreEnqueue, PostFilter, Reserve and Permit."""
+
+import msgspec
+
+from kubesched.framework import CycleState, Framework, Status, WaitingPod
+from kubesched.scheduler import PlacedPod
+
+__all__ = ["HookAnswer", "take"]
+
+
+class HookAnswer(msgspec.Struct, frozen=True):
+    """What a plugin said in a hook that does not look at all nodes, if it is not SUCCESS.
+
+    Attributes:
+        plugin: its name.
+        point: the extension point, as configurations write it, such as `permit`.
+        status: the answer; of a Permit plugin that asks to wait, SUCCESS.
+        node: the node that it was asked about; empty where it was asked about none.
+        seconds: how long a Permit plugin lets the pod wait at most; 0 for no wait.
+    """
+
+    plugin: str
+    point: str
+    status: Status
+    node: str = ""
+    seconds: float = 0.0
+
+    @property
+    def is_rejection(self) -> bool:
+        """Whether the pod is turned down."""
+        return not self.status.is_success
+
+    @property
+    def text(self) -> str:
+        """The answer in words."""
+        if self.is_rejection:
+            return self.status.located or "rejected without a reason"
+        return f"waits up to {self.seconds:g} s"
+
+
+def take(framework: Framework, state: CycleState, node_name: str) -> list[HookAnswer]:
+    """Ask Reserve and Permit about the chosen node, and give back what they took.
+
+    Args:
+        state: what the plugins remember since PreFilter.
+    Returns: the rejection or fault that ends the attempt; or the plugins that let the pod wait.
+    """
+    waiting: dict[str, WaitingPod] = {}
+    placed = PlacedPod(framework, framework.handle.cluster_state, state, node_name, waiting)
+    try:
+        status = placed.take(0.0)
+        if not status.is_success:
+            return [HookAnswer(status.plugin, placed.point, status, node_name)]
+        return [
+            HookAnswer(plugin, "permit", Status.SUCCESS, node_name, seconds)
+            for one in waiting.values()
+            for plugin, (_, seconds) in one.deadlines.items()
+        ]
+    finally:
+        placed.undo()

@@ -1,0 +1,223 @@
+"""Explains the pending pods as a simulation places them, so that both give the same answer for each pod.
+
+The pods are tried one after another in the order of the queue, and each takes its room. A pod that is left pending is
+explained on the cluster as the run leaves it: there is what keeps it waiting, and what would help.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Self
+
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.explanation import (
+    Explainer,
+    Explanation,
+    Fix,
+    Outcome,
+    PodAnswer,
+    State,
+    Told,
+    diagnosis,
+    evaluate,
+    eviction_sentence,
+    outcome,
+)
+from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
+from kubesched.scheduler import SchedulingCycle
+from kubesched.setup import ExtenderCalls, Setup
+from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, waiting_words, without_post_filter
+from kubesched.state import PodInfo, Snapshot
+
+__all__ = ["PendingPods"]
+
+Calls = Callable[[], ExtenderCalls | None]
+"""Makes what calls the extenders of one run; returns None where they are not called."""
+
+
+class PendingPods:
+    """What a simulation makes of the pending pods, and why. Close it, or use it in a `with` statement.
+
+    Args:
+        cluster, setup: the cluster, and what decides.
+        workload_of: what a pod belongs to, such as `Deployment shop/web`.
+        calls: makes what calls the extenders of one run.
+        progress: of the simulation.
+
+    Attributes:
+        report: of the simulation.
+        foreign: the pods that no profile serves.
+
+    Example:
+        with PendingPods(load_snapshot("cluster.json"), set_up(), str) as pending:
+            print(overview_page(pending.answers()).verdict.text)
+    """
+
+    def __init__(
+        self,
+        cluster: Iterable[KubeObject],
+        setup: Setup,
+        workload_of: Callable[[Pod], str],
+        calls: Calls = lambda: None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._cluster, self._setup, self._calls = cluster, setup, calls
+        simulator = Simulator(cluster, setup, extender_calls=calls())
+        self._decided: dict[str, Decision] = {}
+        simulator.decisions = self._note
+        self.report: Report = simulator.run(progress)
+        self._evicted = {action.pod.key: action.pod.priority for action in simulator.cluster.evicted}
+        self._workload_of = workload_of
+        self._pods = {pod.key: pod for pod in simulator.pending}
+        self.foreign = [pod for pod in simulator.pending if pod.scheduler_name not in simulator.frameworks]
+        self._explainer = Explainer(
+            _taken_off(simulator), setup, extender_calls=calls(), cluster_state=simulator.cluster_state
+        )
+        self._nodes = simulator.cluster_state.snapshot().nodes
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the plugins. Afterwards there are no more answers, but `each_attempt` can be called."""
+        self._explainer.close()
+
+    def _note(self, decision: Decision) -> None:
+        self._decided[decision.pod.uid] = decision
+
+    def answers(self, keys: Collection[str] | None = None) -> Iterator[PodAnswer]:
+        """The answer for each pod that a profile serves, the highest priority first.
+
+        Args:
+            keys: `namespace/name` of the pods that are meant; None for all.
+        """
+        names = self._nodes.names
+        for placement in self.report.placements:
+            if placement.profile and (keys is None or placement.pod in keys):
+                yield self._answer(placement, names)
+
+    def not_tried(self, keys: Collection[str]) -> Iterator[Explanation]:
+        """Explain those of some pods that the simulation does not try, on the cluster as it leaves it."""
+        for placement in self.report.placements:
+            pod = self._pods[placement.pod]
+            if placement.profile and placement.pod in keys and pod.uid not in self._decided:
+                yield self._explainer.explain(pod, preempt=False)
+
+    def each_attempt(self, keys: Collection[str], explained: Callable[[Explanation], None]) -> None:
+        """Repeat the simulation, and explain some pods on the cluster as the decision on each of them finds it.
+
+        Args:
+            explained: called in the order of the decisions with an explanation that is valid until it returns.
+        """
+        last = {uid: decision.attempt for uid, decision in self._decided.items() if decision.pod.key in keys}
+        simulator = Simulator(self._cluster, self._setup, extender_calls=self._calls())
+        simulator.scheduler.cycle = _ExplainedCycle(simulator, last, explained)
+        simulator.run()
+
+    def _answer(self, placement: Placement, names: list[str]) -> PodAnswer:
+        pod = self._pods[placement.pod]
+        state = _state(placement)
+        decision = self._decided.get(pod.uid)
+        n_fit = None if decision is None else decision.n_feasible
+        cause = "" if state is State.FITS else without_post_filter(placement.message)
+        return PodAnswer(
+            pod.key,
+            self._workload_of(pod),
+            state,
+            placement.evicted_by or cause,
+            lambda: self._told(placement, pod, state, n_fit or 0),
+            placement.node,
+            n_fit,
+            names,
+        )
+
+    def _told(self, placement: Placement, pod: Pod, state: State, n_fit: int) -> Told:
+        match state:
+            case State.FITS:
+                return Told(Outcome(state, f"fits on {n_fit} of {len(self._nodes)} nodes"), n_fit)
+            case State.PREEMPTS:
+                return Told(Outcome(state, self._eviction(placement)), n_fit)
+            case State.EVICTED:
+                return Told(Outcome(state, f"evicted for {placement.evicted_by}"), n_fit)
+            case State.FAILED:
+                return Told(Outcome(state, placement.diagnosis or placement.message), n_fit)
+        explanation = self._explainer.explain(pod, preempt=False)
+        fix = self._fix(explanation)
+        found = outcome(explanation, fix)
+        if state is State.NOWHERE:
+            is_other = explanation.fits or explanation.failure is not None  # a hook after the filters, or the queue
+            why = (placement.diagnosis or placement.message) if is_other else diagnosis(explanation, fix)
+            if not found.is_turned_down:
+                found = Outcome(state, waiting_words(placement) or why)
+        return Told(found, len(explanation.feasible), "" if fix is None else str(fix))
+
+    def _fix(self, explanation: Explanation) -> Fix | None:
+        """The best one that does not move a pod which has its node only from the simulation."""
+        placed = {one.pod for one in self.report.placements if one.node}
+        return next(
+            (
+                fix
+                for fix in self._explainer.fixes(explanation)
+                if not any(edit.kind == "Pod" and edit.key in placed for edit in fix.change.edits)
+            ),
+            None,
+        )
+
+    def _eviction(self, placement: Placement) -> str:
+        """Where preemption makes room, and by whose eviction."""
+        left = [victim for victim in self.report.victims if victim.preemptor == placement.pod]
+        victims = [(one.pod, self._evicted[one.pod]) for one in left]
+        broken = tuple(dict.fromkeys(budget for one in left for budget in one.broken))
+        return eviction_sentence(left[-1].node, victims, broken)
+
+
+def _state(placement: Placement) -> State:
+    if placement.state is PodState.ERROR:
+        return State.FAILED
+    if placement.state is PodState.UNSCHEDULABLE:
+        return State.NOWHERE
+    if placement.state is PodState.NOT_TRIED:
+        return State.HELD_BACK
+    if placement.evicted_by:
+        return State.EVICTED
+    return State.PREEMPTS if placement.victims else State.FITS
+
+
+def _taken_off(simulator: Simulator) -> list[Pod]:
+    """Take the pods that are left pending out of the cluster state. Returns: these pods, as they are now."""
+    state = simulator.cluster_state
+    left: list[Pod] = []
+    for pod in simulator.pending:
+        current = state.objects.get("Pod", pod.key)
+        if isinstance(current, Pod) and current.node_name:
+            continue
+        if isinstance(current, Pod):
+            state.apply(WatchEvent(EventType.DELETED, "Pod", current))
+        left.append(current if isinstance(current, Pod) else pod)
+    return left
+
+
+# --- each attempt ---
+
+
+class _ExplainedCycle(SchedulingCycle):
+    """Explains some pods right before the last decision on each of them."""
+
+    def __init__(self, simulator: Simulator, last: dict[str, int], explained: Callable[[Explanation], None]) -> None:
+        """Take the place of the simulator's own cycle.
+
+        Args:
+            last: uid -> the number of the attempt to explain.
+        """
+        self._asked = simulator.scheduler.extenders or None
+        super().__init__(simulator.scheduler.cycle.tie_break, simulator.rng, self._asked)
+        self._last = last
+        self._explained = explained
+
+    async def decide(
+        self, framework: Framework, info: PodInfo, snapshot: Snapshot, queued: QueuedPodInfo
+    ) -> tuple[Decision, CycleState]:
+        if self._last.get(info.pod.uid) == queued.attempts:
+            self._explained(await evaluate(framework, info, extenders=self._asked))
+        return await super().decide(framework, info, snapshot, queued)

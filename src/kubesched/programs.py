@@ -1,0 +1,202 @@
+"""The scheduler and the extender as whole programs: logging, signals, exit codes. The commands run the same functions.
+
+`run_scheduler` and `serve_extender` are for a `main()` that brings its plugins as classes.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from msgspec.structs import replace
+
+from kubesched.errors import KubeschedError, LeaseLostError, error_message
+from kubesched.extender.server import Extender, ExtenderOptions, advice, run_extender
+from kubesched.live import EndpointOptions, LiveScheduler, SchedulerOptions
+from kubesched.live import run_scheduler as run_live
+from kubesched.serving import Server, set_up_logging
+from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
+from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
+from kubesched.version import VERSION
+
+__all__ = ["advice_on_extender", "run_scheduler", "schedule_until_told", "serve_extender", "serve_until_told"]
+
+_BAD_INPUT: Final = 2
+_LEASE_LOST: Final = 1
+_INTERRUPTED: Final = 130
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+_NO_ARGS: Final[Mapping[str, ArgsLike]] = {}
+_SCHEDULER: Final[SchedulerOptions] = SchedulerOptions(endpoints=EndpointOptions())
+_EXTENDER: Final = ExtenderOptions()
+_SCHEDULER_LOG: Final = logging.getLogger("kubesched.scheduler")
+_EXTENDER_LOG: Final = logging.getLogger("kubesched.extender")
+
+
+def run_scheduler(
+    configuration: ConfigurationLike = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    options: SchedulerOptions = _SCHEDULER,
+    log_json: bool = False,
+) -> None:
+    """Schedule the pods of a live cluster until SIGTERM or Ctrl-C, as `kubesched scheduler` does.
+
+    For the main thread of a process: it sets up logging (LOG_LEVEL names the level) and catches signals.
+
+    Args:
+        configuration, plugins, plugin_args: as for load_configuration. The configuration says how a leader is elected.
+        options: which cluster, and where health and metrics are served. By default, the cluster of the kubeconfig or of
+            this pod, and the port 10259 of 127.0.0.1.
+        log_json: log JSON lines.
+    Raises:
+        SystemExit: 2 after invalid input, or if a plugin does not start, with one message on standard error; 1 after
+            the lease is lost; 130 after Ctrl-C. After SIGTERM, the function returns.
+
+    Example:
+        from team_zone import TeamZone
+
+        run_scheduler("scheduler.yaml", plugins=[TeamZone])
+    """
+    with _exit_codes(log_json=log_json), ignoring_sigusr2():
+        set_up_logging(os.environ, as_json=log_json)
+        setup = set_up(configuration, plugins, plugin_args)
+        if schedule_until_told(setup, options):
+            raise KeyboardInterrupt
+
+
+def serve_extender(
+    configuration: ConfigurationLike = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    options: ExtenderOptions = _EXTENDER,
+    log_json: bool = False,
+) -> None:
+    """Serve plugins to a stock kube-scheduler until SIGTERM or Ctrl-C, as `kubesched extender` does.
+
+    For the main thread of a process, as run_scheduler.
+
+    Args:
+        configuration, plugins, plugin_args: as for load_configuration; the default plugins run in kube-scheduler.
+        options: the port (8888 of 127.0.0.1 by default), and the cluster: `is_watched=True` watches one.
+        log_json: log JSON lines.
+    Raises:
+        SystemExit: as run_scheduler, but for the lease.
+
+    Example:
+        from team_zone import TeamZone
+
+        serve_extender(plugins=[TeamZone], options=ExtenderOptions(is_watched=True, kubeconfig="config"))
+    """
+    with _exit_codes(log_json=log_json):
+        set_up_logging(os.environ, as_json=log_json)
+        setup = set_up(configuration, plugins, plugin_args, default_plugins=False)
+        if serve_until_told(setup, options):
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _exit_codes(*, log_json: bool) -> Iterator[None]:
+    """End the process as a command does; the message of an error is a log line where these are JSON."""
+    try:
+        yield
+    except LeaseLostError:  # the log says so
+        raise SystemExit(_LEASE_LOST) from None
+    except KubeschedError as error:
+        if log_json:
+            logging.getLogger("kubesched").error("%s", error)
+        else:
+            sys.stderr.write(f"{error_message(str(error))}\n")
+        raise SystemExit(_BAD_INPUT) from error
+    except KeyboardInterrupt:
+        raise SystemExit(_INTERRUPTED) from None
+
+
+def schedule_until_told(
+    setup: Setup,
+    options: SchedulerOptions,
+    *,
+    on_started: Callable[[], None] = lambda: None,
+    on_ready: Callable[[LiveScheduler], None] | None = None,
+) -> bool:
+    """Schedule until a signal asks for the end.
+
+    Args:
+        on_started, on_ready: as for live.run_scheduler; by default, a log line says that the scheduler is ready.
+    Returns: whether Ctrl-C was among the signals.
+    Raises:
+        LeaseLostError, KubeschedError: as live.run_scheduler.
+    """
+    if not options.kubeconfig:
+        options = replace(options, kubeconfig=setup.configuration.client_connection.kubeconfig)
+
+    def log_ready(scheduler: LiveScheduler) -> None:
+        names = ", ".join(profile.scheduler_name for profile in setup.profiles)
+        n_nodes = scheduler.cluster_state.columns.n_nodes
+        _SCHEDULER_LOG.info("kubesched %s schedules pods of %s on %d nodes", VERSION, names, n_nodes)
+
+    async def schedule() -> bool:
+        with ending_on_signals() as ending:
+            await run_live(setup, options, stop=ending.stop, on_started=on_started, on_ready=on_ready or log_ready)
+        return ending.is_interrupted
+
+    return run_until_told(schedule())
+
+
+def serve_until_told(
+    setup: Setup,
+    options: ExtenderOptions,
+    *,
+    on_listening: Callable[[Extender, Server], None] | None = None,
+    on_ready: Callable[[Extender], None] | None = None,
+) -> bool:
+    """Serve until a signal asks for the end.
+
+    Args:
+        setup: made without default plugins.
+        on_listening, on_ready: as for run_extender; by default, log lines have the address and the advice.
+    Returns: whether Ctrl-C was among the signals.
+    Raises:
+        KubeschedError: as run_extender.
+    """
+
+    def log_address(served: Extender, server: Server) -> None:
+        _EXTENDER_LOG.info("kubesched %s serves %s at %s", VERSION, ", ".join(sorted(served.singles)), server.url)
+
+    def log_ready(served: Extender) -> None:
+        for sentence in advice_on_extender(served, setup, options):
+            _EXTENDER_LOG.info("%s", sentence)
+        _EXTENDER_LOG.info("ready: %s", ", ".join(served.offer.verbs))
+
+    async def serve() -> bool:
+        with ending_on_signals() as ending:
+            await run_extender(
+                setup,
+                options,
+                stop=ending.stop,
+                on_listening=on_listening or log_address,
+                on_ready=on_ready or log_ready,
+            )
+        return ending.is_interrupted
+
+    return run_until_told(serve())
+
+
+def advice_on_extender(served: Extender, setup: Setup, options: ExtenderOptions) -> list[str]:
+    """The advice on an extender as it is served."""
+    tls = options.server.tls
+    is_open = options.server.host not in _LOOPBACK and (tls is None or tls.client_ca is None)
+    return list(
+        advice(
+            served.offer,
+            setup.configuration,
+            n_nodes=served.cluster_state.columns.n_nodes if options.is_watched else None,
+            is_watched=options.is_watched,
+            profiles=setup.profiles,
+            preemption_helps=options.preemption_helps,
+            is_open=is_open,
+        )
+    )

@@ -1,0 +1,79 @@
+"""Creates the new pods of a cluster: those that the API server does not refuse, and each when its controller does."""
+
+from collections.abc import Iterable, Sequence, Set
+
+from kubesched.admission import Refusals, is_copy, is_from_manifest
+from kubesched.api import KubeObject, Pod
+from kubesched.simulator.ordered_creation import OrderedCreation
+from kubesched.state import ObjectStore
+
+__all__ = ["Creation"]
+
+
+class Creation:
+    """Which of the pending pods are created.
+
+    Args:
+        pending: the pods without a node.
+        new: `namespace/name` of those that a StatefulSet creates in order.
+        objects: of the cluster.
+    """
+
+    def __init__(self, pending: Sequence[Pod], new: Set[str], objects: ObjectStore) -> None:
+        self._objects = objects
+        self._ordered = OrderedCreation(pending, new, objects)
+        kinds = ("LimitRange", "ResourceQuota", "RuntimeClass")
+        self._policies: list[KubeObject] = [one for kind in kinds for one in objects.list(kind)]
+        self._at_first = self._existing(pending) if self._policies else []
+        self._refusals: Refusals | None = None
+        self._refused: dict[str, str] = {}  # by uid
+
+    def begin(self, pending: Sequence[Pod], bound: Sequence[Pod]) -> list[Pod]:
+        """The pods that exist from the beginning of a run, in the same order.
+
+        Args:
+            bound: new pods that name their nodes.
+        """
+        self._refused.clear()
+        if self._policies and (bound or any(map(_is_new, pending))):
+            if self._refusals is None:
+                self._refusals = Refusals(self._policies, self._at_first)
+            self._refusals.count_again(self._existing(pending))
+        return [pod for pod in self._ordered.exist(pending) if self.is_allowed(pod)]
+
+    def placed(self, pod: Pod) -> Pod | None:
+        """Note that a pod has a node. Returns: the pod that is created now, if there is one."""
+        created = self._ordered.placed(pod)
+        return created if created is not None and self.is_allowed(created) else None
+
+    def is_allowed(self, pod: Pod) -> bool:
+        """Count a pod that is to be created now. Returns: whether the API server creates it."""
+        if self._refusals is None or not _is_new(pod):
+            return True
+        if fault := self._refusals.admit(pod):
+            self._refused[pod.uid] = fault
+        return not fault
+
+    def refusal(self, pod: Pod) -> str:
+        """Why the API server refuses a pod; empty if it does not."""
+        return self._refused.get(pod.uid, "")
+
+    def awaits(self, pod: Pod) -> str:
+        """`namespace/name` of the pod of a lower number that keeps a pod from being created; empty if none does."""
+        return self._ordered.awaits(pod)
+
+    def why_not(self, pod: Pod) -> str:
+        """Why a pod is not created; empty if it is."""
+        if fault := self.refusal(pod):
+            return f'pods "{pod.name}" is forbidden: {fault}'
+        return self._ordered.why_not(pod)
+
+    def _existing(self, pending: Iterable[Pod]) -> list[Pod]:
+        """The pods that an API server has: those on nodes, and the pending ones that are not new."""
+        placed = [one for one in self._objects.list("Pod") if isinstance(one, Pod) and one.node_name]
+        return [*placed, *(pod for pod in pending if not _is_new(pod))]
+
+
+def _is_new(pod: Pod) -> bool:
+    """Whether no API server has the pod; one that is re-created takes the place of a pod that it has."""
+    return is_from_manifest(pod) or is_copy(pod)

@@ -1,0 +1,65 @@
+"""What an extender offers to plugins, with a cluster and without one: metrics, events, requests to the API server."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubesched.framework import Plugin, Status
+from tests.cluster.fake_api_server import FakeApiServer, says
+from tests.extender.asking import node as whole_node
+from tests.extender.asking import with_nodes
+from tests.extender.server.test_process import NAMES, Process, lived, two_nodes, watching
+
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+QUOTA = "/apis/example.com/v1/quotas/q"
+
+
+class Tells(Plugin):
+    """Counts and tells users in filter, and writes in start where it can."""
+
+    name = "my-plugin"
+
+    async def start(self, handle: Any) -> None:
+        self.calls = handle.metrics.counter("calls", "Calls by node.", labels=("node",))
+        if handle.client:
+            await handle.client.patch(QUOTA, {"spec": {"left": 2}})
+
+    def filter(self, state: Any, pod: Any, node: Any) -> Status:
+        self.calls.add(node.name)
+        self.handle.event(node, "Warning", "NoLicense", "No license is left.")
+        return Status.SUCCESS
+
+
+def test_metrics_are_on_the_page_and_events_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, logger="kubesched.plugin")
+
+    async def story(process: Process) -> str:
+        await process.ready.wait()
+        for _ in range(2):
+            await process.ask("/filter", with_nodes(whole_node("n1"), whole_node("n2")))
+        return (await process.ask("/metrics"))[1]
+
+    page = lived(story, Tells)
+    assert 'kubesched_plugin_my_plugin_calls_total{node="n1"} 2.0' in page
+    told = [message for message in caplog.messages if "NoLicense" in message]
+    assert told == ["event NoLicense of n1: No license is left.", "event NoLicense of n2: No license is left."]
+
+
+def test_events_and_requests_reach_the_api_server(tmp_path: Path) -> None:
+    async def story(process: Process, server: FakeApiServer) -> None:
+        server.on("PATCH", QUOTA, says({}))
+        server.on("POST", EVENTS, says({}, 201))
+        two_nodes(server)
+        await process.ready.wait()
+        await process.ask("/filter", NAMES)
+        await server.until_asked("POST", 2)
+        seen.extend(server.asked)
+
+    seen: list[Any] = []
+    watching(tmp_path, story, Tells)
+    events = [asked.body for asked in seen if asked.path == EVENTS]
+    assert sorted(event["regarding"]["name"] for event in events) == ["n1", "n2"]
+    assert {(event["reason"], event["action"]) for event in events} == {("NoLicense", "my-plugin")}
+    assert [asked.body for asked in seen if asked.path == QUOTA] == [{"spec": {"left": 2}}]

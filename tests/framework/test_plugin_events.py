@@ -1,0 +1,100 @@
+"""Events of plugins: what is accepted, and what a run without an API server keeps of them."""
+
+import pytest
+
+from kubesched.framework import Plugin, PluginEvents, Status
+from kubesched.framework.plugin_events import plugin_event
+from kubesched.simulator import Simulator
+from kubesched.testing import FakeCluster, make_node, make_pod
+
+POD = make_pod("p")
+
+
+def event(**changes):
+    given = {"regarding": POD, "type": "Warning", "reason": "NoLicense", "note": "No license is left."} | changes
+    return plugin_event("my-plugin", "gpu", **given)
+
+
+def test_an_event_names_the_plugin_and_its_scheduler():
+    made = event()
+    assert (made.action, made.controller, made.regarding) == ("my-plugin", "gpu", POD)
+
+
+def test_a_note_is_cut_to_what_an_api_server_takes():
+    assert event(note="ä" * 600).note == "ä" * 512
+    assert event(note="\ud800").note == "?"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"type": "Error"}, "the type of an event is Normal or Warning; found 'Error'"),
+        ({"reason": ""}, "one word such as QuotaExceeded; found ''"),
+        ({"reason": "no license"}, "one word such as QuotaExceeded; found 'no license'"),
+        ({"reason": "a" * 129}, "one word such as QuotaExceeded"),
+        ({"regarding": "p"}, "an event is about an object of Kubernetes, such as the pod; found 'p'"),
+    ],
+)
+def test_what_an_api_server_refuses_is_refused_in_the_hook(changes, said):
+    with pytest.raises(ValueError, match=said):
+        event(**changes)
+
+
+def test_equal_events_are_one_and_the_oldest_makes_room():
+    told = []
+    kept = PluginEvents(told.append)
+    for number in range(1001):
+        for _ in range(2):
+            kept.record(event(note=str(number)))
+    assert len(told) == 1001
+    assert [kept.events[0].note, kept.events[-1].note, len(kept.events)] == ["1", "1000", 1000]
+
+
+class Tells(Plugin):
+    def filter(self, state, pod, node):
+        self.handle.event(pod, "Warning", "NoLicense", "No license is left.")
+        self.handle.event(node, "Normal", "Looked", "A pod was here.")
+        return Status.SUCCESS
+
+    def reserve(self, state, pod, node_name):
+        self.handle.event(state.pod, "Normal", "Taken", f"{node_name} was taken.")
+        return Status.SUCCESS
+
+    def score(self, state, pod, node):
+        self.handle.metrics.counter("scores", "Scores.", labels=("node",)).add(node.name)
+        return 1
+
+
+NODES = [make_node("n1"), make_node("n2")]
+
+
+def test_a_test_reads_events_and_metrics():
+    with FakeCluster(Tells(), nodes=NODES) as cluster:
+        cluster.score(POD)
+        seen = [(event.regarding.key, event.reason, event.action) for event in cluster.events]
+        assert seen == [("default/p", "NoLicense", "Tells"), ("n1", "Looked", "Tells"), ("n2", "Looked", "Tells")]
+        assert cluster.metrics == {
+            'kubesched_plugin_Tells_scores_total{node="n1"}': 1.0,
+            'kubesched_plugin_Tells_scores_total{node="n2"}': 1.0,
+        }
+
+
+def test_a_simulation_collects_events():
+    simulator = Simulator([*NODES, POD], plugins=[Tells])
+    simulator.run()
+    assert [event.reason for event in simulator.plugin_events.events] == ["NoLicense", "Looked", "Looked", "Taken"]
+    assert {event.controller for event in simulator.plugin_events.events} == {"default-scheduler"}
+
+
+class Writes(Plugin):
+    async def pre_bind(self, state, pod, node_name):
+        if self.handle.client:
+            return Status.error("there should be none")
+        await self.handle.client.patch("/api/v1/nodes/n1", {})
+        return Status.SUCCESS
+
+
+def test_a_run_without_an_api_server_says_so():
+    simulator = Simulator([*NODES, POD], plugins=[Writes])
+    (placement,) = simulator.run().placements
+    assert "PATCH /api/v1/nodes/n1: this run has no API server; a live scheduler has one" in placement.message

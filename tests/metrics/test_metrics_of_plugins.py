@@ -1,0 +1,132 @@
+"""The metrics of plugins on a page: names, sharing between profiles, and the bound of label values."""
+
+import logging
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from kubesched.framework.plugin_metrics import NoMetrics
+from kubesched.metrics import MetricsOfPlugins
+
+
+def page(metrics: MetricsOfPlugins) -> list[str]:
+    registry = CollectorRegistry(auto_describe=True)
+    registry.register(metrics)
+    return [line for line in generate_latest(registry).decode().splitlines() if not line.startswith("# HELP")]
+
+
+def test_a_counter_a_gauge_and_a_histogram_are_on_the_page():
+    metrics = MetricsOfPlugins()
+    mine = metrics.of("my-plugin")
+    mine.counter("lookups", "Lookups.", labels=("result",)).add("hit", n=2)
+    mine.gauge("age_seconds", "Age.").set(1.5)
+    mine.histogram("size", "Size.", buckets=(1, 2)).observe(1.5)
+    assert page(metrics) == [
+        "# TYPE kubesched_plugin_my_plugin_lookups_total counter",
+        'kubesched_plugin_my_plugin_lookups_total{result="hit"} 2.0',
+        "# TYPE kubesched_plugin_my_plugin_age_seconds gauge",
+        "kubesched_plugin_my_plugin_age_seconds 1.5",
+        "# TYPE kubesched_plugin_my_plugin_size histogram",
+        'kubesched_plugin_my_plugin_size_bucket{le="1"} 0.0',
+        'kubesched_plugin_my_plugin_size_bucket{le="2"} 1.0',
+        'kubesched_plugin_my_plugin_size_bucket{le="+Inf"} 1.0',
+        "kubesched_plugin_my_plugin_size_count 1.0",
+        "kubesched_plugin_my_plugin_size_sum 1.5",
+    ]
+
+
+def test_a_class_may_have_a_name_in_any_script():
+    metrics = MetricsOfPlugins()
+    metrics.of("Größe").counter("calls", "Calls.").add()
+    assert page(metrics)[1:] == ["kubesched_plugin_Gr__e_calls_total 1.0"]
+
+
+def test_a_second_profile_counts_in_the_same_metric():
+    metrics = MetricsOfPlugins()
+    for _ in range(2):
+        metrics.of("Mine").counter("calls", "Calls.").add()
+    assert metrics.samples() == {"kubesched_plugin_Mine_calls_total": 2.0}
+
+
+def test_label_values_beyond_the_bound_count_as_other_and_are_told_once(caplog):
+    metrics = MetricsOfPlugins()
+    counter = metrics.of("Mine").counter("calls", "Calls.", labels=("node", "result"))
+    for number in range(510):
+        counter.add(f"n{number}", "hit")
+    counter.add("n3", "hit")
+    samples = metrics.samples()
+    assert len(samples) == 501
+    assert samples['kubesched_plugin_Mine_calls_total{node="other",result="other"}'] == 10
+    assert samples['kubesched_plugin_Mine_calls_total{node="n3",result="hit"}'] == 2
+    (line,) = caplog.messages
+    assert line.endswith(
+        "_Mine_calls has 500 combinations of label values; further ones count as other, such as n500, hit"
+    )
+    assert caplog.records[0].levelno == logging.WARNING
+
+
+def test_a_gauge_that_is_removed_makes_room():
+    metrics = MetricsOfPlugins()
+    gauge = metrics.of("Mine").gauge("load", "Load.", labels=("node",))
+    for number in range(1000):
+        gauge.set(number, f"n{number}")
+        gauge.remove(f"n{number}")
+    gauge.set(7, "last")
+    gauge.remove("never seen")
+    assert metrics.samples() == {'kubesched_plugin_Mine_load{node="last"}': 7.0}
+
+
+@pytest.mark.parametrize("offered", [MetricsOfPlugins().of("Mine"), NoMetrics("Mine")], ids=["kept", "not kept"])
+@pytest.mark.parametrize(
+    ("name", "labels", "said"),
+    [
+        ("Calls", (), "'Calls' is not the name of a metric"),
+        ("calls-made", (), "'calls-made' is not the name of a metric"),
+        ("", (), "'' is not the name of a metric"),
+        ("calls", ("Node",), "'Node' is not the name of a label"),
+        ("calls", "node", "found 'node'; expected a list of names"),
+        ("calls", ("a", "a"), "found a, a; expected each once"),
+        ("calls", ("le",), "expected each once, and not le"),
+        ("calls_total", (), "ends with _total, which Prometheus appends itself"),
+        ("calls_bucket", (), "ends with _bucket"),
+    ],
+)
+def test_names_are_checked_in_every_run(offered, name, labels, said):
+    for make in (offered.counter, offered.gauge, offered.histogram):
+        with pytest.raises(ValueError, match=said):
+            make(name, "Text.", labels=labels)
+
+
+def test_one_name_is_one_metric():
+    metrics = MetricsOfPlugins()
+    metrics.of("a-b").counter("calls", "Calls.", labels=("node",))
+    for again in (
+        lambda: metrics.of("a-b").counter("calls", "Calls."),
+        lambda: metrics.of("a-b").gauge("calls", "Calls.", labels=("node",)),
+        lambda: metrics.of("a.b").counter("calls", "Calls.", labels=("node",)),
+    ):
+        with pytest.raises(ValueError, match="kubesched_plugin_a_b_calls exists, of another plugin or kind"):
+            again()
+
+
+def test_a_wrong_use_fails_in_the_hook_and_not_on_the_page():
+    metrics = MetricsOfPlugins()
+    mine = metrics.of("Mine")
+    counter = mine.counter("calls", "Calls \ud800", labels=("node",))
+    with pytest.raises(ValueError, match=r"found 2 label values; expected one for each label \(node\)"):
+        counter.add("a", "b")
+    with pytest.raises(TypeError, match="the label value 3 is not a text"):
+        counter.add(3)
+    with pytest.raises(ValueError, match="a counter only grows; found -1"):
+        counter.add("a", n=-1)
+    with pytest.raises(ValueError, match="expected up to 100 ascending numbers"):
+        mine.histogram("size", "Size.", buckets=(2, 1))
+    with pytest.raises(ValueError, match="could not convert"):
+        mine.gauge("load", "Load.").set("high")
+    counter.add("\ud800")
+    assert 'kubesched_plugin_Mine_calls_total{node="?"} 1.0' in page(metrics)
+
+
+@pytest.mark.parametrize("use", [lambda m: m.counter("a", "").add("x", n=3), lambda m: m.gauge("a", "").set(1, "x")])
+def test_without_a_page_nothing_happens(use):
+    assert use(NoMetrics("Mine")) is None

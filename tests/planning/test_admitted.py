@@ -1,0 +1,147 @@
+"""New pods are asked about as an API server, controllers and kubelets would have them."""
+
+import pytest
+
+from kubesched.errors import InputError
+from kubesched.planning import fit, fit_page
+from kubesched.planning.fit import Fit
+from kubesched.reports import Paragraph, Table
+from kubesched.simulator import PodState
+from kubesched.testing import make_object, make_pod
+from tests.planning.drain_clusters import owned_by
+from tests.planning.test_fit import NODES, deployment, stream
+
+
+def scaler(least, most=40):
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    spec = {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most}
+    return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"}, "spec": spec}
+
+
+def quota(used=None, **hard):
+    status = {"used": used} if used else {}
+    return make_object("ResourceQuota", "q", namespace="default", spec={"hard": hard}, status=status)
+
+
+def notes_of(answer: Fit) -> list[str]:
+    return [one for one in answer.notes if "replicas are" in one]
+
+
+def table(answer: Fit, name: str) -> list[list[object]]:
+    (found,) = [part for part in fit_page(answer).parts if isinstance(part, Table) and part.name == name]
+    return [[getattr(cell, "text", cell) for cell in row] for row in found.rows]
+
+
+def test_as_many_pods_are_tried_as_the_autoscaler_wants():
+    web = deployment(cpu="3")
+    del web["spec"]["replicas"]
+    answer = fit(NODES, stream(web, scaler(5)))
+    assert (answer.n_fit, answer.n_asked) == (3, 5)
+    assert notes_of(answer)[0].endswith("minReplicas 5 to maxReplicas 40, tried with 5 (HorizontalPodAutoscaler h)")
+
+
+def test_a_number_that_is_asked_for_is_the_one_that_is_tried():
+    answer = fit(NODES, stream(deployment(), scaler(5)), replicas=7)
+    assert answer.n_asked == 7
+    assert notes_of(answer)[0].endswith("minReplicas 5 to maxReplicas 40, tried with 7 (HorizontalPodAutoscaler h)")
+    answer = fit(NODES, stream(deployment(), scaler(5)), maximum=True)
+    assert notes_of(answer)[0].endswith("minReplicas 5 to maxReplicas 40 (HorizontalPodAutoscaler h)")
+
+
+def test_pods_beyond_a_quota_are_not_created():
+    answer = fit([*NODES, quota(cpu="5")], stream(deployment(4, cpu="2")))
+    assert (answer.n_fit, answer.n_asked, answer.all_fit) == (2, 4, False)
+    left = answer.placements[2]
+    assert (left.state, left.is_not_created) == (PodState.NOT_TRIED, True)
+    fault = "exceeded quota: q, requested: cpu=2, used: cpu=4, limited: cpu=5"
+    assert left.message == f'pods "{left.pod.partition("/")[2]}" is forbidden: {fault}'
+    assert table(answer, "not-created") == [[2, f"the API server refuses it: {fault}."]]
+    assert table(answer, "left") == []
+    verdict = fit_page(answer).verdict
+    assert isinstance(verdict, Paragraph)
+    assert verdict.text == f"2 of 4 would fit; the 3rd: the API server refuses it: {fault}."
+
+
+def test_copies_for_more_replicas_are_counted_too():
+    objects = [*NODES, quota(cpu="5", used={"cpu": "2"})]
+    assert fit(objects, stream(deployment(1)), replicas=7).n_fit == 3
+    answer = fit(objects, stream(deployment(1)), maximum=True)
+    assert answer.n_fit == 3
+    assert answer.next_left is not None
+    assert answer.next_left.refused == "exceeded quota: q, requested: cpu=1, used: cpu=5, limited: cpu=5"
+
+
+def test_more_nodes_do_not_help_against_a_quota():
+    answer = fit([*NODES, quota(cpu="2")], stream(deployment(4)), nodes_like="n0")
+    assert (answer.n_fit, answer.added_nodes) == (2, ())
+    verdict = fit_page(answer).verdict
+    assert isinstance(verdict, Paragraph)
+    assert "more nodes like n0 would not help: the API server refuses it: exceeded quota: q" in verdict.text
+
+
+def test_a_rollout_uses_what_the_old_pods_free():
+    old = [
+        make_pod(f"web-{i}", requests={"cpu": "1"}, node="n0", metadata=owned_by("Deployment", "web")) for i in range(2)
+    ]
+    tight, enough = quota(cpu="2", used={"cpu": "2"}), quota(cpu="3", used={"cpu": "2"})
+    assert fit([*NODES, *old, enough], stream(deployment(2)), rollout=True).n_fit == 2
+    stopped = fit([*NODES, *old, tight], stream(deployment(2)), rollout=True)
+    assert stopped.n_fit == 0
+    assert stopped.first_left is not None
+    assert stopped.first_left.refused
+
+
+def test_plain_requests_are_no_pod_of_a_namespace():
+    limits = {"limits": [{"type": "Container", "default": {"memory": "1Ti"}}]}
+    objects = [*NODES, quota(cpu="1"), make_object("LimitRange", "l", namespace="default", spec=limits)]
+    assert fit(objects, {"cpu": "2"}, replicas=2).n_fit == 2
+
+
+@pytest.mark.parametrize(
+    ("node", "cpu", "why"),
+    [
+        ("nope", "1", "the cluster has no node nope, so no kubelet starts it"),
+        (
+            "n0",
+            "99",
+            (
+                "the kubelet of n0 rejects it: Node didn't have enough resource: cpu, requested: 99000, used: 0, "
+                "capacity: 4000 (OutOfcpu)"
+            ),
+        ),
+    ],
+)
+def test_a_pod_that_names_its_node_is_admitted_by_the_kubelet(node, cpu, why):
+    answer = fit(NODES, stream(deployment(1, cpu=cpu, nodeName=node)))
+    assert (answer.n_fit, answer.n_asked) == (0, 1)
+    assert answer.placements[0].message == f"spec.nodeName is set, so kube-scheduler does not see the pod; {why}"
+
+
+def test_pods_that_name_their_node_take_its_room():
+    bound = deployment(5, nodeName="n0")
+    answer = fit(NODES, stream(bound, deployment(9, name="other")))
+    assert answer.n_fit == 4 + 8
+    assert sum(one.node == "n0" for one in answer.placements) == 4
+    assert fit(NODES, stream(deployment(1, nodeName="n0")), maximum=True).n_fit == 4
+
+
+def test_a_node_selector_that_the_node_does_not_have_is_the_kubelets_too():
+    answer = fit(NODES, stream(deployment(1, nodeName="n0", nodeSelector={"disk": "ssd"})))
+    assert "Predicate NodeAffinity failed" in answer.placements[0].message
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ({**deployment(0)}, "Deployment default/web has 0 replicas (spec.replicas: 0)"),
+        (
+            {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web"}, "spec": {}},
+            "kubesched does not read these kinds: 1 Rollout",
+        ),
+    ],
+)
+def test_a_file_without_pods_says_what_it_has(document, why):
+    with pytest.raises(InputError) as caught:
+        fit(NODES, stream(document))
+    assert why in str(caught.value)
+    assert "neither" not in str(caught.value)

@@ -1,0 +1,116 @@
+"""The pending pods as a simulation places them."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from kubesched.api import KubeObject
+from kubesched.errors import InputError
+from kubesched.explanation import PodAnswer, State
+from kubesched.framework import Plugin, Status
+from kubesched.planning import PendingPods
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.asking import SMALL
+
+NODE = make_node("n1", allocatable=SMALL)
+
+
+def answers(*objects: KubeObject, plugins: Iterable[type[Plugin]] = ()) -> dict[str, tuple[State, str, str, str]]:
+    """Name -> state, node, why and fix."""
+    with PendingPods(objects, set_up(None, plugins), lambda pod: pod.name) as pending:
+        return {answer.workload: _short(answer) for answer in pending.answers()}
+
+
+def _short(answer: PodAnswer) -> tuple[State, str, str, str]:
+    told = answer.tell()
+    return answer.state, answer.node, told.outcome.why, told.fix
+
+
+def cpu(amount: str) -> dict[str, str]:
+    return {"cpu": amount}
+
+
+def test_each_pod_takes_its_room_from_the_next_ones():
+    found = answers(NODE, *(make_pod(f"web-{i}", requests=cpu("1500m")) for i in range(2)))
+    assert found["web-0"] == (State.FITS, "n1", "fits on 1 of 1 nodes", "")
+    state, node, why, fix = found["web-1"]
+    assert (state, node, why) == (State.NOWHERE, "", "the only node: cpu is short by 1: requests 1.5, 500m of 2 free")
+    assert fix == "add a node like n1 -> 1 node"
+
+
+def test_a_nominated_pod_of_higher_priority_keeps_its_room():
+    leaving = make_pod("old", node="n1", requests=cpu("1"), metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    urgent = make_pod("urgent", requests=cpu("1500m"), priority=9, status={"nominatedNodeName": "n1"})
+    found = answers(NODE, leaving, urgent, make_pod("small", requests=cpu("800m")))
+    assert [found[name][0] for name in ("urgent", "small")] == [State.NOWHERE, State.NOWHERE]
+    assert found["urgent"][3] == "wait until default/old (n1) has ended -> 1 node"
+
+
+def test_a_pod_is_not_to_be_moved_that_has_its_node_only_from_the_simulation():
+    owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "w", "controller": True}]
+    second = make_node("n2", allocatable={**SMALL, "cpu": "1"})
+    web = make_pod("web", requests=cpu("1"), priority=9, metadata={"ownerReferences": owner})
+    full = make_pod("full", node="n2", requests=cpu("400m"))
+    fix = answers(NODE, second, full, web, make_pod("large", requests=cpu("2")))["large"][3]
+    assert "default/web" not in fix
+    assert fix
+
+
+def test_who_evicts_and_who_is_evicted_is_told():
+    low = make_pod("low", node="n1", labels={"app": "low"}, requests=cpu("2"), priority=-1)
+    spec = {"selector": {"matchLabels": {"app": "low"}}, "minAvailable": 1}
+    budget = make_object("PodDisruptionBudget", "all", spec=spec, status={"disruptionsAllowed": 0})
+    state, node, why, _ = answers(NODE, low, budget, make_pod("high", requests=cpu("2"), priority=5))["high"]
+    assert (state, node) == (State.PREEMPTS, "n1")
+    assert why == (
+        "Preemption would make room on n1 by evicting default/low (priority -1), which would break disruption budget "
+        "default/all"
+    )
+
+
+def test_pods_that_are_not_tried_are_held_back():
+    gated = make_pod("gated", spec={"schedulingGates": [{"name": "not-yet"}]})
+    state, _, why, fix = answers(NODE, gated, make_pod("web", requests=cpu("2")))["gated"]
+    assert state is State.HELD_BACK
+    assert why == "waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
+    assert fix == "remove the scheduling gate not-yet -> 1 node"
+
+
+class NotOnN1(Plugin):
+    def permit(self, state, pod, node_name):
+        return Status.unschedulable("the team has no budget")
+
+
+def test_a_pod_that_fits_and_is_turned_down_later_has_the_words_of_the_simulation():
+    state, node, why, _ = answers(NODE, make_pod("web"), plugins=[NotOnN1])["web"]
+    assert (state, node) == (State.NOWHERE, "")
+    assert "the team has no budget" in why
+
+
+class Fails(Plugin):
+    def filter(self, state, pod, node):
+        raise KeyError("x")
+
+
+def test_a_plugin_that_fails_is_told_with_its_line():
+    state, _, why, fix = answers(NODE, make_pod("web"), plugins=[Fails])["web"]
+    assert (state, fix) == (State.FAILED, "")
+    assert "test_pending.py:" in why
+
+
+def test_each_attempt_is_explained_on_the_cluster_that_it_finds():
+    pods = [make_pod(f"web-{i}", requests=cpu("1500m")) for i in range(2)]
+    with PendingPods([NODE, *pods], set_up(), lambda pod: pod.name) as pending:
+        keys = [answer.pod for answer in pending.answers()]
+    fits = {}
+    pending.each_attempt(keys, lambda explanation: fits.update({explanation.pod.name: explanation.fits}))
+    assert fits == {"web-0": True, "web-1": False}
+
+
+def test_a_closed_one_gives_its_setup_free_for_another_cluster():
+    setup = set_up()
+    with PendingPods([NODE], setup, str), pytest.raises(InputError, match="another cluster"):
+        PendingPods([NODE], setup, str)
+    with PendingPods([NODE], setup, str):
+        pass

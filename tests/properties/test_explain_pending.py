@@ -1,0 +1,103 @@
+"""`explain` without a pod gives each pending pod the answer of `simulate`: its state, its node and every number."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubesched.explanation import Rows, State, overview_page
+from kubesched.planning import PendingPods
+from kubesched.setup import set_up
+from kubesched.simulator import Placement, PodState, Simulator, without_post_filter
+from tests.cli.clusters import run
+from tests.oracle import more
+from tests.properties.cluster_walk import generated, read
+
+FEATURES = sorted(set(more.USUAL) - {"profiles"})
+PLACED = (State.FITS, State.PREEMPTS)
+
+clusters = given(
+    seed=st.integers(0, 2**16),
+    nodes=st.integers(0, 6),
+    bound=st.integers(0, 25),
+    pending=st.integers(0, 12),
+    features=st.lists(st.sampled_from(FEATURES), max_size=3, unique=True),
+)
+
+
+def made(seed: int, nodes: int, bound: int, pending: int, features: list[str]) -> list[dict]:
+    return generated(
+        seed,
+        nodes=nodes,
+        bound=bound if nodes else 0,
+        pending=pending,
+        features=tuple(features) if nodes else (),
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@clusters
+def test_every_number_of_the_overview_is_that_of_the_simulation(seed, nodes, bound, pending, features) -> None:
+    objects = [read(item) for item in made(seed, nodes, bound, pending, features)]
+    simulator, n_feasible = Simulator(objects, set_up(None)), {}
+    simulator.decisions = lambda decision: n_feasible.__setitem__(decision.pod.key, decision.n_feasible)
+    report = simulator.run()
+    served = {one.pod: one for one in report.placements if one.profile}
+    rows = Rows()
+    with PendingPods(objects, set_up(None), lambda pod: pod.key) as found:
+        answers = list(found.answers())
+        for answer in answers:
+            rows.take(answer)
+        page = overview_page(rows, foreign=found.foreign)
+    assert [answer.pod for answer in answers] == list(served)
+    for answer in answers:
+        one = served[answer.pod]
+        assert (answer.state, answer.node) == (wanted(one), one.node)
+        if answer.state is State.NOWHERE:
+            assert answer.cause == without_post_filter(one.message)
+        if answer.pod in n_feasible:
+            assert answer.n_fit == n_feasible[answer.pod]
+    n_placed = sum(one.state is PodState.SCHEDULED and not one.evicted_by for one in report.placements)
+    said = [int(part.split()[0]) for part in page.verdict.text.partition(": ")[2].split(", ") if is_placed(part)]
+    assert sum(said) == n_placed
+    n_foreign = len(report.placements) - len(served)
+    assert len(found.foreign) == n_foreign
+
+
+def wanted(one: Placement) -> State:
+    if one.state is PodState.SCHEDULED:
+        return State.EVICTED if one.evicted_by else State.PREEMPTS if one.victims else State.FITS
+    states = {PodState.ERROR: State.FAILED, PodState.UNSCHEDULABLE: State.NOWHERE, PodState.NOT_TRIED: State.HELD_BACK}
+    return states[one.state]
+
+
+def is_placed(part: str) -> bool:
+    return "would fit now" in part or "would preempt others" in part
+
+
+@settings(max_examples=8, deadline=None)
+@clusters
+def test_the_lines_explain_each_pod_as_its_decision_finds_the_cluster(seed, nodes, bound, pending, features) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "cluster.json"
+        items = made(seed, nodes, bound, pending, features)
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        explained = {line["pod"]: line for line in lines("explain", path)}
+        simulated = {line["pod"]: line for line in lines("simulate", path) if line["profile"]}
+        assert set(explained) == set(simulated)
+    for key, one in simulated.items():
+        said = explained[key]
+        assert said.get("node", "") == one.get("node", "")
+        if one["state"] == "scheduled":
+            assert one["node"] in said["feasible"]
+            if "scores" in one:
+                assert {name: scores[one["node"]] for name, scores in said["scores"].items()} == one["scores"]
+                assert one["node"] in said["best"]
+        if one["state"] == "unschedulable":
+            assert said["message"] == without_post_filter(one["message"])
+
+
+def lines(command: str, path: Path) -> list[dict]:
+    return [json.loads(line) for line in run(command, path, "-o", "jsonl").stdout.splitlines()]

@@ -1,0 +1,171 @@
+"""A main() of one's own starts, ends and fails as the commands do."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.cluster.fake_api_server import says
+from tests.cluster.fake_timing import run
+from tests.extender.asking import node as whole_node
+from tests.extender.asking import with_nodes
+from tests.live.read_only import kubeconfig_of, read_only_server
+
+SCHEDULER = """
+import sys
+from kubesched import EndpointOptions, Plugin, SchedulerOptions, Status, run_scheduler
+
+
+class MyPlugin(Plugin):
+    name = "my-plugin"
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS if node.name == "n2" else Status.unschedulable("not here")
+
+
+if __name__ == "__main__":
+    options = SchedulerOptions(kubeconfig=sys.argv[1], endpoints=None)
+    run_scheduler(b"__CONFIG__", plugins=[MyPlugin], options=options, log_json=True)
+    print("after")
+"""
+CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {leaderElect: false}
+profiles: [{plugins: {filter: {enabled: [{name: NAME}]}}}]
+"""
+EXTENDER = """
+from kubesched import ExtenderOptions, Plugin, ServerOptions, Status, serve_extender
+
+
+class NotN1(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unresolvable("not here") if node.name == "n1" else Status.SUCCESS
+
+
+serve_extender(plugins=[NotN1], options=ExtenderOptions(server=ServerOptions(port=0)), log_json=True)
+print("after")
+"""
+
+
+def scheduler_file(folder: Path, name: str) -> Path:
+    file = folder / "main.py"
+    config = CONFIG.replace("NAME", name).encode("unicode_escape").decode()
+    file.write_text(SCHEDULER.replace("__CONFIG__", config))
+    return file
+
+
+class Main:
+    """A process, whose log lines are read as they come."""
+
+    def __init__(self, *arguments: object) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self._arguments = [sys.executable, *map(str, arguments)]
+
+    async def __aenter__(self) -> "Main":
+        pipe = asyncio.subprocess.PIPE
+        environ = {**os.environ, "LOG_LEVEL": "info"}
+        self._process = await asyncio.create_subprocess_exec(*self._arguments, stdout=pipe, stderr=pipe, env=environ)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    async def until(self, words: str) -> str:
+        """The message that has these words."""
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            self.lines.append(json.loads(line))
+            if words in self.lines[-1]["message"]:
+                return str(self.lines[-1]["message"])
+        raise AssertionError(self.lines)
+
+    async def end(self, number: int) -> tuple[int | None, str]:
+        """The exit code after a signal, and standard output."""
+        self._process.send_signal(number)
+        out, _ = await self._process.communicate()
+        return self._process.returncode, out.decode()
+
+
+ENDS = pytest.mark.parametrize(
+    ("number", "expected"), [(signal.SIGTERM, (0, "after\n")), (signal.SIGINT, (130, ""))], ids=["SIGTERM", "Ctrl-C"]
+)
+
+
+@ENDS
+def test_a_scheduler_binds_pods_with_the_plugin_and_ends_as_the_command(
+    tmp_path: Path, number: int, expected: tuple[int, str]
+) -> None:
+    async def story() -> tuple[str, Any, tuple[int | None, str]]:
+        server = read_only_server(make_node("n1"), make_node("n2"), make_pod("p", metadata={"uid": "u"}))
+        for path in ("/api/v1/namespaces/default/pods/p/binding", "/apis/events.k8s.io/v1/namespaces/default/events"):
+            server.on("POST", path, says({}, 201))
+        async with asyncio.timeout(30), server:
+            main = Main(scheduler_file(tmp_path, "my-plugin"), kubeconfig_of(server, tmp_path))
+            async with main:
+                ready = await main.until("schedules pods of")
+                await server.until_asked("POST", 1)
+                (binding,) = [asked for asked in server.asked_for("POST") if asked.path.endswith("/binding")]
+                return ready, binding.body["target"]["name"], await main.end(number)
+
+    ready, node, ended = run(story())
+    assert ready.endswith("schedules pods of default-scheduler on 2 nodes")
+    assert (node, ended) == ("n2", expected)
+
+
+@ENDS
+def test_an_extender_answers_and_ends_as_the_command(tmp_path: Path, number: int, expected: tuple[int, str]) -> None:
+    (tmp_path / "main.py").write_text(EXTENDER)
+
+    async def story() -> tuple[str, tuple[int | None, str]]:
+        async with asyncio.timeout(30), Main(tmp_path / "main.py") as main:
+            url = (await main.until("serves NotN1 at ")).rpartition(" ")[2]
+            await main.until("ready: filter")
+            port = int(url.rpartition(":")[2])
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            body = with_nodes(whole_node("n1"), whole_node("n2"))
+            head = (
+                f"POST /filter HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            writer.write(head.encode() + body)
+            answer = (await reader.read()).partition(b"\r\n\r\n")[2]
+            writer.close()
+            return answer.decode(), await main.end(number)
+
+    answer, ended = run(story())
+    assert json.loads(answer)["FailedAndUnresolvableNodes"] == {"n1": "not here"}
+    assert ended == expected
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_mistake_is_the_message_and_the_code_of_the_command(tmp_path: Path, is_json: bool) -> None:
+    def ended(*arguments: object) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=30
+        )
+        assert done.stdout == ""
+        return done.returncode, json.loads(done.stderr)["message"] if is_json else done.stderr
+
+    file, config = scheduler_file(tmp_path, "my-plugins"), tmp_path / "scheduler.yaml"
+    file.write_text(file.read_text().replace("log_json=True", f"log_json={is_json}"))
+    config.write_text(CONFIG.replace("NAME", "my-plugins"))
+    options = ("--plugin", f"{file}:MyPlugin", "--secure-port", "0", *(["--log-json"] if is_json else []))
+    code, text = ended(file, "none")
+    of_the_command = ended("-m", "kubesched", "scheduler", "--config", config, *options)
+    assert (code, of_the_command[0]) == (2, 2)
+    assert of_the_command[1].startswith(text.rstrip("\n"))  # it also says which file
+    assert text.startswith("kubesched: error: ") is not is_json
+    assert 'did you mean "my-plugin"?' in text
+
+
+def test_the_programs_are_loaded_only_when_they_are_used() -> None:
+    code = "import sys, kubesched; sys.exit('numpy' in sys.modules or 'msgspec' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
