@@ -15,6 +15,7 @@ _MAX_NAMED: Final = 2
 _BADLY: Final = {
     Fate.RETURNS: "come back",
     Fate.PENDING: "pending",
+    Fate.NOT_KNOWN: "not decided",
     Fate.BLOCKED: "blocked",
     Fate.LOST: "lost",
     Fate.MAY_BE_LOST: "may be lost",
@@ -56,6 +57,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "placedBefore": results[0].n_placed_before if results else 0,
             "pendingBefore": results[0].n_pending_before if results else 0,
             "failedBefore": results[0].n_failed_before if results else 0,
+            "undecidedBefore": results[0].n_undecided_before if results else 0,
             "faults": faults,
         },
         lines=lines,
@@ -70,9 +72,11 @@ def _n_go(results: Sequence[Drain]) -> int:
 
 def _how_many(results: Sequence[Drain]) -> Paragraph:
     n, n_go, n_unknown = len(results), _n_go(results), sum(one.could_go is None for one in results)
-    if n_unknown == n > 0:
+    has_failed = any(one.faults for one in results)
+    if n_unknown == n > 0 and has_failed:
         return Paragraph(f"A plugin failed, so it is not known which of {n:,} nodes could be drained.", Level.BAD)
-    unknown = f" Of {n_unknown:,} it is not known, because a plugin failed." if n_unknown else ""
+    because = "a plugin failed" if has_failed else "some of their pods cannot be decided"
+    unknown = f" Of {n_unknown:,} it is not known, because {because}." if n_unknown else ""
     level = Level.BAD if n_unknown or not n_go else Level.GOOD
     return Paragraph(f"{n_go:,} of {n:,} nodes could be drained, each alone.{unknown}", level)
 
