@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from kubesched.admission import ObjectChecker, as_stored
-from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object, kind_key
+from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object, has_other_fields, kind_key
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import Document, Header
@@ -151,6 +151,8 @@ def _classify(api_version: str | None, kind: str) -> tuple[str, str]:
         raise ObjectError(f"apiVersion is missing; expected {' or '.join(versions)}")
     group = api_version.rpartition("/")[0]
     key = kind_key(kind, group)
+    if key and has_other_fields(key, api_version):
+        return key, f"{kind} of {api_version}"
     return key, "" if key else f"{kind}.{group}".removesuffix(".")
 
 
