@@ -39,8 +39,8 @@ def test_claims_and_slices_of_an_older_version_are_left_out_and_classes_are_read
     assert [known.key for known in cluster] == ["gpu"]
     (sentence,) = left_out_sentences(cluster.skipped)
     assert sentence == (
-        "left out, because kubesched reads them in version v1: 1 ResourceSlice of resource.k8s.io/v1beta1; add `kubectl "
-        "get resourceslices.v1.resource.k8s.io -A -o json`"
+        "left out, because kubesched reads them in version v1: 1 ResourceSlice of resource.k8s.io/v1beta1; "
+        "add `kubectl get resourceslices.v1.resource.k8s.io -A -o json`"
     )
 
 
