@@ -4,7 +4,7 @@ from kubesched.api import PodRequests, limits_of, requests_of
 from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
 from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES, in_tree_source
-from kubesched.state.device_classes import resources_of_class
+from kubesched.state.device_classes import DeviceClasses, resources_of_class
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
@@ -54,6 +54,7 @@ __all__ = [
     "CSIVolume",
     "ClaimUse",
     "ClusterState",
+    "DeviceClasses",
     "Disk",
     "DisruptionBudgets",
     "DomainSums",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from kubesched.api import DeviceClass, KubeObject
+from kubesched.api import DeviceClass, KubeObject, Pod, PodRequests
 from kubesched.state.objects import ObjectStore
 
 __all__ = ["DeviceClasses", "resources_of_class"]
@@ -41,6 +41,10 @@ class DeviceClasses:
             return _NONE
         served = sorted(name for name, amount in requests.items() if name in known and amount > 0)
         return {name: self._class_of(name) for name in served}
+
+    def needs_claims(self, pod: Pod) -> bool:
+        """Whether a pod needs resource claims: it lists some, or a class serves what it asks for."""
+        return bool(pod.spec.resource_claims) or bool(self._classes and self.serving(PodRequests(pod).wanted))
 
     def __len__(self) -> int:
         return len(self._classes)
