@@ -192,7 +192,12 @@ def test_each_and_most_do_not_promise_nodes_with_served_pods(tmp_path: Path):
     said = run("drain", path, "--each").stdout
     assert "1 of 5 nodes could be drained, each alone. Of 4 it is not known, because some of their pods cannot" in said
     assert "1 not decided: ReplicaSet default/train" in " ".join(said.split())
-    assert json.loads(run("drain", path, "--most", "-o", "json").stdout)["nodes"] == ["free"]
+    document = json.loads(run("drain", path, "--most", "-o", "json").stdout)
+    assert (document["nodes"], len(document["undecidedNodes"])) == (["free"], 4)
+    assert "4 nodes are left out: some of their pods cannot be decided." in run("drain", path, "--most").stdout
+    result = run("drain", write(tmp_path, *device_cluster()), "--most")
+    unknown = "It is not known which of 4 nodes could be drained: some pods of all cannot be decided."
+    assert (result.stdout.splitlines()[0], result.exit_code) == (unknown, 1)
 
 
 def test_a_drain_that_is_blocked_anyway_is_not_called_unknown(tmp_path: Path):

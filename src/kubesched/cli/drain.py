@@ -128,7 +128,9 @@ def drain(
 
         write_snapshot(msgspec.structs.replace(cluster, objects=results[0].objects), write)
     print_report(page, output)
-    if any(result.could_go is None for result in results) or (fail_on_harm and any(map(_is_harm, results))):
+    is_known = all(result.could_go is not None for result in results)
+    finds_none = most and not results[0].nodes and bool(results[0].undecided_nodes)
+    if not is_known or finds_none or (fail_on_harm and any(map(_is_harm, results))):
         raise click.exceptions.Exit(1)
 
 

@@ -25,6 +25,7 @@ class SettledCluster:
         settled: pending pods of the snapshot that were placed, as they are now.
         faults: of plugins, for which pending pods of the snapshot ended in an error.
         evicted: pods that preemption evicted for pending pods of the snapshot.
+        undecided_nodes: nodes whose drain was tried, and on which kubesched cannot decide about some pods.
         n_placed, n_failed, n_undecided, n_pending: pending pods of the snapshot that were placed, that ended in an
             error, about which kubesched cannot decide, and the rest.
     """
@@ -46,6 +47,7 @@ class SettledCluster:
         self.evicted = report.victims
         self.n_placed = len(placed)
         self.n_failed = report.count(PodState.ERROR)
+        self.undecided_nodes: dict[str, None] = {}
         self.n_undecided = report.count(PodState.NOT_DECIDED)
         self.n_pending = len(report.placements) - self.n_placed - self.n_failed - self.n_undecided
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}

@@ -113,6 +113,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
+        undecided_nodes: of `most`: candidates that are left out because kubesched cannot decide about pods on them.
         objects: the cluster after the last eviction, for a Simulator or `write_snapshot`: the pods of the last step are
             pending. Empty in results of `each`.
 
@@ -136,6 +137,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     faults: tuple[str, ...] = ()
     evicted_before: tuple[Victim, ...] = ()
     evicted_again: tuple[Victim, ...] = ()
+    undecided_nodes: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     @property

@@ -68,6 +68,7 @@ class Draining:
             self._last = self._trials.mark()
         self._trials.change(self._allowance.changed())
         drained = tuple(map(self._described, self._pods))
+        self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if pod.fate is Fate.NOT_KNOWN)
         return Drain(
             nodes=tuple(node.name for node in self._nodes),
             pods=drained,
