@@ -37,7 +37,7 @@ class DeviceClasses:
             requests: resource -> amount; one of 0 does not count.
         """
         known = self._classes
-        if not known:
+        if not known or known.keys().isdisjoint(requests):
             return _NONE
         served = sorted(name for name, amount in requests.items() if name in known and amount > 0)
         return {name: self._class_of(name) for name in served}
