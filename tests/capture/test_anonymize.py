@@ -15,6 +15,8 @@ from kubesched.explanation import Explanation, gangs_of
 from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.capture.hostile_cluster import HOSTILE
+from tests.device_cluster import device_cluster
+from tests.dra_objects import DRA_OBJECTS
 from tests.golden.test_cases import CASES
 from tests.oracle.compare import read_case
 from tests.oracle.product import answer
@@ -299,3 +301,50 @@ def test_what_becomes_of_drained_pods_stays() -> None:
     name = next(one.name for one in after.objects if isinstance(one, Node))
     assert [pod.fate for pod in drain(after, [name]).pods] == [pod.fate for pod in drain(cluster, ["n1"]).pods]
     assert [pod.fate.value for pod in drain(cluster, ["n1"]).pods] == ["moves", "moves", "mayBeLost"]
+
+
+@pytest.mark.parametrize("salt", ["", "s"])
+def test_claims_and_devices_still_belong_together_under_other_names(salt: str) -> None:
+    cluster = only_read_fields(load_snapshot(io.StringIO(json.dumps(DRA_OBJECTS))))
+    replaced, _ = anonymize(cluster, salt)
+    written = json.dumps(document_of(replaced))
+    for word in ("acme", "AX100", "80GB", "n1", "slots", "bandwidth", "big"):
+        assert word not in written
+    device_class, piece, claim, template, pod = document_of(replaced)["items"]
+    driver = device_class["metadata"]["name"]
+    device = piece["spec"]["devices"][0]
+    attributes, results = device["attributes"], claim["status"]["allocation"]["devices"]["results"]
+    (model,) = (name for name, value in attributes.items() if "string" in value and name.isalnum())
+    expression = device_class["spec"]["selectors"][0]["cel"]["expression"]
+    assert expression == (
+        f'device.driver == "{driver}" && device.attributes["{driver}"].{model} == "{attributes[model]["string"]}"'
+    )
+    (request, others) = claim["spec"]["devices"]["requests"]
+    (memory,) = (name for name, value in device["capacity"].items() if value["value"] == "80Gi")
+    assert request["exactly"]["selectors"][1]["cel"]["expression"] == (
+        f'device.capacity["{driver}"].{memory}.compareTo(quantity("40Gi")) >= 0'
+    )
+    assert request["exactly"]["capacity"]["requests"] == {memory: "10Gi"} == results[0]["consumedCapacity"]
+    assert "resource.kubernetes.io/pcieRoot" in attributes
+    assert (piece["spec"]["driver"], request["exactly"]["deviceClassName"]) == (driver, driver)
+    assert results[0]["request"] == f"{others['name']}/{others['firstAvailable'][0]['name']}"
+    assert results[0]["device"] == device["name"]
+    assert results[0]["bindingConditions"] == [claim["status"]["devices"][0]["conditions"][0]["type"]]
+    assert claim["status"]["reservedFor"][0] == {
+        "resource": "pods",
+        "name": pod["metadata"]["name"],
+        "uid": pod["metadata"]["uid"],
+    }
+    asked = pod["spec"]["containers"][0]["resources"]["requests"]
+    mapping = pod["status"]["extendedResourceClaimStatus"]["requestMappings"][0]
+    assert asked == {device_class["spec"]["extendedResourceName"]: "1"} == {mapping["resourceName"]: "1"}
+    assert pod["spec"]["resourceClaims"][0]["resourceClaimTemplateName"] == template["metadata"]["name"]
+    assert pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"] == claim["metadata"]["name"]
+
+
+def test_the_implicit_resource_of_a_class_stays_one() -> None:
+    resource = "deviceclass.resource.kubernetes.io/gpu.acme.com"
+    objects = [*device_cluster(), one("DeviceClass", metadata={"name": "gpu.acme.com"})]
+    pod = make_pod("p", requests={resource: "1"})
+    replaced = anonymize(only_read_fields(ClusterObjects((*objects, pod)))).cluster
+    assert explain(replaced, replaced.of(Pod)[-1].key).undecided.startswith("kubesched does not place pods whose")

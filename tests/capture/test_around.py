@@ -9,6 +9,7 @@ from kubesched.errors import InputError
 from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects, load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
+from tests.device_cluster import GPU, device_cluster
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOP = EXAMPLES / "shop" / "cluster.json.gz"
@@ -144,3 +145,16 @@ def test_the_kinds_of_the_first_fixes_of_pending_pods_stay(shape: str) -> None:
         before, after = ([fix.kind for fix in explain(one, pod.key).fixes[:3]] for one in (cluster, small))
         assert after == before, pod.key
         assert len(small) < 20
+
+
+def test_a_pod_that_is_not_decided_keeps_its_class_and_claims_and_drops_the_slices() -> None:
+    claim = make_object("ResourceClaim", "own")
+    other = make_object("ResourceClaim", "other")
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "own"}]}
+    served = make_pod("served", requests={GPU: 1})
+    with_claim = make_pod("with-claim", spec=claims)
+    objects = [*device_cluster(), claim, other, served, with_claim]
+    assert keys(around("default/with-claim", *objects)) == ["default/own", "default/with-claim"]
+    kept = keys(around("default/served", *objects))
+    assert {"gpu.nvidia.com", "default/served"} <= set(kept)
+    assert not [key for key in kept if key.endswith("-gpu.nvidia.com") or "own" in key]

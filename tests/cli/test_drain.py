@@ -8,6 +8,7 @@ import pytest
 
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
+from tests.device_cluster import NOT_DECIDED, STARTED, device_cluster, running
 from tests.planning.drain_clusters import owned_by
 
 ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
@@ -157,3 +158,58 @@ def test_the_cluster_after_a_drain_does_not_replace_the_one_before(tmp_path: Pat
     assert result.exit_code == 2
     assert f"--write {path} would replace an input; name another file" in result.stderr
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("output", ["wide", "json", "junit"])
+def test_it_is_not_known_where_served_pods_would_run(tmp_path: Path, output: str):
+    budget = make_object("PodDisruptionBudget", "train", spec={"selector": {}}, status={"disruptionsAllowed": 1})
+    plain = make_pod("plain", node="dra-1", requests={"cpu": "1"}, metadata=owned_by("ReplicaSet", "web"))
+    second = running("second", "dra-1", labels={"app": "train"})
+    path = write(tmp_path, *device_cluster(), plain, second, budget)
+    result = run("drain", path, "dra-1", "-o", output)
+    assert result.exit_code == 1
+    if output == "json":
+        document = json.loads(result.stdout)
+        assert (document["canGo"], document["summary"]["notKnown"], document["summary"]["pending"]) == (None, 2, 0)
+        assert {pod["message"] for pod in document["pods"] if pod["fate"] == "notKnown"} == {NOT_DECIDED}
+    elif output == "wide":
+        said = "of 3 pods, 1 would run elsewhere, 2 cannot be decided."
+        assert result.stdout.startswith(f"It is not known whether dra-1 could be drained: {said}")
+        assert "stay pending" not in result.stdout
+    else:
+        assert result.stdout.count(f"{NOT_DECIDED}</failure>") == 2
+
+
+def test_each_and_most_do_not_promise_nodes_with_served_pods(tmp_path: Path):
+    free = make_node("free", allocatable=ROOM)
+    path = write(tmp_path, *device_cluster(), free)
+    result = run("drain", path, "--each", "-o", "json")
+    assert result.exit_code == 1
+    assert {line["node"]: line["canGo"] for line in json.loads(result.stdout)["nodes"]} == {
+        **dict.fromkeys(("plugin-1", "dra-1", "dra-2", "dra-3")),
+        "free": True,
+    }
+    said = run("drain", path, "--each").stdout
+    assert "1 of 5 nodes could be drained, each alone. Of 4 it is not known, because some of their pods cannot" in said
+    assert "1 not decided: ReplicaSet default/train" in " ".join(said.split())
+    document = json.loads(run("drain", path, "--most", "-o", "json").stdout)
+    assert (document["nodes"], len(document["undecidedNodes"])) == (["free"], 4)
+    assert "4 nodes are left out: some of their pods cannot be decided." in run("drain", path, "--most").stdout
+    result = run("drain", write(tmp_path, *device_cluster()), "--most")
+    unknown = "It is not known which of 4 nodes could be drained: some pods of all cannot be decided."
+    assert (result.stdout.splitlines()[0], result.exit_code) == (unknown, 1)
+
+
+def test_a_drain_that_is_blocked_anyway_is_not_called_unknown(tmp_path: Path):
+    budget = make_object("PodDisruptionBudget", "web", spec={"selector": {"matchLabels": {"app": "web"}}})
+    web = make_pod(
+        "web",
+        node="dra-1",
+        labels={"app": "web"},
+        status={"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}], **STARTED},
+        metadata=owned_by("ReplicaSet", "web"),
+    )
+    result = run("drain", write(tmp_path, *device_cluster(), web, budget), "dra-1")
+    outcome = "of 2 pods, 1 cannot be decided, 1 would never"
+    assert result.stdout.startswith(f"dra-1 could not be drained without harm: {outcome}")
+    assert result.exit_code == 0

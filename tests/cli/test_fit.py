@@ -1,11 +1,14 @@
 """`kubesched fit` as a user runs it."""
 
 import json
+from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
+from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 
 NODES = [make_node(f"n{i}", allocatable={"cpu": "4", "memory": "8Gi", "pods": "10"}) for i in range(3)]
 DEPLOYMENT = """
@@ -237,3 +240,53 @@ def test_a_search_beside_existing_pods_adds(tmp_path, manifest):
 def test_options_that_exclude_each_other(cluster, manifest, arguments, message):
     result = run("fit", cluster, "-f", manifest, *arguments)
     assert (result.exit_code, message in result.stderr) == (2, True)
+
+
+def said(result: Result) -> str:
+    return " ".join(result.stdout.split())
+
+
+PODS = (("gpu", GPU), ("plain", "cpu"))
+MANIFEST = """
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec: {{containers: [{{name: c, image: i, resources: {{limits: {{{resource}: 1}}}}}}]}}
+"""
+ASKS_FOR_GPU = ("--resource", f"{GPU}=1")
+
+
+def test_how_many_served_pods_fit_is_not_known(tmp_path: Path):
+    path = write(tmp_path, *device_cluster())
+    result = run("fit", path, *ASKS_FOR_GPU, "--max")
+    assert said(result).startswith(f"It is not known how many would fit: {NOT_DECIDED}.")
+    assert result.exit_code == 1
+    document = json.loads(run("fit", path, *ASKS_FOR_GPU, "--max", "-o", "json").stdout)
+    assert (document["fit"], document["undecided"]) == (None, [NOT_DECIDED])
+    assert document["firstLeft"]["state"] == "notDecided"
+
+
+@pytest.mark.parametrize("options", [["--replicas", "2"], ["--nodes-like", "plugin-1"], ["--nodes-like", "dra-1=2"]])
+def test_whether_served_pods_fit_is_not_known_on_new_nodes_either(tmp_path: Path, options: list[str]):
+    result = run("fit", write(tmp_path, *device_cluster()), *ASKS_FOR_GPU, *options)
+    pods = "the pods fit" if "--replicas" in options else "the pod fits"
+    assert said(result).startswith(f"It is not known whether {pods}: {NOT_DECIDED}.")
+    assert "would not help" not in said(result)
+    assert "Would stay pending" not in said(result)
+    assert result.exit_code == 1
+
+
+def test_served_pods_that_are_pending_already_are_told_beside_a_known_answer(tmp_path: Path):
+    path = write(tmp_path, *device_cluster(), make_pod("waits", priority=9, requests={GPU: 1}))
+    result = run("fit", path, "--resource", "cpu=1")
+    assert said(result).startswith("1 of 1 would fit.")
+    assert "1 other pod is pending already and is tried in the same run; 1 of them cannot be decided" in said(result)
+    assert result.exit_code == 0
+
+
+def test_a_manifest_of_served_and_other_pods_has_both_answers(tmp_path: Path):
+    manifest = tmp_path / "new.yaml"
+    manifest.write_text("---".join(MANIFEST.format(name=name, resource=resource) for name, resource in PODS))
+    result = run("fit", write(tmp_path, *device_cluster()), "-f", manifest)
+    assert said(result).startswith(f"1 of 2 would fit. It is not known whether 1 more fit: {NOT_DECIDED}.")
+    assert result.exit_code == 1

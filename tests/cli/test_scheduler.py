@@ -197,7 +197,8 @@ def test_the_longest_time_without_an_attempt_is_passed_on(
 
 def test_what_differs_from_kube_scheduler_is_reported_at_the_start() -> None:
     lines = run("scheduler", "--profiling=false", *WRITE).stderr.splitlines()
-    assert "kubesched: note: differs from kube-scheduler: pods with resource claims are not placed" in lines
+    not_placed = "pods with resource claims, or that a DeviceClass serves, are not placed"
+    assert f"kubesched: note: differs from kube-scheduler: {not_placed}" in lines
     assert sum("differs from kube-scheduler" in line for line in lines) == 5
 
 

@@ -16,6 +16,7 @@ from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.clusters import realistic
 from tests.comparison.small_clusters import empty_nodes, owned, random_cluster, replicas
+from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
@@ -335,3 +336,11 @@ def test_workloads_that_are_spread_in_another_way_are_named():
     assert (one.a.is_on_one_node, one.b.is_on_one_node) == (False, True)
     (table,) = (part for part in comparison_page(comparison).parts if getattr(part, "name", "") == "spreads")
     assert [str(getattr(cell, "text", cell)) for cell in table.rows[0]] == ["StatefulSet default/web", "0", "4", "B"]
+
+
+def test_pods_that_cannot_be_decided_are_told_and_are_no_finding():
+    waiting = [make_pod(f"gpu-{i}", requests={GPU: 1}) for i in range(2)]
+    comparison = compare([*device_cluster(), *waiting], None, None, seeds=5)
+    assert comparison.undecided == f"2 pods cannot be decided: {NOT_DECIDED}"
+    assert comparison.findings == []
+    assert f"Counted as pending on both sides, {comparison.undecided}." in str(comparison_page(comparison).parts)

@@ -4,6 +4,7 @@ from kubesched.api import KubeObject, Pod, VolumeAttachment
 from kubesched.comparison.placed_again import parse_pod_choice, placed_again
 from kubesched.testing import make_node, make_object, make_pod
 from tests.comparison.small_clusters import owned
+from tests.device_cluster import device_cluster
 
 
 def claim(name: str) -> KubeObject:
@@ -64,3 +65,13 @@ def test_the_claim_of_an_ephemeral_volume_has_the_names_of_pod_and_volume():
 def test_pending_changes_nothing():
     objects = [make_node("n0"), using("db", "data", node="n0", metadata=owned("Job", "j")), attached("data", "n0")]
     assert placed_again(objects, parse_pod_choice("pending"), ["default-scheduler"]) == objects
+
+
+def test_pods_that_need_claims_stay_where_they_run():
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "w", "controller": True}
+    plain = make_pod("plain", node="dra-1", metadata={"ownerReferences": [owner]})
+    claims = {"resourceClaims": [{"name": "gpu"}]}
+    claimed = make_pod("claimed", node="dra-1", metadata={"ownerReferences": [owner]}, spec=claims)
+    objects = [*device_cluster(), plain, claimed]
+    again = placed_again(objects, parse_pod_choice("all"), ["default-scheduler"])
+    assert {one.name for one in again if isinstance(one, Pod) and not one.node_name} == {"plain"}

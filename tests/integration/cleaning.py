@@ -13,15 +13,21 @@ OWN_OBJECTS = {
 }
 # Each service has an address of the cluster, which only single deletions give back.
 ONE_BY_ONE = ("Service",)
+# Optional kinds that the test control plane has.
+DEVICES = ("DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
+CLEARED = (*SERVED_KINDS, *DEVICES)
 
 
 def clear(client: ApiClient) -> None:
     """Delete everything that tests have made, of all kinds that a scheduler reads or writes."""
     namespaces = {found["metadata"]["name"] for found in client.read_all("Namespace")}
+    for claim in client.read_all("ResourceClaim"):  # a finalizer keeps an allocated one until a controller frees it
+        name, namespace = claim["metadata"]["name"], claim["metadata"]["namespace"]
+        client.patch("ResourceClaim", name, {"metadata": {"finalizers": None}}, namespace)
     with ThreadPoolExecutor(8) as pool:
-        in_namespaces = [kind for kind in SERVED_KINDS if KINDS[kind].namespaced] + ["Event", "Lease"]
+        in_namespaces = [kind for kind in CLEARED if KINDS[kind].namespaced] + ["Event", "Lease"]
         work = [(kind, namespace) for namespace in namespaces for kind in in_namespaces if kind not in ONE_BY_ONE]
-        work += [(kind, "") for kind in SERVED_KINDS if not KINDS[kind].namespaced and kind != "Namespace"]
+        work += [(kind, "") for kind in CLEARED if not KINDS[kind].namespaced and kind != "Namespace"]
         done = [pool.submit(client.delete_all, kind, place, **OWN_OBJECTS.get(kind, {})) for kind, place in work]
         done += [pool.submit(_delete_services, client)]
         for future in done:

@@ -15,6 +15,7 @@ from kubesched.framework import Plugin
 from kubesched.live import Shadow, Verdict
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
+from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 from tests.live.fake_api import FakeTiming
 
 SMALL = {"cpu": "4", "memory": "8Gi", "pods": "20"}
@@ -339,3 +340,15 @@ def test_nothing_is_kept_of_pods_that_are_gone() -> None:
     assert watched.shadow.sizes["waiting"] == 0
     assert watched.shadow.sizes["changes"] <= 2 * 17  # of the last seconds
     assert Counter(watched.end())["disagreed"] == 0
+
+
+@pytest.mark.parametrize("announced", [False, True])
+def test_a_pod_that_is_not_decided_is_not_judged_and_keeps_its_room(announced: bool) -> None:
+    served, plain = make_pod("served", requests={GPU: 1, "cpu": "5"}), make_pod("plain", requests={"cpu": "1"})
+    watched = Watched(*device_cluster(), served, plain)
+    if announced:
+        watched.change(nominated(served, "dra-2"))
+    watched.change(bound(served, "dra-2"), bound(plain, "dra-1"))
+    assert watched.end() == ["undecided", "tie"]
+    assert watched.verdicts[0].reason == NOT_DECIDED
+    assert watched.shadow.cluster_state.snapshot().node_info("dra-2").requested["cpu"] == 6000

@@ -168,3 +168,21 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot be written .*; give a folder that can"):
         ShadowReport(ShadowMetrics(), tmp_path / "file")
+
+
+def test_bindings_that_are_not_judged_are_left_out_of_the_counts_and_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    why = "kubesched does not place pods with resource claims yet"
+    undecided = replace(VERDICT, agreement=Agreement.UNDECIDED, reason=why)
+    metrics = ShadowMetrics()
+    report = ShadowReport(metrics, tmp_path)
+    report.take(replace(VERDICT, agreement=Agreement.TIE), list)
+    with caplog.at_level("INFO", "kubesched.shadow"):
+        for _ in range(3):
+            report.take(undecided, list)
+    assert caplog.messages == [f"bindings are not judged: {why}"]
+    assert report.summary().startswith("1 bindings judged: 0 agreed, 1 tie, ")
+    assert report.summary().endswith(f" 0 unseen; 3 not judged: {why}")
+    assert metrics.counts == {"tie": 1}
+    assert (tmp_path / "disagreements.jsonl").read_text() == ""

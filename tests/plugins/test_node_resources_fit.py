@@ -2,8 +2,8 @@
 
 import pytest
 
-from kubesched.api import ActionType
-from kubesched.framework import Code, QueueingHint
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject
+from kubesched.framework import Code, Handle, QueueingHint
 from kubesched.plugins import NodeResourcesFit
 from kubesched.plugins.args import (
     CPU_AND_MEMORY,
@@ -15,7 +15,9 @@ from kubesched.plugins.args import (
     UtilizationShapePoint,
 )
 from kubesched.plugins.node_resources_fit import broken_linear
-from kubesched.testing import filter_all, make_node, make_pod, score_all
+from kubesched.state import ClusterState
+from kubesched.testing import FakeCluster, filter_all, make_node, make_pod, score_all
+from tests.device_cluster import device_class
 from tests.plugins.hinting import NODE_ADD, POD_DELETE, hint, node_event, pod_event
 
 GPU = "example.com/gpu"
@@ -144,8 +146,61 @@ def test_resources_that_the_pod_does_not_ask_for_do_not_count_unless_they_are_ba
     assert scores(args, requests=wanting, a={"cpu": "2", GPU: "4"}) == {"a": (50 + 7500) // 101}
 
 
-def test_hints_tell_room_that_appears_from_other_news() -> None:
+def served_by(*classes: KubeObject) -> NodeResourcesFit:
+    """The plugin in a cluster with device classes."""
+    cluster_state = ClusterState()
+    cluster_state.load([("DeviceClass", one) for one in classes])
     plugin = NodeResourcesFit()
+    plugin.handle = Handle(cluster_state)
+    return plugin
+
+
+def test_a_resource_of_a_device_class_is_short_only_on_nodes_that_offer_some() -> None:
+    wanting = make_pod("p", requests={GPU: "2", "cpu": "1"})
+    offers = [
+        make_node("none"),
+        make_node("zero", allocatable={"cpu": "4", GPU: "0"}),
+        make_node("one", allocatable={"cpu": "4", GPU: "1"}),
+        make_node("four", allocatable={"cpu": "4", GPU: "4"}),
+        make_node("no-cpu", allocatable={"cpu": "0"}),
+    ]
+    there = [make_pod("there", node="four", requests={GPU: "3"}), make_pod("dra", node="none", requests={GPU: "3"})]
+    assert filter_all(NodeResourcesFit(), wanting, offers, there)["none"].message == f"Insufficient {GPU}"
+    served = filter_all(NodeResourcesFit(), wanting, offers, there, objects=[device_class(resource=GPU)])
+    assert {name: status.message for name, status in served.items()} == {
+        "none": "",
+        "zero": "",
+        "one": f"Insufficient {GPU}",
+        "four": f"Insufficient {GPU}",
+        "no-cpu": "Insufficient cpu",
+    }
+
+
+def test_a_class_that_comes_changes_kept_verdicts() -> None:
+    wanting, gpu = make_pod("p", requests={GPU: "1"}), device_class(resource=GPU)
+    with FakeCluster(NodeResourcesFit(), nodes=[make_node("n")]) as cluster:
+        short = cluster.filter(wanting)["n"]
+        assert short.message == f"Insufficient {GPU}"
+        cluster.put(gpu)
+        assert cluster.filter(wanting)["n"].is_success
+        cluster.remove(gpu)
+        assert cluster.filter(wanting)["n"] == short
+
+
+def test_hints_of_a_resource_that_a_device_class_serves() -> None:
+    waiting, added = make_pod("p", requests={GPU: "1"}), ClusterEvent(EventResource.DEVICE_CLASS, ActionType.ADD)
+    plugin = served_by()
+    assert hint(plugin, NODE_ADD, waiting, None, make_node("n")) is QueueingHint.SKIP
+    assert hint(plugin, added, waiting, None, device_class(resource=GPU)) is QueueingHint.QUEUE
+    assert hint(plugin, added, waiting, None, device_class(resource="example.com/fpga")) is QueueingHint.SKIP
+    plugin = served_by(device_class(resource=GPU))
+    assert hint(plugin, NODE_ADD, waiting, None, make_node("n")) is QueueingHint.QUEUE
+    full = make_node("n", allocatable={"pods": "0"})
+    assert hint(plugin, NODE_ADD, waiting, None, full) is QueueingHint.SKIP
+
+
+def test_hints_tell_room_that_appears_from_other_news() -> None:
+    plugin = served_by()
     waiting = make_pod("p", requests={"cpu": "2"})
     small, large = make_node("n", allocatable={"cpu": "1"}), make_node("n", allocatable={"cpu": "3"})
     larger = make_node("n", allocatable={"cpu": "3", "memory": "64Gi"})

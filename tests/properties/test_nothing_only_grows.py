@@ -78,6 +78,7 @@ class Weeks:
         self.labelled_as_those_that_stay(number)
         self.new_storage_classes(number)
         self.odd_pods(number)
+        self.device_classes(number)
         self.cluster_state.check_invariants()
 
     def rollout(self, number: int, i: int, r: random.Random) -> None:
@@ -129,6 +130,16 @@ class Weeks:
                 said = {"storageClassName": name, "capacity": "1Ti", "nodeTopology": {"matchLabels": {ZONE: "a"}}}
                 self.put("CSIStorageCapacity", make_object("CSIStorageCapacity", name, **said))
             pod = make_pod(name, spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]})
+            self.put("Pod", pod)
+            self.ask(pod)
+
+    def device_classes(self, number: int) -> None:
+        """Classes that serve what nodes offer, and then something else, and pods that ask for both."""
+        for i in range(2):
+            resource = f"example.com/v{number}{'-other' * i}"
+            name = f"devices-{number}"
+            self.put("DeviceClass", make_object("DeviceClass", name, spec={"extendedResourceName": resource}))
+            pod = make_pod(f"{name}-{i}", requests={resource: 1, f"deviceclass.resource.kubernetes.io/{name}": 1})
             self.put("Pod", pod)
             self.ask(pod)
 

@@ -34,6 +34,7 @@ def test_a_report_counts_what_became_of_the_pods():
         "scheduled": 1,
         "unschedulable": 1,
         "error": 0,
+        "notDecided": 0,
         "notTried": 0,
         "victims": 1,
     }

@@ -4,6 +4,7 @@ from kubesched.reports import Level
 from kubesched.simulator import fill_level
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
+from tests.device_cluster import device_cluster
 
 
 def fill_lines(path) -> list[str]:
@@ -45,6 +46,19 @@ def test_all_devices_are_shown_and_a_line_names_the_rest(tmp_path):
     said = fill_lines(write(tmp_path, make_node("n1", allocatable=offered), pod))
     assert said[2] == "NODE CPU MEMORY example.com/a nvidia.com/gpu"
     assert "-o wide also has the column pods." in said
+
+
+def test_devices_of_nodes_that_offer_none_are_not_counted_and_a_line_says_so(tmp_path):
+    said = fill_lines(write(tmp_path, *device_cluster(), make_pod("p", requests={"cpu": "1"})))
+    assert said[2] == "NODE CPU MEMORY nvidia.com/gpu"
+    assert {line.split()[0]: line.split()[-1] for line in said if line.startswith(("all", "plugin-1", "dra-1"))} == {
+        "plugin-1": "100%",
+        "dra-1": "-",
+        "all": "100%",
+    }
+    assert (
+        "Not counted: 3 nvidia.com/gpu of pods on 3 nodes that offer none, such as devices in ResourceSlices." in said
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from kubesched.reports.page import as_cell
 from kubesched.simulator import Simulator, report_page
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
+from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 
 
 @pytest.fixture
@@ -165,3 +166,16 @@ def test_a_pod_that_is_placed_and_evicted_again_is_counted_once(tmp_path):
 def test_with_evictions_the_report_ends_with_what_the_simulation_leaves_out(tmp_path):
     said = squeezed(run("simulate", write(tmp_path, *shop())).stdout)
     assert "Pods evicted by preemption do not come back: the simulation does not re-create them." in said
+
+
+def test_pods_that_are_not_decided_are_not_said_to_stay_pending(tmp_path):
+    path = write(tmp_path, *device_cluster(), make_pod("wants-gpu", priority=9, requests={GPU: 1}))
+    result = run("simulate", path)
+    said = squeezed(result.stdout)
+    assert said[0] == "1 pending pod: 1 cannot be decided."
+    assert f"1 default/wants-gpu {NOT_DECIDED}" in " ".join(said)
+    assert "Cannot be decided: 1" in said
+    assert "evict" not in result.stdout
+    assert (result.exit_code, run("simulate", path, "--fail-on-pending").exit_code) == (0, 1)
+    (line,) = run("simulate", path, "-o", "jsonl").stdout.splitlines()
+    assert json.loads(line)["state"] == "notDecided"

@@ -2,6 +2,7 @@ from kubesched.framework import Plugin, Status
 from kubesched.scheduler import TieBreak
 from kubesched.simulator import PodState, Simulator, place, place_all
 from kubesched.testing import make_node, make_object, make_pod
+from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 
 NODES = [make_node("n1", allocatable={"cpu": "2"}), make_node("n2", allocatable={"cpu": "1"})]
 
@@ -64,3 +65,11 @@ def test_progress_is_told_pod_by_pod():
         Simulator([*NODES, *pods], None, [Nowhere]), TieBreak.FIRST, lambda done, total: told.append((done, total))
     )
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_pod_that_is_not_decided_names_no_victims():
+    wanting = make_pod("wants-gpu", priority=1000, requests={GPU: 1})
+    report = place_all(Simulator([*device_cluster(), wanting]), TieBreak.FIRST)
+    (placement,) = report.placements
+    assert (placement.state, placement.diagnosis) == (PodState.NOT_DECIDED, NOT_DECIDED)
+    assert report.victims == ()

@@ -12,6 +12,7 @@ from kubesched.setup import set_up
 from kubesched.simulator import Placement, PodState, Report, Simulator
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import minimal_profile
+from tests.device_cluster import GPU, NOT_DECIDED, WITH_CLAIMS, WITHOUT_DRA, device_cluster
 
 Fit = IN_TREE_PLUGINS["NodeResourcesFit"]
 STARTED = {"startTime": "2026-01-01T00:00:00Z"}
@@ -395,3 +396,32 @@ def test_a_wait_is_looked_at_when_something_changed_that_it_reads_and_when_its_t
     assert report.count(PodState.SCHEDULED) == 5
     assert asked == [f"p{i}" for i in range(5)] * 2  # before it waits, and at the end
     assert report.seconds == 30.0
+
+
+@pytest.mark.parametrize("nominated", ["", "plugin-1"])
+def test_nobody_is_evicted_for_a_pod_that_is_not_decided(nominated: str) -> None:
+    status = {"nominatedNodeName": nominated} if nominated else {}
+    wanting = make_pod("wants-gpu", priority=1000, requests={GPU: 1}, status=status)
+    report = Simulator([*device_cluster(), wanting, make_pod("plain", requests={"cpu": "1"})]).run()
+    served, plain = by_pod(report)["wants-gpu"], by_pod(report)["plain"]
+    assert (served.state, served.node, served.diagnosis) == (PodState.NOT_DECIDED, "", NOT_DECIDED)
+    assert served.message.startswith(f"0/4 nodes are available: {NOT_DECIDED}. ")
+    assert served.is_left_pending
+    assert report.victims == ()
+    assert report.undecided == (NOT_DECIDED,)
+    assert report.faults == ()
+    assert plain.state is PodState.SCHEDULED
+
+
+def test_a_pod_with_claims_is_not_decided_either() -> None:
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
+    (placement,) = Simulator([*device_cluster(), make_pod("claims", spec=claims)]).run().placements
+    assert (placement.state, placement.diagnosis) == (PodState.NOT_DECIDED, WITH_CLAIMS)
+
+
+def test_without_dynamic_resources_a_served_pod_goes_where_upstream_puts_it() -> None:
+    wanting = make_pod("wants-gpu", priority=1000, requests={GPU: 1})
+    report = Simulator([*device_cluster(), wanting], WITHOUT_DRA).run()
+    (placement,) = report.placements
+    assert (placement.state, report.victims) == (PodState.SCHEDULED, ())
+    assert placement.node.startswith("dra-")

@@ -157,3 +157,19 @@ def test_the_pods_of_manifests_miss_kinds_too():
     manifest = stream(pod("new", volumes=[{"name": "v", "ephemeral": ephemeral}]))
     (note,) = load_snapshot(stream(listed(node(), SERVICE)), manifests=[manifest]).notes
     assert note.startswith("the snapshot has no CSINode or StorageClass: the volumes of 1 pod (shop/new) are judged")
+
+
+def asks_for(name, amount="1", **spec):
+    return pod(containers=[{"name": "c", "resources": {"requests": {name: amount}}}], **spec)
+
+
+def test_device_classes_are_missed_where_no_node_offers_the_devices_that_a_pod_asks_for():
+    (found,) = missing(asks_for("example.com/gpu"))
+    assert found.kinds == ("DeviceClass",)
+    assert found.sentence == "whether a DeviceClass serves 1 pod (shop/p1) is not known"
+    assert found.command == "kubectl get deviceclasses -o json"
+    assert missing(asks_for("example.com/gpu", nodeName="n1")) == []
+    assert missing(asks_for("cpu")) == []
+    offering = other("v1", "Node", "n2", status={"allocatable": {"example.com/gpu": "4"}})
+    assert missing(offering, asks_for("example.com/gpu")) == []
+    assert missing(other("resource.k8s.io/v1", "DeviceClass", "gpu"), asks_for("example.com/gpu")) == []

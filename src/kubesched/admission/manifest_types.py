@@ -13,6 +13,7 @@ from kubesched.api import (
     PodSpec,
     Value,
     Volume,
+    has_other_fields,
     kind_key,
 )
 from kubesched.config import did_you_mean
@@ -44,7 +45,8 @@ def left_out(kind: str, api_version: str) -> str:
     """The name to count an object under that no scheduler reads and that does not become pods; empty for the others.
 
     A kind with a name that is read, in the API group of somebody else, has its group in the name:
-    `Job.batch.volcano.sh`.
+    `Job.batch.volcano.sh`. One in a version with other fields has the version: `ResourceSlice of
+    resource.k8s.io/v1beta1`.
 
     Raises:
         ObjectError: kind or apiVersion is one that is read, but misspelt.
@@ -53,8 +55,8 @@ def left_out(kind: str, api_version: str) -> str:
     _refuse_misspelt(kind, api_version, group)
     if kind in GROUPS:
         return "" if group == GROUPS[kind] else f"{kind}.{group}"
-    if kind_key(kind, group):
-        return ""
+    if key := kind_key(kind, group):
+        return f"{kind} of {api_version}" if has_other_fields(key, api_version) else ""
     return f"{kind}.{group}".removesuffix(".") if any(known.name == kind for known in KINDS.values()) else kind
 
 

@@ -1,7 +1,13 @@
 """Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
 from kubesched.api.controllers import Workload, owner_of, workload_of, workloads
-from kubesched.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from kubesched.api.devices import (
+    CapacityRequirements,
+    DeviceClass,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -18,6 +24,7 @@ from kubesched.api.kinds import (
     KindUse,
     completed,
     decode_object,
+    has_other_fields,
     kind_key,
     kind_named,
     kind_of,
@@ -165,6 +172,7 @@ __all__ = [
     "CSIDriver",
     "CSINode",
     "CSIStorageCapacity",
+    "CapacityRequirements",
     "ClaimSource",
     "ClusterEvent",
     "Condition",
@@ -253,6 +261,7 @@ __all__ = [
     "custom_resource",
     "decode_object",
     "group_name",
+    "has_other_fields",
     "has_same_requests",
     "in_words",
     "is_extended_resource",

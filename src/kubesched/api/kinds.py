@@ -161,6 +161,7 @@ WATCHED_KINDS: Final = tuple(key for key, kind in KINDS.items() if kind.use is K
 """The keys of the kinds that every scheduler watches. Priorities are in the pods, so their classes are not among
 them; kube-scheduler's roles do not allow them either."""
 
+_CHANGED_IN_V1: Final = ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
 _KEYS: Final = {(kind.name, kind.group): key for key, kind in KINDS.items()}
 
 
@@ -171,6 +172,18 @@ def kind_key(name: str, group: str) -> str:
         assert kind_key("PodGroup", "scheduling.x-k8s.io") == "CoschedulingPodGroup"
     """
     return _KEYS.get((name, group), "")
+
+
+def has_other_fields(key: str, api_version: str) -> bool:
+    """Whether objects of a kind have other fields in this version than in the one that is read.
+
+    They would be read as objects without devices. Rule: Kubernetes v1.34 resource.k8s.io: v1 has `exactly` in requests,
+    and devices without `basic`; a DeviceClass is the same in all versions.
+
+    Example:
+        assert has_other_fields("ResourceSlice", "resource.k8s.io/v1beta1")
+    """
+    return key in _CHANGED_IN_V1 and api_version != KINDS[key].api_version
 
 
 def kind_of(known: KubeObject) -> str:

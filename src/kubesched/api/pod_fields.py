@@ -181,6 +181,8 @@ class PodResourceClaim(Value, frozen=True, gc=False):
     """One entry of spec.resourceClaims."""
 
     name: str = ""
+    resource_claim_name: str = ""
+    resource_claim_template_name: str = ""
 
 
 class SchedulingGroup(Value, frozen=True, gc=False):
@@ -233,6 +235,28 @@ class ContainerStatus(Value, frozen=True, gc=False):
     allocated_resources: Quantities | None = None
 
 
+class PodResourceClaimStatus(Value, frozen=True, gc=False):
+    """The claim of an entry of spec.resourceClaims; no name where none is needed."""
+
+    name: str = ""
+    resource_claim_name: str = ""
+
+
+class ContainerDeviceRequest(Value, frozen=True, gc=False):
+    """The request of a claim that serves an extended resource of a container."""
+
+    container_name: str = ""
+    resource_name: str = ""
+    request_name: str = ""
+
+
+class ExtendedResourceClaimStatus(Value, frozen=True, gc=False):
+    """The claim that serves extended resources of the pod."""
+
+    resource_claim_name: str = ""
+    request_mappings: tuple[ContainerDeviceRequest, ...] | None = None
+
+
 class PodStatus(Value, frozen=True, gc=False):
     """status."""
 
@@ -245,3 +269,5 @@ class PodStatus(Value, frozen=True, gc=False):
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     resources: Resources | None = None
     allocated_resources: Quantities | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] | None = None
+    extended_resource_claim_status: ExtendedResourceClaimStatus | None = None

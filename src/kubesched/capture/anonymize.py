@@ -1,8 +1,9 @@
 """Replaces the names in a snapshot, so that it can be shown to others and is decided as before.
 
 Everything that a user or a provider chose is replaced: names, namespaces, uids, label keys and values, taints, images,
-extended resources. What Kubernetes defines stays, such as topology.kubernetes.io/zone; so do numbers and times. Every
-other text is replaced, whatever its field.
+extended resources, drivers, pools, devices with their attributes, and what CEL expressions compare these with. What
+Kubernetes defines stays, such as topology.kubernetes.io/zone and the words of CEL; so do numbers and times. Every other
+text is replaced, whatever its field.
 """
 
 import json
@@ -18,13 +19,18 @@ from kubesched.api import (
     GROUP_KEYS,
     GROUP_MINIMUMS,
     KINDS,
+    CapacityRequirements,
     Condition,
+    DeviceClass,
     ExitCodesPattern,
     OwnerReference,
+    ResourceClaim,
+    ResourceClaimTemplate,
     ScaleTarget,
     Unstructured,
 )
 from kubesched.capture.kubernetes_words import (
+    CEL_WORDS,
     CONDITIONS,
     LIMIT_TYPES,
     OWNER_API_VERSIONS,
@@ -35,7 +41,7 @@ from kubesched.capture.kubernetes_words import (
     is_kept_resource,
     is_public_value,
 )
-from kubesched.capture.replaced_words import ReplacedWords
+from kubesched.capture.replaced_words import WORD, ReplacedWords
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
 __all__ = ["Anonymized", "anonymize"]
@@ -47,26 +53,35 @@ _DEFINED_FIELDS: Final = frozenset(
     (
         "access_modes",
         "action",
+        "allocation_mode",
+        "allocation_timestamp",
+        "amount",
         "capacity",
         "creation_timestamp",
+        "default",
         "declared_features",
         "deletion_timestamp",
         "effect",
         "managed_by",
+        "max",
         "maximum_volume_size",
+        "min",
         "node_affinity_policy",
         "node_taints_policy",
         "operator",
         "phase",
         "preemption_policy",
         "protocol",
+        "resource",
         "resource_version",
         "restart_policy",
         "scope_name",
         "scopes",
         "start_time",
         "status",
+        "step",
         "unhealthy_pod_eviction_policy",
+        "valid_values",
         "volume_binding_mode",
         "volume_mode",
         "when_unsatisfiable",
@@ -80,7 +95,16 @@ _QUANTITIES: Final = (
     *("pod_fixed", "default", "default_request", "min", "max", "max_limit_request_ratio", "hard", "used"),
 )
 _OF_QUOTAS: Final = ("requests.", "limits.")
-_CHOSEN_SUFFIX: Final = ("hugepages-", "attachable-volumes-csi-", "attachable-volumes-")
+_EXTENDED_RESOURCES: Final = ("extended_resource_name", "resource_name")
+_CONDITION_TYPES: Final = ("binding_conditions", "binding_failure_conditions")
+_CEL: Final = ("expression", "string", "version")
+"""CEL expressions, and the attributes that they compare: the words of CEL and amounts stay in both."""
+_CHOSEN_SUFFIX: Final = (
+    "hugepages-",
+    "attachable-volumes-csi-",
+    "attachable-volumes-",
+    "deviceclass.resource.kubernetes.io/",
+)
 """Resources whose other names somebody chose below a prefix that a scheduler reads."""
 _NUMERIC: Final = ("Gt", "Lt")
 _AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
@@ -93,6 +117,10 @@ _NAMES_IN_ANNOTATIONS: Final = (
     "kubernetes.io/config.mirror",
     *GROUP_KEYS,
 )
+
+
+_SELECTING: Final = (DeviceClass, ResourceClaim, ResourceClaimTemplate)
+"""Objects that may have CEL expressions."""
 
 
 class Anonymized(NamedTuple):
@@ -132,7 +160,8 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
     first = _Walk(collect, set())
     for known in cluster.objects:
         first.struct(known)
-    words = ReplacedWords(texts, salt, keep)
+    cel = CEL_WORDS if any(isinstance(known, _SELECTING) for known in cluster.objects) else ()
+    words = ReplacedWords(texts, salt, (*keep, *cel))
     second = _Walk(words, first.numeric_keys)
     objects = tuple(second.struct(known) for known in cluster.objects)
     anonymous = msgspec.structs.replace(cluster, objects=objects, notes=(), bad=(), scheduler_config=b"")
@@ -184,9 +213,17 @@ class _Walk:
         if isinstance(value, msgspec.Struct):
             return self.struct(value)
         if isinstance(value, dict):
+            if name == "consumed_capacity" or isinstance(of, CapacityRequirements):
+                return {self._text(capacity): amount for capacity, amount in value.items()}
             return self._dict(name, value)
         if name in _KEPT_FIELDS:
             return value
+        if isinstance(value, str) and name in _CEL:
+            return WORD.sub(self._cel_word, value)
+        if isinstance(value, str) and name in _EXTENDED_RESOURCES:
+            return self._resource(value)
+        if isinstance(value, tuple) and name in _CONDITION_TYPES:
+            return tuple(map(self._condition, value))
         if name in _DEFINED_FIELDS:
             return tuple(map(self._defined, value)) if isinstance(value, tuple) else self._defined(value)
         if name == "values" and isinstance(of, ExitCodesPattern):
@@ -221,7 +258,13 @@ class _Walk:
         is_number = (key in self.numeric_keys or key in GROUP_MINIMUMS) and is_integer(value)
         return value if is_number or is_public_value(key, value) else self._text(value)
 
+    def _cel_word(self, found: re.Match[str]) -> str:
+        word = found[0]
+        return word if word in CEL_WORDS or is_defined_value(word) else self._text(word)
+
     def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
+        if any(isinstance(one, msgspec.Struct) for one in value.values()):  # of a device, by name
+            return {self._text(key): self.struct(one) for key, one in value.items()}
         if name in _LABELS:
             return {self._text(key): self._value(key, text) for key, text in value.items()}
         if name in _QUANTITIES:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, kind_of
+from kubesched.api import CSINode, KubeObject, Node, Pod, ResourceSlice, VolumeAttachment, kind_of
 from kubesched.explanation import Explanation, Fix, explain, find_pod
 from kubesched.framework import Status
 from kubesched.setup import Setup
@@ -33,8 +33,8 @@ def smallest_around(
     The verdict has the node that the pod goes to, or the node and the victims of preemption; which plugins reject nodes
     and for which reasons; the fault of a plugin; and the first fixes that explain offers: the texts of those that
     change the pod, and the kinds of those that change other objects, such as a pod that moves. The numbers of nodes
-    that a plugin rejects and that a fix opens are not part of it. The controller of the pod is kept, if it is in the
-    cluster. The extenders of the configuration are not called.
+    that a plugin rejects and that a fix opens are not part of it. The controller of the pod and its resource claims are
+    kept, if they are in the cluster. The extenders of the configuration are not called.
 
     Args:
         pod: as for `find_pod`.
@@ -45,7 +45,7 @@ def smallest_around(
     """
     asked = find_pod(cluster.objects, pod)
     wanted = _verdict(explain(cluster.objects, asked, setup))
-    pinned = (asked, *_controller(cluster.objects, asked))
+    pinned = (asked, *_controller(cluster.objects, asked), *_claims(cluster.objects, asked))
     kept: Sequence[_Unit] = _units(cluster.objects, pinned)
     n_all = len(cluster.objects)
 
@@ -115,6 +115,18 @@ def _controller(objects: Iterable[KubeObject], pod: Pod) -> Iterator[KubeObject]
         yield from (known for known in objects if (kind_of(known), known.key) == wanted)
 
 
+def _claims(objects: Iterable[KubeObject], pod: Pod) -> Iterator[KubeObject]:
+    """The resource claims of the pod, and the templates that its claims are made from."""
+    status, entries = pod.status, pod.spec.resource_claims or ()
+    claims = {one.resource_claim_name for one in entries}
+    claims |= {one.resource_claim_name for one in status.resource_claim_statuses or ()}
+    if status.extended_resource_claim_status is not None:
+        claims.add(status.extended_resource_claim_status.resource_claim_name)
+    wanted = {("ResourceClaim", f"{pod.namespace}/{name}") for name in claims}
+    wanted |= {("ResourceClaimTemplate", f"{pod.namespace}/{one.resource_claim_template_name}") for one in entries}
+    yield from (known for known in objects if (kind_of(known), known.key) in wanted)
+
+
 def _units(objects: Iterable[KubeObject], pinned: _Unit) -> list[_Unit]:
     """Each node with what is on it; every other object alone; without the pinned objects."""
     kept = {id(known) for known in pinned}
@@ -132,7 +144,7 @@ def _node_of(known: KubeObject) -> str:
         return known.name
     if isinstance(known, Pod):
         return known.node_name
-    return known.spec.node_name if isinstance(known, VolumeAttachment) else ""
+    return known.spec.node_name if isinstance(known, VolumeAttachment | ResourceSlice) else ""
 
 
 def _as_they_are(units: Sequence[_Unit]) -> list[_Unit]:

@@ -9,6 +9,7 @@ from typing import Final
 from kubesched.api import MAX_INT64
 
 __all__ = [
+    "CEL_WORDS",
     "CONDITIONS",
     "LIMIT_TYPES",
     "OWNER_API_VERSIONS",
@@ -83,13 +84,28 @@ REASONS: Final = frozenset(
     )
 )
 """Reasons of conditions that a scheduler reads or writes, and for which a kubelet ends a pod."""
+CEL_WORDS: Final = frozenset(
+    (
+        *("device", "driver", "attributes", "capacity", "allowMultipleAllocations"),
+        *("resource", "kubernetes", "io", "pciBusID", "pcieRoot"),  # attributes that Kubernetes defines
+        *("true", "false", "null", "in", "has", "cel", "bind", "dyn", "type", "size", "orValue", "hasValue", "optMap"),
+        *("int", "uint", "double", "bool", "string", "bytes", "list", "map", "duration", "timestamp"),
+        *("all", "exists", "exists_one", "filter", "matches", "contains", "startsWith", "endsWith"),
+        *("split", "join", "replace", "substring", "trim", "charAt", "indexOf", "format", "lowerAscii", "upperAscii"),
+        *("quantity", "isQuantity", "isInteger", "asInteger", "asApproximateFloat", "sign", "add", "sub"),
+        *("compareTo", "isGreaterThan", "isLessThan", "semver", "isSemver", "major", "minor", "patch"),
+        *("sum", "min", "max", "find", "findAll", "sets", "intersects", "equivalent", "includes"),
+    )
+)
+"""Words of the expressions that select devices."""
 _VALUES: Final = frozenset(
     (
         *("True", "False", "Unknown"),  # status of a condition
         *("Pending", "Running", "Succeeded", "Failed"),  # phases of pods, namespaces, claims and volumes
         *("Active", "Terminating", "Bound", "Available", "Released", "Lost"),
         *("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equal"),  # operators
-        *("NoSchedule", "PreferNoSchedule", "NoExecute"),
+        *("NoSchedule", "PreferNoSchedule", "NoExecute", "None"),
+        *("ExactCount", "All", "pods"),  # allocation modes of claims, and what uses a claim
         *("DoNotSchedule", "ScheduleAnyway", "Honor", "Ignore"),  # spread constraints
         *("OrderedReady", "Parallel"),  # how a StatefulSet creates its pods
         *("Count", "FailIndex", "FailJob"),  # what a Job does about a pod that failed
@@ -147,6 +163,7 @@ _NAMES: Final = {
     ),
     "node-role.": ("control-plane", "master"),
     "node.cloudprovider.": ("shutdown", "uninitialized"),
+    "resource.": ("pciBusID", "pcieRoot"),
     "statefulset.": ("pod-name",),
     "topology.": ("region", "zone"),
 }

@@ -18,9 +18,9 @@ from kubesched.capture.kubernetes_words import is_defined_name
 from kubesched.errors import InputError
 from kubesched.state import KNOWN_DRIVER_NAMES
 
-__all__ = ["ReplacedWords"]
+__all__ = ["WORD", "ReplacedWords"]
 
-_WORD: Final = re.compile(
+WORD: Final = re.compile(
     r"(?<![^\W_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![^\W_])|[^\W_]+"
 )  # a uid is one word
 _KEPT_WORDS: Final = frozenset(
@@ -49,14 +49,14 @@ class ReplacedWords:
     """
 
     def __init__(self, texts: Iterable[str], salt: str = "", keep: Iterable[str] = ()) -> None:
-        self._kept = _KEPT_WORDS.union(*map(_WORD.findall, keep))
+        self._kept = _KEPT_WORDS.union(*map(WORD.findall, keep))
         self.used: dict[str, str] = {}
         self._salt = salt.encode()
         self._known: dict[str, str] = {}
         self._long: set[str] = set()
         distinct = set(texts)
         while True:
-            words = {word for text in distinct - self._long for word in _WORD.findall(text)} | self._long
+            words = {word for text in distinct - self._long for word in WORD.findall(text)} | self._long
             self._replacements = self._numbered(words) if not salt else self._hashed(words)
             longer = {text for text in distinct - self._long if self._is_too_long(text)}
             if not longer:
@@ -87,7 +87,7 @@ class ReplacedWords:
         return ":" not in text and len(self._split(text)) > max(len(text), _MAX_LABEL)
 
     def _split(self, text: str) -> str:
-        return _WORD.sub(lambda word: self._word(word[0]), text)
+        return WORD.sub(lambda word: self._word(word[0]), text)
 
     def _word(self, word: str) -> str:
         if word in self._kept:

@@ -76,8 +76,8 @@ def drain(
     """Say what would happen to the pods of some nodes that are drained together.
 
     The nodes are cordoned. Their pods are evicted in steps: as many as the disruption budgets allow, then the scheduler
-    places the new pods that their controllers create, then the next. Nothing is changed. If a plugin fails, the command
-    exits with 1.
+    places the new pods that their controllers create, then the next. Nothing is changed. If it is not known whether the
+    nodes could be drained, because a plugin fails or a pod cannot be decided, the command exits with 1.
 
     \b
     Examples:
@@ -128,7 +128,9 @@ def drain(
 
         write_snapshot(msgspec.structs.replace(cluster, objects=results[0].objects), write)
     print_report(page, output)
-    if any(result.faults for result in results) or (fail_on_harm and any(map(_is_harm, results))):
+    is_known = all(result.could_go is not None for result in results)
+    finds_none = most and not results[0].nodes and bool(results[0].undecided_nodes)
+    if not is_known or finds_none or (fail_on_harm and any(map(_is_harm, results))):
         raise click.exceptions.Exit(1)
 
 

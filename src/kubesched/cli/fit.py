@@ -93,7 +93,8 @@ def fit(
     """Answer whether new pods would fit, where they would go, and how many would fit.
 
     The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed. If a plugin fails, its pod
-    ends in an error (SchedulerError), and the command exits with 1.
+    ends in an error (SchedulerError), and the command exits with 1. If a pod in question cannot be decided, the command
+    exits with 1, too.
 
     \b
     Examples:
@@ -169,7 +170,7 @@ def fit(
     explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
     again = "" if rollout else _again(manifests, resources, only, add=add)
     print_report(fit_page(answer, explain=explain, again=again, replicas=replicas), output)
-    if answer.report.faults or (fail_on_pending and not (answer.all_fit and answer.n_fit)):
+    if not answer.is_known or (fail_on_pending and not (answer.all_fit and answer.n_fit)):
         raise click.exceptions.Exit(1)
 
 

@@ -70,7 +70,8 @@ def queue_place(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> QueueP
     n_before = 0
     for placement in Simulator(cluster, setup).run().placements:
         if placement.pod == pod.key:
-            return None if placement.state is PodState.NOT_TRIED else QueuePlace(placement, n_before)
+            is_told = placement.state not in (PodState.NOT_TRIED, PodState.NOT_DECIDED)
+            return QueuePlace(placement, n_before) if is_told else None
         n_before += placement.state is not PodState.NOT_TRIED
     return None
 

@@ -40,7 +40,7 @@ def differences(
         urls = ", ".join(extender.shown_url for extender in configuration.extenders)
         told.append(f"extenders are not called: {urls}")
     if any(plugin.name == "DynamicResources" for profile in profiles for plugin in profile.plugins):
-        told.append("pods with resource claims are not placed")
+        told.append("pods with resource claims, or that a DeviceClass serves, are not placed")
     adaptive = (
         []
         if is_shadow

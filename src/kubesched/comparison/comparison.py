@@ -88,6 +88,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         times: which plugins took the time of the runs, of each side.
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
         unpriced: instance type -> how many nodes have no price; empty without prices.
+        undecided: how many pods kubesched cannot decide about, and why; they count as pending. Empty for none.
         misspelt: instance type of the prices that no node has -> the like type of nodes without a price.
         extenders: addresses of the extenders that the configurations have; they are not called.
         taken_at: when the snapshot was taken, in UTC; None where that is not known.
@@ -121,6 +122,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     faults: tuple[str, str] = ("", "")
     spreads: tuple[WorkloadSpread, ...] = ()
     misspelt: dict[str, str] = {}
+    undecided: str = ""
 
     @property
     def findings(self) -> list[Difference]:
@@ -189,6 +191,7 @@ def compare(
         faults=first.faults,
         spreads=first.spreads,
         misspelt=ruler.misspelt,
+        undecided=first.undecided,
     )
 
 
@@ -203,6 +206,7 @@ class _First(msgspec.Struct, frozen=True):
     fills: tuple[NodeFill, ...]
     faults: tuple[str, str]
     spreads: tuple[WorkloadSpread, ...]
+    undecided: str
 
 
 def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
@@ -217,6 +221,7 @@ def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
         node_fills(of_a.after, of_b.after, of_b.groups),
         (_fault(of_a), _fault(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
+        _undecided(of_a) or _undecided(of_b),
     )
 
 
@@ -231,6 +236,13 @@ def _fault(report: Report) -> str:
         return ""
     pods = "1 pod ends" if len(failed) == 1 else f"{len(failed):,} pods end"
     return f"{pods} in SchedulerError; {failed[0].pod}: {failed[0].diagnosis or failed[0].message}"
+
+
+def _undecided(report: Report) -> str:
+    if not report.undecided:
+        return ""
+    n = report.count(PodState.NOT_DECIDED)
+    return f"{'1 pod' if n == 1 else f'{n:,} pods'} cannot be decided: {report.undecided[0]}"
 
 
 def _spreads(of_a: Mapping[str, Spread], of_b: Mapping[str, Spread]) -> Iterable[WorkloadSpread]:

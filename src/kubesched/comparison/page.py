@@ -185,6 +185,8 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         for side, workload in zip("AB", comparison.widest, strict=True)
         if workload
     ]
+    if comparison.undecided:
+        notes.append(f"Counted as pending on both sides, {comparison.undecided}.")
     return (*notes, *_notes_on_prices(comparison))
 
 

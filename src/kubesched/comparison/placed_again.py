@@ -7,6 +7,7 @@ import msgspec
 
 from kubesched.admission import is_bound_to_node, replacement_of, successor_of
 from kubesched.api import (
+    DeviceClass,
     Job,
     KubeObject,
     Node,
@@ -21,7 +22,7 @@ from kubesched.api import (
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unplaced
-from kubesched.state import pod_volumes
+from kubesched.state import DeviceClasses, ObjectStore, pod_volumes
 
 __all__ = ["PENDING", "PodChoice", "parse_pod_choice", "placed_again"]
 
@@ -68,8 +69,8 @@ def parse_pod_choice(text: str) -> PodChoice:
 
 
 def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_names: Iterable[str]) -> list[KubeObject]:
-    """The objects, with the chosen pods and their volumes taken off their nodes. Pods of other schedulers, and on
-    nodes that the cluster does not have, stay.
+    """The objects, with the chosen pods and their volumes taken off their nodes. Pods of other schedulers, on nodes
+    that the cluster does not have, and with resource claims, about which kubesched cannot decide, stay.
 
     Raises:
         InputError: a rollout selects no pod that a controller would re-create.
@@ -79,6 +80,11 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
         return known
     selector, nodes = _parsed(choice), {one.name for one in known if isinstance(one, Node)}
     jobs = {one.key: one for one in known if isinstance(one, Job)}
+    store = ObjectStore()
+    classes = DeviceClasses(store)
+    for device_class in known:
+        if isinstance(device_class, DeviceClass):
+            store.put("DeviceClass", device_class)
     chosen = {
         one.key
         for one in known
@@ -86,11 +92,12 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
         and one.node_name in nodes
         and _is_re_created(one, names, lambda kind, key: jobs.get(key) if kind == "Job" else None)
         and selector.matches(one.labels)
+        and not classes.needs_claims(one)
     }
     if choice.mode == "rollout" and not chosen:
         raise InputError(
             f"pods: rollout={choice.selector} selects no running pod that a controller would re-create; "
-            "pods of DaemonSets, mirror pods and pods without a controller stay"
+            "pods of DaemonSets, mirror pods, pods with resource claims and pods without a controller stay"
         )
     return _detached(known, _taken_off(known, chosen))
 

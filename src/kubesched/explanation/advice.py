@@ -26,6 +26,8 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     if explanation.fixes:
         intro = "any one of these makes" if len(explanation.fixes) > 1 else "this makes"
         return f"{intro} it fit: {'; '.join(map(str, explanation.fixes[:_N_FIXES]))}."
+    if explanation.undecided:
+        return f"kubesched cannot tell where the pod fits: {explanation.undecided}."
     if explanation.failure is not None:
         return _plugin_first(explanation, explanation.failure)
     if explanation.fix_fault is not None:

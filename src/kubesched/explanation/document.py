@@ -37,6 +37,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["hooks"] = [_hook(answer) for answer in explanation.hooks]
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
+    order = order[:0] if explanation.undecided else order
     document["nearest"] = [near_document(explanation, position) for position in order[:N_NEAREST].tolist()]
     if not explanation.fits or explanation.failure is not None:
         document["advice"] = advice(explanation, order)

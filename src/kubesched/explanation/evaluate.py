@@ -82,7 +82,7 @@ async def evaluate(
             await _score(framework, state, explanation, asked, passed)
         if take_node and explanation.scores is not None:
             _take(framework, state, explanation)
-    elif preempt and explanation.failure is None:
+    elif preempt and explanation.failure is None and not explanation.undecided:
         explanation.preemption = await _post_filter(framework, state, explanation)
     return explanation
 

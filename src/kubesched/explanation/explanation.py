@@ -240,6 +240,12 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         return next((one for one in self.hooks if one.node and one.is_rejection), None)
 
     @property
+    def undecided(self) -> str:
+        """Why kubesched cannot decide about the pod, while kube-scheduler can; empty where it decides."""
+        status = self.diagnosis.undecided
+        return "" if status is None else status.message
+
+    @property
     def message(self) -> str:
         """The FitError text when no node fits, with a fault as the rejection of its node; else why it is not placed.
 

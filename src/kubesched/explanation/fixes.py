@@ -35,8 +35,9 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     that cost less, then those that open more nodes.
 
     Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none for a
-    pod that fits or that is being deleted. Extenders are not asked, so there are none either where one has rejected
-    nodes. A node where a plugin fails does not count; fixes with such nodes come last, and the fault is noted, too.
+    pod that fits, that is being deleted, or about which kubesched cannot decide; and none that move such a pod.
+    Extenders are not asked, so there are none either where one has rejected nodes. A node where a plugin fails does not
+    count; fixes with such nodes come last, and the fault is noted, too.
 
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
@@ -47,7 +48,8 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
             explanation = explainer.explain(make_pod("big", requests={"cpu": "5"}))
             print([fix.text for fix in explainer.fixes(explanation)])
     """
-    if explanation.extenders or explanation.ended is not None or explanation.pod.is_terminating:
+    has_none = explanation.ended is not None or explanation.pod.is_terminating
+    if explanation.extenders or explanation.undecided or has_none:
         return ()
     case = Case(explanation, _nominated(framework, explanation))
     gates = without_gates(case)
@@ -109,6 +111,8 @@ class _Search:
         names = self._trial.feasible(change)
         moves = [move for remedy in remedies for move in remedy.moves]
         places = self._trial.places(change, names[0], moves) if names else {}
+        if self._trial.is_undecided:
+            return None
         if places:
             put = (placing(move.pod, places[move.pod.key]) for move in moves if move.pod.key in places)
             change += Change(edits=tuple(put))

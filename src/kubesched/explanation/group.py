@@ -1,5 +1,6 @@
 """How many pods of a group fit now, and what the rest lacks."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -33,6 +34,7 @@ class GroupFit(msgspec.Struct, frozen=True):
         lacking: pending pod -> why it would not get a node now, in one line.
         profile: whose plugins decided.
         faults: of plugins, one for each pod for which one failed.
+        undecided: pending pod -> why kubesched cannot decide about it.
     """
 
     group: Gang
@@ -41,6 +43,7 @@ class GroupFit(msgspec.Struct, frozen=True):
     lacking: dict[str, str]
     profile: str
     faults: tuple[str, ...] = ()
+    undecided: dict[str, str] = {}
 
 
 def place_group(explainer: Explainer, group: Gang) -> GroupFit:
@@ -58,6 +61,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
     waiting = sorted((completed(pod) for pod in group.pods if not pod.node_name), key=lambda pod: -pod.priority)
     placed: dict[str, str] = {}
     lacking: dict[str, str] = {}
+    undecided: dict[str, str] = {}
     bound: list[Pod] = []
     faults: list[str] = []
     profile = ""
@@ -68,6 +72,9 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
             explanation = explainer.explain(unplaced(asked), preempt=False)
             if explanation.held_back:
                 lacking[pod.key] = explanation.held_back
+                continue
+            if explanation.undecided:
+                undecided[pod.key] = explanation.undecided
                 continue
             if explanation.turned_down is not None:
                 lacking[pod.key] = outcome(explanation).why
@@ -85,7 +92,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
     finally:
         for pod in reversed(bound):
             explainer.cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
-    return GroupFit(group, running, placed, lacking, profile, tuple(faults))
+    return GroupFit(group, running, placed, lacking, profile, tuple(faults), undecided)
 
 
 def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
@@ -96,21 +103,22 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         assert group_page(fit).verdict.text == "Group ml/red needs 2 pods: 1 runs, 1 of 1 pending pods would fit now."
     """
     group = fit.group
-    n_pending = len(fit.placed) + len(fit.lacking)
+    n_pending = len(fit.placed) + len(fit.lacking) + len(fit.undecided)
     is_enough = len(fit.running) + len(fit.placed) >= group.minimum
     would = f"{len(fit.placed)} of {n_pending} pending pods would fit now"
+    would += f", {len(fit.undecided)} cannot be decided" if fit.undecided else ""
     n_running = len(fit.running)
     run = f"{n_running} {'runs' if n_running == 1 else 'run'}, " if n_running else ""
     verdict = f"Group {group.namespace}/{group.name} needs {group.minimum} pods: {run}{would}."
     nodes: dict[str, int] = {}
     for node in fit.placed.values():
         nodes[node] = nodes.get(node, 0) + 1
-    reasons: dict[str, list[str]] = {}
-    for pod, why in fit.lacking.items():
-        reasons.setdefault(why, []).append(pod)
+    undecided = Counter(fit.undecided.values())
+    reasons = Counter(fit.lacking.values())
     foreign = {pod.scheduler_name for pod in group.pods} - {fit.profile}
     parts: list[Table | Paragraph] = [
-        _table("lacking", "Would not be placed:", ("PODS", "WHY"), [[len(pods), why] for why, pods in reasons.items()]),
+        _table("lacking", "Would not be placed:", ("PODS", "WHY"), [[n, why] for why, n in reasons.items()]),
+        _table("undecided", "Cannot be decided:", ("PODS", "WHY"), [[n, why] for why, n in undecided.items()]),
         _table("placed", "Would be placed:", ("PODS", "NODE"), [[n, node] for node, n in nodes.items()]),
     ]
     if foreign and fit.profile:
@@ -128,8 +136,10 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         "running": list(fit.running),
         "placed": [{"pod": pod, "node": node} for pod, node in fit.placed.items()],
         "lacking": [{"pod": pod, "why": why} for pod, why in fit.lacking.items()],
+        "undecided": [{"pod": pod, "why": why} for pod, why in fit.undecided.items()],
     }
-    first = next(iter(fit.lacking or fit.placed), "")
+    first = next(iter(fit.lacking or fit.undecided or fit.placed), "")
+    without = {**fit.lacking, **fit.undecided}
     return Page(
         "explain-group",
         Paragraph(verdict, Level.GOOD if is_enough else Level.BAD),
@@ -139,7 +149,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         next_command=command_about(again, first) if first and not foreign else "",
         document=document,
         lines=(document,),
-        checks=[Check(*_split(pod), fit.lacking.get(pod, "")) for pod in (*fit.running, *fit.placed, *fit.lacking)],
+        checks=[Check(*_split(pod), without.get(pod, "")) for pod in (*fit.running, *fit.placed, *without)],
     )
 
 

@@ -8,8 +8,8 @@ from kubesched.framework import Status
 
 
 def as_line(explanation: Explanation) -> dict[str, Any]:
-    """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best`, `message`, `fault` and
-    `fixes`.
+    """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best`, `message`, `undecided`,
+    `fault` and `fixes`.
 
     docs/reference/output.md describes them. Empty ones are left out; lists of nodes and of reasons are sorted.
 
@@ -21,6 +21,7 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
     line["filter"] = _by_node(explanation.rejections)
     line["feasible"] = sorted(explanation.feasible)
     line["message"] = explanation.message
+    line["undecided"] = explanation.undecided
     line["fault"] = "" if explanation.failure is None else explanation.failure.message
     line["fixFault"] = "" if explanation.fix_fault is None else explanation.fix_fault.located
     line["fixes"] = [_fix(fix) for fix in explanation.fixes]

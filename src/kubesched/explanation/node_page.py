@@ -65,7 +65,11 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
     pod, name = f"Pod {explanation.pod.key}", explanation.nodes.name(position)
     here = _scored(explanation, position)
     if here is None or chosen is None:
-        why = "; ".join(obstacle_texts(obstacles(explanation, position)))
+        certain = [one for one in obstacles(explanation, position) if not one.status.is_undecided]
+        why = "; ".join(obstacle_texts(certain))
+        if explanation.undecided and not why:
+            said = f"Kubesched cannot tell whether pod {explanation.pod.key} fits on {name}: {explanation.undecided}."
+            return Paragraph(said, Level.WARNING)
         if why:
             return Paragraph(f"{pod} does not fit on {name}: {why}.", Level.BAD)
         return Paragraph(f"{pod} passes every filter on {name}; no node was chosen.", Level.WARNING)
@@ -137,5 +141,7 @@ def _points(one: Ranked, plugin: str) -> Cell:
 def _word(said: PluginVerdicts, status: Status) -> Cell:
     if said.skipped:
         return Cell("nothing to check", level=Level.DETAIL)
+    if status.is_undecided:
+        return Cell("cannot decide", level=Level.WARNING)
     level = Level.PLAIN if status.is_success else Level.BAD
     return Cell(_VERDICTS.get(status.code, status.code.value), level=level)

@@ -24,6 +24,7 @@ class State(enum.Enum):
     FAILED = ("failed", Level.BAD)
     STUCK = ("stuck", Level.BAD)
     NOWHERE = ("no node", Level.BAD)
+    NOT_DECIDED = ("not decided", Level.WARNING)
     PREEMPTS = ("preempts", Level.WARNING)
     EVICTED = ("evicted again", Level.WARNING)
     HELD_BACK = ("held back", Level.WARNING)
@@ -87,6 +88,8 @@ def state_of(explanation: Explanation) -> State:
         return State.STUCK if explanation.hangs else State.RUNS
     if explanation.held_back:
         return State.HELD_BACK
+    if explanation.undecided:
+        return State.NOT_DECIDED
     if explanation.turned_down is not None:
         return State.NOWHERE
     if explanation.preemption is not None and explanation.preemption.node_name:

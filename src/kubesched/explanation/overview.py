@@ -22,7 +22,7 @@ _IN_TURN: Final = (
 )
 _MAX_NAMED: Final = 3
 _MAX_NODES: Final = 4
-_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED)
+_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
 """States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
 
 
@@ -102,6 +102,7 @@ def answer_of(
     cause = {
         State.FAILED: explanation.failure.message if explanation.failure is not None else "",
         State.NOWHERE: explanation.message,
+        State.NOT_DECIDED: explanation.undecided,
         State.PREEMPTS: explanation.message,
         State.HELD_BACK: explanation.held_back,
     }.get(state, "")
@@ -265,6 +266,7 @@ def _verdict(groups: Sequence[_Group], what: str, foreign: Sequence[Pod]) -> Par
         State.STUCK: "{} stuck on a node",
         State.NOWHERE: "{} on no node",
         State.FAILED: "{} failed",
+        State.NOT_DECIDED: "{} not decided",
         State.PREEMPTS: "{} would preempt others",
         State.EVICTED: "{} would be placed and evicted again",
         State.HELD_BACK: "{} held back",
@@ -274,7 +276,8 @@ def _verdict(groups: Sequence[_Group], what: str, foreign: Sequence[Pod]) -> Par
     }
     listed = ", ".join(words[state].format(n) for state, n in counts.items() if n)
     is_bad = counts[State.STUCK] or counts[State.NOWHERE] or counts[State.FAILED]
-    return Paragraph(f"{pods}: {listed}.", Level.BAD if is_bad else Level.GOOD)
+    otherwise = Level.WARNING if counts[State.NOT_DECIDED] else Level.GOOD
+    return Paragraph(f"{pods}: {listed}.", Level.BAD if is_bad else otherwise)
 
 
 def _foreign_alone(pods: Sequence[Pod], what: str) -> Paragraph:

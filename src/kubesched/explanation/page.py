@@ -59,7 +59,7 @@ def explanation_page(
         parts.append(plugin_table(explanation))
     elif all_nodes:
         parts.append(all_rejections(explanation))
-    elif chosen is None:
+    elif chosen is None and not explanation.undecided:
         parts += rejection_parts(explanation)
     parts.append(extender_table(explanation))
     if every_verdict:
@@ -121,6 +121,10 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         return Paragraph(f"{pod}: {what} failed{where}, so no node is chosen (SchedulerError).", Level.BAD)
     if explanation.runs_on:
         return current_place(explanation, chosen)
+    if explanation.undecided:
+        return Paragraph(
+            f"Kubesched cannot tell where pod {explanation.pod.key} fits: {explanation.undecided}.", Level.BAD
+        )
     if chosen is None:
         preempted = explanation.preemption.node_name if explanation.preemption is not None else ""
         room = f"; preemption would make room on {preempted}" if preempted else ""
@@ -162,7 +166,7 @@ def circumstances(explanation: Explanation) -> Iterator[Paragraph]:
         )
     yield from data_paragraphs(explanation)
     message = explanation.message if explanation.failure is None else explanation.failure.located
-    if message:
+    if message and not explanation.undecided:
         yield Paragraph(message, Level.DETAIL if explanation.failure is None else Level.PLAIN)
 
 
@@ -180,7 +184,7 @@ def _where_it_failed(explanation: Explanation) -> str:
 
 def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
     """Ask about one node: where the pod is, the next best, one that the best fix opens, or the nearest to fitting."""
-    if explanation.failure is not None:
+    if explanation.failure is not None or explanation.undecided:
         return ""
     node = chosen.next_best if chosen is not None else ""
     if chosen is not None and explanation.nodes.position_of(explanation.runs_on) is not None:

@@ -137,6 +137,8 @@ def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     has_started = explanation.pod.status.phase != "Pending"
     place = "runs on" if has_started else "has not started yet on"
     here = f"Pod {explanation.pod.key} {place} {explanation.runs_on}"
+    if explanation.undecided:
+        return Paragraph(f"{here}; kubesched cannot tell whether it fits there now: {explanation.undecided}.")
     scores = explanation.scores
     position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
     elsewhere = "fits nowhere else" if chosen is None else f"would go to {chosen.best.node}"

@@ -39,6 +39,7 @@ class Trial:
 
     Attributes:
         fault: the fault of a plugin on some node that the last search for nodes of the pod met; None for none.
+        is_undecided: whether kubesched cannot decide about some pod of the last change, the pod or one that makes way.
     """
 
     def __init__(self, framework: Framework, pod: Pod) -> None:
@@ -46,12 +47,14 @@ class Trial:
         self._state: ClusterState = framework.handle.cluster_state
         self.pod = pod
         self.fault: Status | None = None
+        self.is_undecided = False
 
     def feasible(self, change: Change) -> list[str]:
         """The nodes on which the changed pod fits in the changed cluster, in the snapshot's order.
 
         A node where a plugin fails is not one of them.
         """
+        self.is_undecided = False
         with _silent(), applied(self._state, change.edits):
             found, self.fault = self._feasible(change.pod(self.pod))
         return found
@@ -91,6 +94,7 @@ class Trial:
         diagnosis = find_feasible(
             self._framework, CycleState(self._state.pod_info(pod)), self._framework.handle.snapshot().nodes
         )
+        self.is_undecided |= diagnosis.undecided is not None
         if diagnosis.result is None or not diagnosis.result.fits.any():
             return [], diagnosis.failure
         return diagnosis.result.feasible.names, diagnosis.failure

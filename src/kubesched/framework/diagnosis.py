@@ -63,6 +63,11 @@ class Diagnosis(msgspec.Struct, eq=False):
             return self.statuses().failure()
         return self.absent if self.absent.code is Code.ERROR else None
 
+    @property
+    def undecided(self) -> Status | None:
+        """The rejection of a pod that kubesched cannot decide about, on every node; None for all other pods."""
+        return self.absent if self.absent.is_undecided else None
+
     def add_plugin(self, status: Status) -> None:
         """Note the plugin behind a rejection."""
         if status.plugin:

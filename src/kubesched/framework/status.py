@@ -83,6 +83,8 @@ class Status(msgspec.Struct, frozen=True):
         reasons: why, word for word as in events and conditions; a value that is not a string is converted to one. Half
             surrogate pairs, as Python reads odd file names, become escapes, because UTF-8 does not have them.
         plugin: the plugin that returned it; the framework sets it.
+        is_undecided: whether the pod is rejected because kubesched cannot decide about it, while kube-scheduler can.
+            Reports then say that it is not known where the pod would go.
 
     Raises:
         TypeError: the code is not a Code, or the reasons are not a tuple.
@@ -96,6 +98,7 @@ class Status(msgspec.Struct, frozen=True):
     code: Code
     reasons: tuple[str, ...] = ()
     plugin: str = ""
+    is_undecided: bool = False
 
     SUCCESS: ClassVar["Status"]
     SKIP: ClassVar["Status"]
@@ -126,6 +129,11 @@ class Status(msgspec.Struct, frozen=True):
     def unresolvable(cls, *reasons: str) -> "Status":
         """The pod does not fit, whatever pods are evicted."""
         return cls(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+    @classmethod
+    def undecided(cls, *reasons: str) -> "Status":
+        """Kubesched cannot decide about the pod, while kube-scheduler can: rejected, whatever pods are evicted."""
+        return cls(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons, is_undecided=True)
 
     @classmethod
     def error(cls, *reasons: str) -> "Status":
@@ -169,7 +177,7 @@ class Status(msgspec.Struct, frozen=True):
 
     def by(self, plugin: str) -> "Status":
         """The same verdict under a plugin's name, unless it has one."""
-        return self if self.plugin else Status(self.code, self.reasons, plugin)
+        return self if self.plugin else Status(self.code, self.reasons, plugin, self.is_undecided)
 
 
 def _utf8(reason: object) -> str:

@@ -31,6 +31,7 @@ _LINES: Final = "disagreements.jsonl"
 _OLD_LINES: Final = "disagreements.1.jsonl"
 _MAX_BYTES: Final = 8 * 2**20
 _MAX_SNAPSHOTS: Final = 20
+_MAX_REASONS: Final = 20
 _SUFFIX: Final = ".snapshot.json.gz"
 _OUR_NAME: Final = re.compile(r"\d{8}T\d{6}\.\d{6}-.+" + re.escape(_SUFFIX))
 _OWNER_ONLY: Final = 0o600  # a snapshot has the commands and annotations of all pods
@@ -70,6 +71,8 @@ class ShadowReport:
         self._options = options
         self._writing: asyncio.Task[None] | None = None
         self._later: list[_Line] = []  # after the snapshot that is being written
+        self._n_undecided = 0
+        self._undecided: dict[str, None] = {}  # why, each once
         if folder is not None:
             try:
                 folder.mkdir(_OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
@@ -79,6 +82,9 @@ class ShadowReport:
 
     def take(self, verdict: Verdict, cluster: Callable[[], list[KubeObject]]) -> None:
         """Count a final verdict, and write down a disagreement."""
+        if verdict.agreement is Agreement.UNDECIDED:
+            self._leave_out(verdict.reason)
+            return
         self.metrics.count(verdict.agreement.value, verdict.profile)
         if verdict.agreement is not Agreement.DISAGREED:
             return
@@ -93,12 +99,20 @@ class ShadowReport:
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{verdict.uid}{_SUFFIX}"
         self._writing = asyncio.create_task(self._write(self._folder, name, cluster(), verdict, line))
 
+    def _leave_out(self, why: str) -> None:
+        """Note a binding that is not judged; each reason is logged once."""
+        self._n_undecided += 1
+        if why not in self._undecided and len(self._undecided) < _MAX_REASONS:
+            self._undecided[why] = None
+            _LOG.info("bindings are not judged: %s", why)
+
     def summary(self) -> str:
-        """How many bindings there were of each class."""
+        """How many bindings there were of each class, and how many are not judged and why."""
         counts = self.metrics.counts
         judged = sum(counts.values()) - counts[Agreement.UNSEEN.value]
-        classes = ", ".join(f"{counts[one.value]} {one.value}" for one in Agreement)
-        return f"{judged} bindings judged: {classes}"
+        classes = ", ".join(f"{counts[one.value]} {one.value}" for one in Agreement if one is not Agreement.UNDECIDED)
+        left_out = f"; {self._n_undecided} not judged: {'; '.join(self._undecided)}" if self._n_undecided else ""
+        return f"{judged} bindings judged: {classes}{left_out}"
 
     async def finish(self) -> None:
         """Wait for the snapshot that is being written."""

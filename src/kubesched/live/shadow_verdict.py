@@ -8,6 +8,7 @@ Classes, the first that applies:
   feasible nodes, and in a large cluster this is less than all. Nothing shows which nodes these were. If at least so
   many feasible nodes, its own included, score no higher than its node, there is a sample of which its node is the best.
   Scores are normalized over the sample, so otherwise a few samples of adjacent nodes are scored by themselves.
+* undecided: kubesched cannot decide about the pod, so there is nothing to compare; it is not counted.
 * disagreed: none of these samples has its node as the best, or its node is not feasible for us.
 """
 
@@ -37,6 +38,8 @@ class Agreement(enum.Enum):
     DISAGREED = "disagreed"
     UNSEEN = "unseen"
     """Not judged: the watch showed the pod only with a node."""
+    UNDECIDED = "undecided"
+    """Not judged: kubesched cannot decide about the pod."""
 
 
 class Verdict(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -50,7 +53,7 @@ class Verdict(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         ours: where we would have; "" for nowhere.
         points: our node's total minus the other's; 0 where one of them has no score.
         plugin: the one that made the difference: whose scores lie most points apart, or that rejects the other's node.
-        reason: why the other's node is not feasible for us, or why none is.
+        reason: why the other's node is not feasible for us, or why none is, or why the pod is not decided.
         scores, our_scores: plugin -> weighted score of the two nodes.
         n_nodes, n_feasible: nodes there are, nodes that fit.
     """
@@ -102,6 +105,9 @@ class Judge:
         )
         if decision.node_name == node_name:
             return verdict
+        if decision.outcome.status.is_undecided:
+            reason = decision.outcome.status.message
+            return msgspec.structs.replace(verdict, agreement=Agreement.UNDECIDED, reason=reason)
         if not decision.node_name:
             reason = decision.outcome.located
             rejecting = next(iter(sorted(decision.unschedulable_plugins)), "")

@@ -1,8 +1,8 @@
 """The permissions of a live scheduler: what it reads and writes, each with its reason.
 
 The ClusterRoles `system:kube-scheduler` and `system:volume-scheduler` of Kubernetes allow more: to update what
-kubesched only patches, and to read and write resource claims, which it does not schedule. They also allow the Lease
-`kube-scheduler`, and no other.
+kubesched only patches, and to write resource claims, which it only reads. They also allow the Lease `kube-scheduler`,
+and no other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ _READS = {
     "of pods for default spreading.",
     "apps": "Read owners of pods, for default spreading.",
     "policy": "Read budgets, which preemption honours where it can.",
-    "resource.k8s.io": "Read device classes and claims: which pods are served by devices.",
+    "resource.k8s.io": "Read device classes and claims: pods that need claims are not placed.",
     "storage.k8s.io": "Read what decides where a volume can be used: classes, drivers, capacities, attachments.",
 }
 

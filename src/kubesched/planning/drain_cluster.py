@@ -25,8 +25,9 @@ class SettledCluster:
         settled: pending pods of the snapshot that were placed, as they are now.
         faults: of plugins, for which pending pods of the snapshot ended in an error.
         evicted: pods that preemption evicted for pending pods of the snapshot.
-        n_placed, n_failed, n_pending: pending pods of the snapshot that were placed, that ended in an error, and the
-            rest.
+        undecided_nodes: nodes whose drain was tried, and on which kubesched cannot decide about some pods.
+        n_placed, n_failed, n_undecided, n_pending: pending pods of the snapshot that were placed, that ended in an
+            error, about which kubesched cannot decide, and the rest.
     """
 
     def __init__(self, trials: Trials, progress: Progress | None = None) -> None:
@@ -46,7 +47,9 @@ class SettledCluster:
         self.evicted = report.victims
         self.n_placed = len(placed)
         self.n_failed = report.count(PodState.ERROR)
-        self.n_pending = len(report.placements) - self.n_placed - self.n_failed
+        self.undecided_nodes: dict[str, None] = {}
+        self.n_undecided = report.count(PodState.NOT_DECIDED)
+        self.n_pending = len(report.placements) - self.n_placed - self.n_failed - self.n_undecided
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         self._finished: dict[str, list[Pod]] = {}
         for one in known:

@@ -35,6 +35,7 @@ _OUTCOMES: Final = {
     Fate.MOVES: "would run elsewhere",
     Fate.RETURNS: "would come back",
     Fate.PENDING: "would stay pending",
+    Fate.NOT_KNOWN: "cannot be decided",
     Fate.BLOCKED: "would never be evicted",
     Fate.LOST: "would be lost",
     Fate.MAY_BE_LOST: "may be lost",
@@ -43,6 +44,7 @@ _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
     Fate.RETURNS: Level.WARNING,
     Fate.PENDING: Level.WARNING,
+    Fate.NOT_KNOWN: Level.WARNING,
     Fate.BLOCKED: Level.WARNING,
     Fate.LOST: Level.BAD,
     Fate.MAY_BE_LOST: Level.BAD,
@@ -91,13 +93,15 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
         is_alone: whether it is about this drain, and not about many.
     """
     placed, pending, failed = result.n_placed_before, result.n_pending_before, result.n_failed_before
-    if not placed and not pending and not failed:
+    undecided = result.n_undecided_before
+    if not placed and not pending and not failed and not undecided:
         return
     n_here = sum(pod.was_pending for pod in result.pods) if is_alone else 0
     where = result.nodes[0] if len(result.nodes) == 1 else "these nodes"
     here = f", {n_here:,} of them on {where}" if n_here else ""
     counts = f"{placed:,} would get a node{here}, {pending:,} would stay pending"
     counts += f", {failed:,} would fail (SchedulerError)" if failed else ""
+    counts += f", {undecided:,} cannot be decided" if undecided else ""
     if result.evicted_before and not is_alone:
         counts += f", {_count(len(result.evicted_before), 'other pod')} would be evicted for them"
     yield Paragraph(f"Pending pods are placed first: {counts}.", Level.DETAIL)
@@ -109,6 +113,7 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _moves(result.of(Fate.MOVES))
     yield _returns(result.of(Fate.RETURNS))
     yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
+    yield _pending("notKnown", "Cannot be decided", result.of(Fate.NOT_KNOWN))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
     yield _losses(result)
     yield _doubtful(result.of(Fate.MAY_BE_LOST))
@@ -157,6 +162,8 @@ def _verdict(result: Drain) -> str:
     who = result.nodes[0] if len(result.nodes) == 1 else f"{len(result.nodes):,} nodes"
     if result.faults:
         return f"A plugin failed, so it is not known whether {who} could be drained."
+    if result.could_go is None:
+        return f"It is not known whether {who} could be drained: {_outcome_of(result)}.{_still_pending(result)}"
     could = f"{who} could be drained" if result.can_go else f"{who} could not be drained without harm"
     return f"{could}: {_outcome_of(result)}.{_still_pending(result)}"
 
@@ -312,6 +319,8 @@ def _why(pod: DrainedPod) -> str:
         return pod.message
     if pod.fate is Fate.RETURNS:
         return "its new pod tolerates the cordon, and comes back"
+    if pod.fate is Fate.NOT_KNOWN:
+        return pod.message
     return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
 
 
@@ -390,6 +399,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,
         "failedBefore": result.n_failed_before,
+        "undecidedBefore": result.n_undecided_before,
         "faults": list(result.faults),
         "summary": {fate.value: n for fate, n in result.counts.items()},
     }

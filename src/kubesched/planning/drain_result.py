@@ -22,6 +22,8 @@ class Fate(enum.Enum):
     """Its controller makes a new pod, which comes back to a drained node: it tolerates the cordon."""
     PENDING = "pending"
     """Its controller makes a new pod, which stays pending."""
+    NOT_KNOWN = "notKnown"
+    """Its controller makes a new pod, and kubesched cannot decide where that goes."""
     BLOCKED = "blocked"
     """Disruption budgets never allow its eviction."""
     LOST = "lost"
@@ -37,8 +39,8 @@ class Fate(enum.Enum):
 
     @property
     def is_bad(self) -> bool:
-        """Whether such a pod prevents a drain without harm."""
-        return self in (Fate.RETURNS, Fate.PENDING, Fate.BLOCKED, Fate.LOST, Fate.MAY_BE_LOST)
+        """Whether such a pod prevents a drain without harm, or may prevent it."""
+        return self not in (Fate.MOVES, Fate.GONE, Fate.STAYS, Fate.STILL_PENDING)
 
 
 class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -51,8 +53,8 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         fate: what becomes of it.
         to: where it runs afterwards; empty for nowhere. Of a pod that may be lost, where a new pod would run.
         step: the step in which it is evicted, from 1 on; 0 if it is not evicted, as where it was pending.
-        message: why it stays pending, in kube-scheduler's words or with the line of a plugin that failed; why it stays
-            or is gone; why it is or may be lost.
+        message: why it stays pending, in kube-scheduler's words or with the line of a plugin that failed; why its place
+            is not known; why it stays or is gone; why it is or may be lost.
         budgets: `namespace/name` of the disruption budgets that select it.
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
         was_pending: whether it is pending in the snapshot, and was placed on the node before the drain. As it does not
@@ -104,12 +106,14 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         n_placed_before, n_pending_before: pending pods of the snapshot that the scheduler places before the drain, and
             that stay pending without it.
         n_failed_before: those for which a plugin fails, so that they end in an error.
+        n_undecided_before: those about which kubesched cannot decide.
         evicted_before: pods that preemption evicts for them, in order.
         evicted_again: pending pods of the snapshot that the scheduler places before the drain, and that preemption
             evicts during the drain, in order.
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
+        undecided_nodes: of `most`: candidates that are left out because kubesched cannot decide about pods on them.
         objects: the cluster after the last eviction, for a Simulator or `write_snapshot`: the pods of the last step are
             pending. Empty in results of `each`.
 
@@ -129,9 +133,11 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     after: Fill
     groups: Mapping[str, NodeGroup]
     n_failed_before: int = 0
+    n_undecided_before: int = 0
     faults: tuple[str, ...] = ()
     evicted_before: tuple[Victim, ...] = ()
     evicted_again: tuple[Victim, ...] = ()
+    undecided_nodes: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     @property
@@ -144,8 +150,14 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
 
     @property
     def could_go(self) -> bool | None:
-        """`can_go`; None if a plugin failed, because it is not known then what the cluster would do."""
-        return None if self.faults else self.can_go
+        """`can_go`; None where it is not known what the cluster would do.
+
+        So it is if a plugin failed, and if kubesched cannot decide about some pods while nothing else is in the way.
+        """
+        if self.faults:
+            return None
+        is_harmed = bool(self.pushed_out) or any(pod.fate.is_bad for pod in self.pods if pod.fate is not Fate.NOT_KNOWN)
+        return None if not is_harmed and self.of(Fate.NOT_KNOWN) else self.can_go
 
     def of(self, fate: Fate) -> list[DrainedPod]:
         """The pods with this fate."""

@@ -15,6 +15,7 @@ _MAX_NAMED: Final = 2
 _BADLY: Final = {
     Fate.RETURNS: "come back",
     Fate.PENDING: "pending",
+    Fate.NOT_KNOWN: "not decided",
     Fate.BLOCKED: "blocked",
     Fate.LOST: "lost",
     Fate.MAY_BE_LOST: "may be lost",
@@ -56,6 +57,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "placedBefore": results[0].n_placed_before if results else 0,
             "pendingBefore": results[0].n_pending_before if results else 0,
             "failedBefore": results[0].n_failed_before if results else 0,
+            "undecidedBefore": results[0].n_undecided_before if results else 0,
             "faults": faults,
         },
         lines=lines,
@@ -70,9 +72,11 @@ def _n_go(results: Sequence[Drain]) -> int:
 
 def _how_many(results: Sequence[Drain]) -> Paragraph:
     n, n_go, n_unknown = len(results), _n_go(results), sum(one.could_go is None for one in results)
-    if n_unknown == n > 0:
+    has_failed = any(one.faults for one in results)
+    if n_unknown == n > 0 and has_failed:
         return Paragraph(f"A plugin failed, so it is not known which of {n:,} nodes could be drained.", Level.BAD)
-    unknown = f" Of {n_unknown:,} it is not known, because a plugin failed." if n_unknown else ""
+    because = "a plugin failed" if has_failed else "some of their pods cannot be decided"
+    unknown = f" Of {n_unknown:,} it is not known, because {because}." if n_unknown else ""
     level = Level.BAD if n_unknown or not n_go else Level.GOOD
     return Paragraph(f"{n_go:,} of {n:,} nodes could be drained, each alone.{unknown}", level)
 
@@ -86,17 +90,22 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
     page = drain_page(result, taken_at=taken_at)
     n = len(result.nodes)
     rows: list[Row] = [] if result.faults else [[node] for node in result.nodes]
-    verdict = _unknown_set(n_candidates) if result.faults else _found(n, n_candidates)
+    n_unknown = len(result.undecided_nodes)
+    verdict = _unknown_set(n_candidates) if result.faults else _found(n, n_candidates, n_unknown)
     title = f"The set: {n:,} node{'' if n == 1 else 's'}"
     found = Table("set", title, (Column("node", "NODE", Align.NODE),), rows)
-    parts = (*fault_parts(result.faults), *placed_first(result), found, *drain_parts(result))
+    left_out = (
+        f"{n_unknown:,} node{' is' if n_unknown == 1 else 's are'} left out: some of their pods cannot be decided."
+    )
+    unknown = [Paragraph(left_out, Level.WARNING)] if n and n_unknown else []
+    parts = (*fault_parts(result.faults), *unknown, *placed_first(result), found, *drain_parts(result))
     return Page(
         "drain-most",
         Paragraph(verdict, Level.GOOD if rows else Level.BAD),
         parts,
         limits=page.limits,
         next_command=kubectl_drain(result) if n and not result.faults else "",
-        document={**page.document, "candidates": n_candidates},
+        document={**page.document, "candidates": n_candidates, "undecidedNodes": list(result.undecided_nodes)},
         lines=page.lines,
         main="set",
         checks=[Check("drain", "a set of nodes could go", "" if rows else verdict), *page.checks],
@@ -108,8 +117,11 @@ def _unknown_set(n_candidates: int) -> str:
     return f"A plugin failed, so it is not known which of {n_candidates:,} nodes could be drained together."
 
 
-def _found(n: int, n_candidates: int) -> str:
+def _found(n: int, n_candidates: int, n_unknown: int) -> str:
     nodes = f"{n_candidates:,} node{'' if n_candidates == 1 else 's'}"
+    if not n and n_unknown:
+        on = f"of {n_unknown:,}" if n_unknown < n_candidates else "of all"
+        return f"It is not known which of {nodes} could be drained: some pods {on} cannot be decided."
     if not n:
         return f"None of {nodes} could be drained." if n_candidates > 1 else "The only node could not be drained."
     if n == n_candidates:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final, Self
 
+import msgspec
+
 from kubesched.api import KubeObject, Node
 from kubesched.engine import paused_gc
 from kubesched.planning.drain_cluster import SettledCluster
@@ -110,10 +112,12 @@ class Drainer:
             InputError: as from `drain`.
         """
         candidates = self._by_fill(self._chosen(nodes))
+        self._cluster.undecided_nodes.clear()
         with paused_gc():
             collected = map(_collect, count())
             search = DrainSearch(self._cluster, self._start, self._seed, lambda: next(collected))
-            return search.largest(candidates, progress)
+            result = search.largest(candidates, progress)
+        return msgspec.structs.replace(result, undecided_nodes=tuple(self._cluster.undecided_nodes))
 
     def _chosen(self, nodes: Iterable[str] | None) -> list[Node]:
         return list(self._cluster.nodes.values()) if nodes is None else self._cluster.named(nodes)

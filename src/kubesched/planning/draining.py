@@ -45,6 +45,7 @@ class Draining:
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
         self._successors: dict[str, Successor] = {}
+        self._undecided: set[str] = set()
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
         self._last: Mark | None = None
@@ -67,6 +68,7 @@ class Draining:
             self._last = self._trials.mark()
         self._trials.change(self._allowance.changed())
         drained = tuple(map(self._described, self._pods))
+        self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if pod.fate is Fate.NOT_KNOWN)
         return Drain(
             nodes=tuple(node.name for node in self._nodes),
             pods=drained,
@@ -76,6 +78,7 @@ class Draining:
             n_placed_before=self._cluster.n_placed,
             n_pending_before=self._cluster.n_pending,
             n_failed_before=self._cluster.n_failed,
+            n_undecided_before=self._cluster.n_undecided,
             before=before,
             after=self._trials.fill(),
             groups=self._cluster.groups,
@@ -151,9 +154,18 @@ class Draining:
             pod = self._trials.get("Pod", placement.pod)
             if isinstance(pod, Pod) and pod.node_name:
                 self._allowance.give_back(pod)
+            elif isinstance(pod, Pod) and placement.state is PodState.NOT_DECIDED:
+                self._cannot_decide(pod, placement.diagnosis)
             elif pod is not None:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
                 self._message_of[placement.pod] = failed or without_post_filter(placement.message)
+
+    def _cannot_decide(self, pod: Pod, why: str) -> None:
+        """Note a pod that may run or stay pending; budgets count it as ready, so that it blocks no other pod."""
+        self._message_of[pod.key] = why
+        if pod.key not in self._undecided:
+            self._undecided.add(pod.key)
+            self._allowance.give_back(pod)
 
     def _described(self, pod: Pod) -> DrainedPod:
         step, now = self._step_of.get(pod.key, 0), self._trials.get("Pod", pod.key)
@@ -173,7 +185,8 @@ class Draining:
             to = now.node_name
             fate = Fate.RETURNS if to in self._names else Fate.MOVES
         else:
-            fate = Fate.STILL_PENDING if was_pending else Fate.PENDING
+            pending = Fate.NOT_KNOWN if pod.key in self._undecided else Fate.PENDING
+            fate = Fate.STILL_PENDING if was_pending else pending
             message = self._message_of.get(pod.key, "")
         is_evicted = fate not in (Fate.STAYS, Fate.GONE) and not was_pending
         return DrainedPod(

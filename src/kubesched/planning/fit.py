@@ -18,7 +18,7 @@ from kubesched.planning.what_if import node_model
 from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
-from kubesched.simulator import Placement, Progress, Report, workload_text
+from kubesched.simulator import Placement, PodState, Progress, Report, workload_text
 
 __all__ = ["Fit", "WorkloadFit", "fit", "fit_asked"]
 
@@ -114,6 +114,17 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         if self.is_maximum:
             return self.next_left
         return next((one for one in self.placements if not has_place(one)), None)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Why kubesched cannot decide about new pods, each sentence once; empty where it decides about all of them."""
+        tried = (*self.placements, *([self.next_left] if self.next_left is not None else []))
+        return tuple(dict.fromkeys(one.diagnosis for one in tried if one.state is PodState.NOT_DECIDED))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the answer is known: no plugin failed, and kubesched decides about all new pods."""
+        return not (self.report.faults or self.undecided)
 
     @property
     def all_fit(self) -> bool:

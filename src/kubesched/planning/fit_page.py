@@ -46,6 +46,7 @@ _ORDERED: Final = (
     "A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending; here "
     "all are tried."
 )
+_NO_ANSWER: Final = (PodState.ERROR, PodState.NOT_DECIDED)
 _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
@@ -74,6 +75,7 @@ def fit_page(
         _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)]),
         _left(answer, "not-created", "Would not be created", [one for one in left if one.is_not_created]),
         _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR]),
+        _left(answer, "notDecided", "Cannot be decided", [one for one in left if one.state is PodState.NOT_DECIDED]),
         *_victims(answer),
         _each_pod(answer),
     ]
@@ -81,10 +83,10 @@ def fit_page(
         parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
     return Page(
         "fit",
-        Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit and not faults else Level.BAD),
+        Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit and answer.is_known else Level.BAD),
         tuple(parts),
         limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
-        next_command="" if faults else _following(answer, explain, again, replicas),
+        next_command=_following(answer, explain, again, replicas) if answer.is_known else "",
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
         main="pods",
@@ -101,12 +103,14 @@ def _may_wait(answer: Fit) -> bool:
 
 
 def _is_apart(placement: Placement) -> bool:
-    """Whether a pod without a node has failed, or does not exist: it does not stay pending."""
-    return placement.state is PodState.ERROR or placement.is_not_created
+    """Whether a pod without a node has failed, is not decided, or does not exist: it does not stay pending."""
+    return placement.state in _NO_ANSWER or placement.is_not_created
 
 
 def _verdict(answer: Fit) -> str:
     first = answer.first_left
+    if answer.undecided:
+        return f"{_unknown(answer)}: {answer.undecided[0]}."
     if answer.is_maximum:
         total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}"
         return f"{total}{_which(answer, answer.n_fit, first)}: {_short(first)}" if first else f"At least {total}."
@@ -116,6 +120,16 @@ def _verdict(answer: Fit) -> str:
     if answer.n_at_most is not None and answer.next_left is not None:
         return f"{counted}, and {_no_help(answer, answer.n_at_most, answer.next_left)}"
     return f"{counted}{_which(answer, answer.placements.index(first), first)}: {_short(first)}"
+
+
+def _unknown(answer: Fit) -> str:
+    """What is not known, because kubesched cannot decide about new pods."""
+    if answer.is_maximum:
+        return "It is not known how many would fit"
+    n = sum(one.state is PodState.NOT_DECIDED for one in answer.placements)
+    who = "the pod fits" if answer.n_asked == 1 else "the pods fit" if n == answer.n_asked else f"{n:,} more fit"
+    known = f"{answer.n_fit:,} of {answer.n_asked:,} would fit. " if n < answer.n_asked else ""
+    return f"{known}It is not known whether {who}"
 
 
 def _short(placement: Placement) -> str:
@@ -196,7 +210,8 @@ def why(placement: Placement) -> str:
         return f"it would be evicted again for {placement.evicted_by}."
     if placement.refused:
         return f"the API server refuses it: {placement.refused}."
-    message = placement.diagnosis if placement.state is PodState.ERROR and placement.diagnosis else placement.message
+    has_own = placement.state in _NO_ANSWER and placement.diagnosis
+    message = placement.diagnosis if has_own else placement.message
     text = without_post_filter(message) or "the pod was not tried"
     return text if text.endswith(".") else f"{text}."
 
@@ -206,13 +221,17 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
         is_place = note.partition(" ")[0].endswith((":", ","))  # the name of a file
         text = note if is_place else f"{note[:1].upper()}{note[1:]}"
         yield Paragraph(text if text.endswith((".", "?")) else f"{text}.", Level.WARNING)
-    yield from (_rollout(one) for one in answer.rollouts)
+    if not answer.undecided:
+        yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
         verb = "pod is pending already and is" if n == 1 else "pods are pending already and are"
         new, asked = set(answer.added_nodes), {one.pod for one in answer.placements}
         n_new = sum(one.node in new and one.pod not in asked for one in answer.report.placements)
         there = f"; {n_new:,} of them would go to new nodes" if n_new else ""
+        others = (one for one in answer.report.placements if one.pod not in asked)
+        n_undecided = sum(one.state is PodState.NOT_DECIDED for one in others)
+        there += f"; {n_undecided:,} of them cannot be decided, so they take no room here" if n_undecided else ""
         yield Paragraph(f"{n:,} other {verb} tried in the same run{there}.", Level.DETAIL)
 
 
@@ -315,7 +334,7 @@ def _document(answer: Fit) -> dict[str, Any]:
     whole = report_document(answer.report)
     return {
         "asked": answer.n_asked,
-        "fit": answer.n_fit,
+        "fit": None if answer.is_maximum and answer.undecided else answer.n_fit,
         "isMaximum": answer.is_maximum,
         "workloads": list(answer.workloads),
         "byWorkload": [
@@ -327,11 +346,12 @@ def _document(answer: Fit) -> dict[str, Any]:
         "nodesLike": answer.nodes_like,
         "addedNodes": list(answer.added_nodes),
         "fitWithout": answer.n_without,
-        "fitAtMost": answer.n_at_most,
+        "fitAtMost": None if answer.undecided else answer.n_at_most,
         "obstacle": answer.obstacle,
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": whole["victims"],
         "faults": list(answer.report.faults),
+        "undecided": list(answer.undecided),
         "nodes": whole["nodes"],
     }
 
@@ -346,7 +366,8 @@ def _checks(answer: Fit) -> Iterable[Check]:
         yield Check(*_named(whole.workload), lacks if whole.n_fit < whole.n_asked else "")
     for rollout in answer.rollouts:
         namespace, name = _named(rollout.workload)
-        yield Check(namespace, f"rollout of {name}", _rollout(rollout).text if rollout.n_old_left else "")
+        stops = rollout.n_old_left and not answer.undecided
+        yield Check(namespace, f"rollout of {name}", _rollout(rollout).text if stops else "")
 
 
 def _rollout_document(one: Rollout) -> dict[str, Any]:

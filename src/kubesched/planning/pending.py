@@ -140,7 +140,7 @@ class PendingPods:
                 return Told(Outcome(state, self._eviction(placement)), n_fit)
             case State.EVICTED:
                 return Told(Outcome(state, f"evicted for {placement.evicted_by}"), n_fit)
-            case State.FAILED:
+            case State.FAILED | State.NOT_DECIDED:
                 return Told(Outcome(state, placement.diagnosis or placement.message), n_fit)
         explanation = self._explainer.explain(pod, preempt=False)
         fix = self._fix(explanation)
@@ -177,6 +177,8 @@ def _state(placement: Placement) -> State:
         return State.FAILED
     if placement.state is PodState.UNSCHEDULABLE:
         return State.NOWHERE
+    if placement.state is PodState.NOT_DECIDED:
+        return State.NOT_DECIDED
     if placement.state is PodState.NOT_TRIED:
         return State.HELD_BACK
     if placement.evicted_by:

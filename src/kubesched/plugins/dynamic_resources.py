@@ -1,8 +1,9 @@
-"""DynamicResources: devices by resource claim. kubesched does not place pods that have claims.
+"""DynamicResources: devices by resource claim. kubesched does not place pods that need claims.
 
-A pod without claims is treated exactly as upstream treats it, words and extension points included; one with claims is
-rejected before any node is looked at. Rule: kube-scheduler v1.36 DynamicResources; pods with claims are where we
-differ, because the objects of resource.k8s.io are not read.
+A pod needs claims if it lists some, or if it asks for an extended resource that a device class serves. kubesched does
+not decide about such a pod: it is rejected before any node is looked at, so that nothing is evicted for it. All other
+pods are treated exactly as upstream treats them, words and extension points included. Rule: kube-scheduler v1.36
+DynamicResources, with DRAExtendedResource on.
 """
 
 from collections.abc import Hashable
@@ -10,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, EventResource, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Pod, PodRequests
 from kubesched.engine import IntVector
 from kubesched.framework import (
     Codes,
@@ -20,15 +21,16 @@ from kubesched.framework import (
     EventRegistration,
     Plugin,
     PostFilterResult,
+    QueueingHint,
     Status,
 )
 from kubesched.plugins.args import DynamicResourcesArgs
-from kubesched.plugins.hints import registration
-from kubesched.state import Nodes
+from kubesched.plugins.hints import queue_if, registration
+from kubesched.state import Nodes, resources_of_class
 
 __all__ = ["DynamicResources"]
 
-_NOT_PLACED: Final = Status.unresolvable("kubesched does not place pods with resource claims yet")
+_WITH_CLAIMS: Final = Status.undecided("kubesched does not place pods with resource claims yet")
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
 _NOT_FOUND: Final = "not found"
 
@@ -43,20 +45,27 @@ _PRE_FILTERED: Final = PreFiltered()
 
 
 class DynamicResources(Plugin):
-    """Turn down pods with resource claims; let all others pass."""
+    """Turn down pods that need resource claims; let all others pass."""
 
     Args = DynamicResourcesArgs
     args: DynamicResourcesArgs
     depends_on = DependsOn.NODE
+    reads = ("DeviceClass",)
 
     def pre_enqueue(self, pod: Pod) -> Status:
         """Whether the claims exist is not looked at."""
         return Status.SUCCESS
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
-        """Skips where the pod has no claims."""
+        """Skips where the pod needs no claims."""
         state.write(_PRE_FILTERED)
-        return _NOT_PLACED if pod.spec.resource_claims else Status.SKIP
+        if pod.spec.resource_claims:
+            return _WITH_CLAIMS
+        for resource, name in self.handle.cluster_state.device_classes.serving(state.pod.requests.value.wanted).items():
+            return Status.undecided(
+                f"kubesched does not place pods whose {resource} is served through DeviceClass {name} yet"
+            )
+        return Status.SKIP
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """Asked only where PreFilter is switched off, and then it has nothing to go by."""
@@ -95,7 +104,22 @@ class DynamicResources(Plugin):
         return Status.SUCCESS
 
     def events_to_register(self) -> list[EventRegistration]:
-        """A node comes or changes, a claim is made for the pod; events of resource.k8s.io are not read."""
+        """A node comes or changes, a claim is made for the pod, a class comes, changes or goes.
+
+        Upstream also registers for claims, slices and devices that come: they change nothing for pods that are
+        rejected here. It does not register for classes that go: after that we decide about the pod.
+        """
         node = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
         claim = ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
-        return [registration(EventResource.NODE, node), registration(EventResource.POD, claim)]
+        device_class = ActionType.ADD | ActionType.UPDATE | ActionType.DELETE
+        return [
+            registration(EventResource.NODE, node),
+            registration(EventResource.POD, claim),
+            registration(EventResource.DEVICE_CLASS, device_class, _class_hint),
+        ]
+
+
+def _class_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    """Another try when a class that serves a resource of the pod comes, changes or goes."""
+    changed = set(resources_of_class(old)) ^ set(resources_of_class(new))
+    return queue_if(not pod.spec.resource_claims and any(PodRequests(pod).wanted.get(name, 0) for name in changed))

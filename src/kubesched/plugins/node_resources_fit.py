@@ -1,11 +1,11 @@
 """NodeResourcesFit: the pod's requests must fit what the pods on a node leave free; the score, emptier or fuller ones.
 
 Rule: kube-scheduler v1.36 NodeResourcesFit. The filter honours pod-level resources, the score does not. Among scalar
-resources the order of reasons is upstream's map order, which is none; ours is by name. The DRAExtendedResource gate
-concerns clusters with DeviceClasses, which kubesched does not read.
+resources the order of reasons is upstream's map order, which is none; ours is by name. With DRAExtendedResource, a
+resource that a device class serves is left to DynamicResources on nodes that offer none of it.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -27,7 +27,7 @@ from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.hints import is_placed, queue_if, registration
-from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests
+from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, resources_of_class
 
 __all__ = ["NodeResourcesFit", "broken_linear", "missing_resources"]
 
@@ -46,12 +46,15 @@ class FitState:
         amounts: (names, 1) int64.
         bits: (names,) int32, the bit of a verdict that says that a thing is short.
         unresolvable: the bit that says that even an empty node would be too small.
+        is_served: (names, 1) bool, what a device class serves, which is short only on nodes that offer some; None where
+            nothing is.
     """
 
-    __slots__ = ("_on_axis", "amounts", "bits", "names", "unresolvable")
+    __slots__ = ("_on_axis", "amounts", "bits", "is_served", "names", "unresolvable")
 
-    def __init__(self, wanted: list[tuple[str, int]]) -> None:
+    def __init__(self, wanted: list[tuple[str, int]], served: Collection[str] = ()) -> None:
         self.names = [name for name, _ in wanted]
+        self.is_served = np.array([[name in served] for name in self.names]) if served else None
         self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
         self.bits = np.array([2 << i for i in range(len(wanted))], dtype=np.int32)
         self.unresolvable = np.int32(2 << len(wanted))
@@ -78,21 +81,28 @@ class _OnAxis:
         generation: of the axis.
         rows: the places of the names that some node or pod knows.
         amounts, bits: theirs.
-        missing: the bits of a verdict on every node for names that are not on the axis; 0 where there are none.
+        is_served: as in FitState.
+        missing: the bits of a verdict on every node for names that are not on the axis and that no device class serves;
+            0 where there are none.
     """
 
-    __slots__ = ("amounts", "bits", "generation", "missing", "rows")
+    __slots__ = ("amounts", "bits", "generation", "is_served", "missing", "rows")
 
     def __init__(self, fit: FitState, resources: Interner[str]) -> None:
         self.generation = resources.log.generation
         places = [resources.find(name) for name in fit.names]
         rows = [row for row in places if row is not None]
         self.rows = slice(0, len(rows)) if rows == list(range(len(rows))) else rows
-        self.amounts, self.bits, self.missing = fit.amounts, fit.bits, np.int32(0)
+        self.amounts, self.bits, self.is_served, self.missing = fit.amounts, fit.bits, fit.is_served, np.int32(0)
         if len(rows) < len(places):
             is_known = np.array([row is not None for row in places])
+            is_missing = ~is_known
             self.amounts, self.bits = fit.amounts[is_known], fit.bits[is_known]
-            self.missing = np.bitwise_or.reduce(fit.bits[~is_known]) | fit.unresolvable
+            if fit.is_served is not None:
+                self.is_served = fit.is_served[is_known]
+                is_missing &= ~fit.is_served[:, 0]
+            if is_missing.any():
+                self.missing = np.bitwise_or.reduce(fit.bits[is_missing]) | fit.unresolvable
 
 
 class Scored:
@@ -131,6 +141,7 @@ class NodeResourcesFit(Plugin):
     Args = NodeResourcesFitArgs
     args: NodeResourcesFitArgs
     depends_on = DependsOn.ROW
+    reads = ("DeviceClass",)
 
     def __init__(self, args: NodeResourcesFitArgs | None = None) -> None:
         super().__init__(args)
@@ -145,12 +156,17 @@ class NodeResourcesFit(Plugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Note what the pod asks for; never skips, because the number of pods counts too."""
-        part = state.pod.requests
-        wanted = part.compiled.get(self)
+        part, served = state.pod.requests, self._served(state)
+        key = (self, served) if served else self
+        wanted = part.compiled.get(key)
         if wanted is None:
-            wanted = part.compiled[self] = FitState(self._checked(part.value))
+            wanted = part.compiled[key] = FitState(self._checked(part.value), served)
         state.write(wanted)
         return Status.SUCCESS
+
+    def _served(self, state: CycleState) -> tuple[str, ...]:
+        """The resources of a pod that a device class serves."""
+        return tuple(self.handle.cluster_state.device_classes.serving(state.pod.requests.value.wanted))
 
     def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:
         wanted = requests.wanted
@@ -177,6 +193,8 @@ class NodeResourcesFit(Plugin):
         asked = fit.on_axis(nodes.columns.resources)
         room = nodes.allocatable[asked.rows]
         short = room - nodes.requested[asked.rows] < asked.amounts
+        if asked.is_served is not None:
+            short &= ~asked.is_served | (room > 0)
         if np.count_nonzero(short):
             for i, bit in enumerate(asked.bits):  # a product of matrices is slow where they are not floats
                 verdicts |= short[i] * bit
@@ -194,7 +212,8 @@ class NodeResourcesFit(Plugin):
             yield f"all {offered['pods']} places for pods are in use"
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        return state.pod.requests
+        served = self._served(state)
+        return (state.pod.requests, served) if served else state.pod.requests
 
     # --- score ---
 
@@ -244,18 +263,33 @@ class NodeResourcesFit(Plugin):
         utilization = floor_divide(np.minimum(used, room) * _HUNDRED, room)
         return utilization if self._shape is None else self._shape[utilization]
 
-    score_part = filter_part
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        return state.pod.requests
 
     # --- what may help ---
 
     def events_to_register(self) -> list[EventRegistration]:
-        """Room that appears: a pod leaves or shrinks, a node comes or grows."""
+        """Room that appears: a pod leaves or shrinks, a node comes or grows, a device class serves a resource."""
         shrinks = ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
         grows = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
         return [
             registration(EventResource.POD, shrinks, _pod_hint),
-            registration(EventResource.NODE, grows, _node_hint),
+            registration(EventResource.NODE, grows, self._node_hint),
+            registration(EventResource.DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE, _class_hint),
         ]
+
+    def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        assert isinstance(new, Node)
+        wanted, room = PodRequests(pod).wanted, allocatable_of(new)
+        served = self.handle.cluster_state.device_classes.serving(wanted)
+        delegated = [name for name in served if room.get(name, 0) <= 0]
+        asked = {name: amount for name, amount in wanted.items() if amount and name not in delegated}
+        if room.get("pods", 0) < 1 or any(amount > room.get(name, 0) for name, amount in asked.items()):
+            return QueueingHint.SKIP
+        if not isinstance(old, Node) or delegated:
+            return QueueingHint.QUEUE
+        before = allocatable_of(old)
+        return queue_if(any(room.get(name, 0) > before.get(name, 0) for name in ("pods", *asked)))
 
 
 def missing_resources(state: CycleState, nodes: Nodes) -> tuple[list[str], IntMatrix]:
@@ -270,8 +304,13 @@ def missing_resources(state: CycleState, nodes: Nodes) -> tuple[list[str], IntMa
     missing[0] = nodes.n_pods + 1 - nodes.allowed_pods
     for i, name in enumerate(fit.names):
         row = nodes.columns.resources.find(name)
-        free = 0 if row is None else nodes.allocatable[row] - nodes.requested[row]
-        missing[i + 1] = fit.amounts[i] - free
+        is_served = fit.is_served is not None and fit.is_served[i, 0]
+        if row is not None:
+            room = nodes.allocatable[row]
+            lacks = fit.amounts[i] - (room - nodes.requested[row])
+            missing[i + 1] = np.where(room > 0, lacks, 0) if is_served else lacks
+        elif not is_served:
+            missing[i + 1] = fit.amounts[i]
     return ["pods", *fit.names], np.maximum(missing, 0)
 
 
@@ -288,17 +327,9 @@ def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Queue
     return queue_if(any(amount > 0 and after.get(name, 0) < before.get(name, 0) for name, amount in wanted.items()))
 
 
-def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-    assert isinstance(new, Node)
+def _class_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     wanted = PodRequests(pod).wanted
-    room = allocatable_of(new)
-    if room.get("pods", 0) < 1 or any(amount and amount > room.get(name, 0) for name, amount in wanted.items()):
-        return QueueingHint.SKIP
-    if not isinstance(old, Node):
-        return QueueingHint.QUEUE
-    before = allocatable_of(old)
-    asked = ["pods", *(name for name, amount in wanted.items() if amount > 0)]
-    return queue_if(any(room.get(name, 0) > before.get(name, 0) for name in asked))
+    return queue_if(any(wanted.get(name, 0) for name in set(resources_of_class(new)) - set(resources_of_class(old))))
 
 
 def allocatable_of(node: Node) -> dict[str, int]:

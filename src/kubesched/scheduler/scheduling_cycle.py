@@ -203,7 +203,7 @@ class SchedulingCycle:
         rejections = tuple(diagnosis.counts())
         explained = partial(
             decision,
-            Outcome(Status.unschedulable(), diagnosis.message),
+            Outcome(diagnosis.undecided or Status.unschedulable(), diagnosis.message),
             n_evaluated=sum(n for _, n in rejections),
             rejections=rejections,
             unschedulable_plugins=frozenset(diagnosis.unschedulable_plugins),

@@ -1,9 +1,10 @@
 """Tables of how full nodes are before and after a simulation: by node, pool or zone, and node by node."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from kubesched.api import is_extended_resource
 from kubesched.reports import Align, Cell, Column, Level, Row, Table
 from kubesched.simulator.report import NodeFill
 
@@ -18,7 +19,7 @@ _MOMENTS: Final = ("before", "after")
 
 
 class _Sum:
-    """What some nodes offer and hold together, by resource."""
+    """What some nodes offer and hold together, by resource. What pods hold where none is offered does not count."""
 
     def __init__(self, fills: Iterable[NodeFill]) -> None:
         self.n_nodes = 0
@@ -28,8 +29,8 @@ class _Sum:
         for fill in fills:
             self.n_nodes += 1
             self.allocatable.update(fill.allocatable)
-            self.before.update(fill.before)
-            self.after.update(fill.after)
+            self.before.update(_offered(fill, fill.before))
+            self.after.update(_offered(fill, fill.after))
 
     def shares(self, resource: str) -> tuple[float, float] | None:
         """Held of allocatable before and after; None where nothing is offered."""
@@ -63,13 +64,14 @@ def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS)
         counted: list[Cell | str | int] = [] if is_by_node else [summed.n_nodes]
         rows.append([name, *counted, *(_cell(summed, resource) for resource in resources)])
     wide = [column.heading for column in columns if column.is_wide]
+    notes = [f"-o wide also has the column{'' if len(wide) == 1 else 's'} {', '.join(wide)}."] if wide else []
     return Table(
         "fill",
         f"Nodes: requested of allocatable, {moments[0]} and {moments[1]}",
         tuple(columns),
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
-        notes=(f"-o wide also has the column{'' if len(wide) == 1 else 's'} {', '.join(wide)}.",) if wide else (),
+        notes=(*notes, *_not_counted(fills)),
     )
 
 
@@ -93,6 +95,24 @@ def nodes_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS
     group_by = tuple(key for key in ("zone", "pool") if any(getattr(fill, key) for fill in fills))
     group_by = group_by or ("zone",)
     return Table("nodes", "Every node", columns, rows, is_wide=True, group_by=group_by, moments=moments)
+
+
+def _offered(fill: NodeFill, held: Mapping[str, int]) -> dict[str, int]:
+    """What pods hold of the resources that a node offers."""
+    return {name: amount for name, amount in held.items() if fill.allocatable.get(name, 0) > 0}
+
+
+def _not_counted(fills: Iterable[NodeFill]) -> Iterator[str]:
+    """The devices of pods on nodes that offer none: they are in ResourceSlices, or their device plugin is gone."""
+    held: Counter[str] = Counter()
+    nodes: Counter[str] = Counter()
+    for fill in fills:
+        for name in filter(is_extended_resource, fill.after.keys() - fill.allocatable.keys()):
+            held[name] += fill.after[name]
+            nodes[name] += 1
+    for name, n in sorted(nodes.items()):
+        on = "1 node that offers" if n == 1 else f"{n:,} nodes that offer"
+        yield f"Not counted: {held[name]:,} {name} of pods on {on} none, such as devices in ResourceSlices."
 
 
 def _columns(resources: list[str]) -> list[Column]:

@@ -38,6 +38,7 @@ _STATES: Final = {
     PodState.SCHEDULED: "placed",
     PodState.UNSCHEDULABLE: "pending",
     PodState.ERROR: "failed",
+    PodState.NOT_DECIDED: "not decided",
     PodState.NOT_TRIED: "not tried",
 }
 
@@ -63,6 +64,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         _why("evicted-again", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
         _why("pending", "Would stay pending", pending, _notes_on(pending)),
         _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
+        _why("not-decided", "Cannot be decided", by_state[PodState.NOT_DECIDED]),
         _why("not-tried", "Would not be tried", [one for one in not_tried if not one.is_not_created]),
         _why("not-created", "Would not be created", [one for one in not_tried if one.is_not_created]),
         victims_table("victims", "Would be evicted to make room", report.removed),
@@ -99,6 +101,7 @@ def _verdict(report: Report) -> str:
         "would be placed and evicted again": n_left_again,
         "would stay pending": report.count(PodState.UNSCHEDULABLE),
         "would fail": report.count(PodState.ERROR),
+        "cannot be decided": report.count(PodState.NOT_DECIDED),
         "would not be tried": report.count(PodState.NOT_TRIED) - n_absent,
         "would not be created": n_absent,
     }

@@ -38,6 +38,7 @@ class Placed(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         post_filter_message: what PostFilter says.
         diagnosis: the nearest obstacle in one line.
         is_failed: whether a plugin failed; kube-scheduler ends such an attempt as SchedulerError.
+        is_undecided: whether kubesched cannot decide about the pod, while kube-scheduler can.
     """
 
     pod: str
@@ -48,6 +49,7 @@ class Placed(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     post_filter_message: str = ""
     diagnosis: str = ""
     is_failed: bool = False
+    is_undecided: bool = False
 
 
 def pending_in_order(pods: Iterable[Pod]) -> list[Pod]:
@@ -125,7 +127,8 @@ def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
         failed = Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message, owner=owner)
         failed.diagnosis = placed.diagnosis if placed.diagnosis != message else ""
         return failed
-    waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
+    state = PodState.NOT_DECIDED if placed.is_undecided else PodState.UNSCHEDULABLE
+    waiting = Placement(pod.key, placed.profile, state, "", 1, "Unschedulable", message)
     waiting.owner, waiting.diagnosis = owner, placed.diagnosis
     for outcome in placed.preemption:
         waiting.nominated_node, waiting.victims = outcome.node, outcome.victims
@@ -170,4 +173,5 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
     if freed is not None and freed.nominated_node_name:
         leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)
         outcome = (PreemptionOutcome(freed.nominated_node_name, tuple(leaving)),)
-    return Placed(pod.key, name, "", diagnosis.message, outcome, status.message, nearest, failure is not None)
+    placed = Placed(pod.key, name, "", diagnosis.message, outcome, status.message, nearest, failure is not None)
+    return msgspec.structs.replace(placed, is_undecided=diagnosis.undecided is not None)

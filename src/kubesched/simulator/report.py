@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -37,6 +37,8 @@ class PodState(enum.Enum):
     SCHEDULED = "scheduled"
     UNSCHEDULABLE = "unschedulable"
     ERROR = "error"
+    NOT_DECIDED = "notDecided"
+    """kube-scheduler would decide about it, and kubesched cannot: it is not known whether the pod gets a node."""
     NOT_TRIED = "notTried"
 
 
@@ -113,7 +115,10 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     @property
     def is_left_pending(self) -> bool:
         """Whether the pod was tried and has no place in the end."""
-        return self.state in (PodState.UNSCHEDULABLE, PodState.ERROR) or bool(self.evicted_by)
+        return self.state in _LEFT or bool(self.evicted_by)
+
+
+_LEFT: Final = (PodState.UNSCHEDULABLE, PodState.ERROR, PodState.NOT_DECIDED)
 
 
 class NodeFill(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -257,6 +262,11 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         """Why pods ended in an error, each text once: the fault of a plugin, with the line of its file."""
         failed = (one for one in self.placements if one.state is PodState.ERROR)
         return tuple(dict.fromkeys(one.diagnosis or one.message for one in failed))
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Why pods were not decided, each sentence once."""
+        return tuple(dict.fromkeys(one.diagnosis for one in self.placements if one.state is PodState.NOT_DECIDED))
 
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""

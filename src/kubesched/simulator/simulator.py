@@ -408,10 +408,10 @@ class Simulator:
             placement.scores = decision.chosen.scores
             placement.runners_up = decision.runners_up
         else:
-            placement.state = PodState.ERROR if decision.reason == "SchedulerError" else PodState.UNSCHEDULABLE
+            placement.state = _state_of(decision)
             placement.reason = decision.reason
             placement.message = decision.outcome.message
-            if placement.state is PodState.UNSCHEDULABLE:
+            if placement.state is not PodState.ERROR:
                 filters = [plugin.name for plugin in self.frameworks[name].profile.points["filter"]]
                 placement.diagnosis = diagnosis_of(decision.rejections, filters, placement.message)
             elif decision.outcome.status.place:
@@ -422,3 +422,10 @@ class Simulator:
             if placement.state is PodState.UNSCHEDULABLE:
                 placement.leaving = self._leaving.get(pod.uid, ())
         return placement
+
+
+def _state_of(decision: Decision) -> PodState:
+    """The state of a pod that got no node."""
+    if decision.reason == "SchedulerError":
+        return PodState.ERROR
+    return PodState.NOT_DECIDED if decision.outcome.status.is_undecided else PodState.UNSCHEDULABLE

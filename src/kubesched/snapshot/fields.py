@@ -31,6 +31,8 @@ READ_ANNOTATIONS: Final = frozenset(
         "kubernetes.io/config.mirror",
         "controller.kubernetes.io/pod-deletion-cost",
         "batch.kubernetes.io/job-index-failure-count",
+        "resource.kubernetes.io/pod-claim-name",
+        "resource.kubernetes.io/extended-resource-claim",
         *GROUP_KEYS,
         *GROUP_MINIMUMS,
     )

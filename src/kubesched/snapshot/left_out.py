@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from kubesched.api import KINDS
+
 __all__ = ["left_out_sentences"]
 
-_FOR_CLAIMS: Final = frozenset(
-    ("DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
-)
-"""Kinds that kube-scheduler reads for pods with resource claims."""
+_FOR_CLAIMS: Final = frozenset(("DeviceTaintRule",))
+"""Kinds that kube-scheduler reads for pods with resource claims alone, and kubesched does not read."""
+_OTHER_VERSION: Final = " of resource.k8s.io/"
+"""Before the version of objects that have other fields in v1."""
 
 
 def left_out_sentences(counts: Mapping[str, int], *, source: str = "", advice: str = "") -> Iterator[str]:
@@ -20,12 +22,17 @@ def left_out_sentences(counts: Mapping[str, int], *, source: str = "", advice: s
         advice: the end of the sentence on kinds that kubesched does not read.
     """
     begin = f"left out of {source}" if source else "left out"
-    others = {kind: n for kind, n in counts.items() if kind not in _FOR_CLAIMS}
+    older = {kind: n for kind, n in counts.items() if _OTHER_VERSION in kind}
+    others = {kind: n for kind, n in counts.items() if kind not in _FOR_CLAIMS and kind not in older}
     if others:
         yield f"{begin}, because kubesched does not read these kinds: {_counted(others)}{advice}"
     for_claims = {kind: n for kind, n in counts.items() if kind in _FOR_CLAIMS}
     if for_claims:
         yield f"{begin}, because only pods with resource claims need them: {_counted(for_claims)}"
+    if older:
+        kinds = sorted({KINDS[kind.partition(_OTHER_VERSION)[0]].plural for kind in older})
+        get = f"kubectl get {','.join(f'{kind}.v1.resource.k8s.io' for kind in kinds)} -A -o json"
+        yield f"{begin}, because kubesched reads them in version v1: {_counted(older)}; add `{get}`"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -1,7 +1,8 @@
 """Finds kinds that pods refer to and the snapshot does not have, usually because `kubectl get` left them out.
 
 A kind that is partly there is taken as complete. Kinds that a cluster may well do without (PodDisruptionBudget,
-VolumeAttachment) are not missed. CSIDriver and CSIStorageCapacity are, where another object names the driver.
+VolumeAttachment) are not missed. CSIDriver and CSIStorageCapacity are, where another object names the driver, and
+DeviceClass is, where a pod asks for a device that no node offers.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -16,10 +17,12 @@ from kubesched.api import (
     CSINode,
     KubeObject,
     LabelSelector,
+    Node,
     PersistentVolumeClaim,
     Pod,
     StorageClass,
     Volume,
+    is_extended_resource,
     kind_named,
     kind_of,
 )
@@ -35,6 +38,10 @@ _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController"
 _UNREFERRED: Final = {
     "PodDisruptionBudget": "preemption and drains do not know disruption budgets",
     "Job": "drains do not know whether the Job of a pod makes a new one",
+    "DeviceClass": "pods that a DeviceClass serves are taken for pods of device plugins",
+    **dict.fromkeys(
+        ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate"), "devices and their claims are left out"
+    ),
     "VolumeAttachment": "volumes that are attached to a node without a pod are not counted there",
     **dict.fromkeys(
         ("RuntimeClass", "LimitRange", "ResourceQuota", "HorizontalPodAutoscaler"),
@@ -105,6 +112,7 @@ def missing_kinds(
             ("CSIDriver", "CSIStorageCapacity"),
             _CapacityKinds(known, claims),
         ),
+        _Use("whether a DeviceClass serves {pods} is not known", ("DeviceClass",), _DeviceKinds(known)),
         _Use("the priority of {pods} counts as 0", ("PriorityClass",), _kinds_for_priority),
         _Use("the namespaceSelector of {pods} selects nothing", ("Namespace",), _kinds_for_namespaces),
         _Use("default spreading is skipped for {pods}", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
@@ -201,6 +209,21 @@ class _CapacityKinds:
         provisioners = (self._provisioners.get(storage_class_of(claim), "") for claim in unbound)
         is_asked = not pod.node_name and any(self._publishes.get(provisioner) for provisioner in provisioners)
         return ("CSIDriver", "CSIStorageCapacity") if is_asked else ()
+
+
+class _DeviceKinds:
+    """What follows from pending pods that ask for an extended resource which no node offers."""
+
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        nodes = (one for one in objects if isinstance(one, Node))
+        self._offered = {name for node in nodes for name, amount in (node.status.allocatable or {}).items() if amount}
+
+    def __call__(self, pod: Pod) -> Sequence[str]:
+        if pod.node_name:
+            return ()
+        asked = (name for container in pod.spec.containers or () for name in container.requests)
+        is_open = any(name not in self._offered and is_extended_resource(name) for name in asked)
+        return ("DeviceClass",) if is_open else ()
 
 
 def _known_claims(pod: Pod, claims: _Claims) -> list[PersistentVolumeClaim]:

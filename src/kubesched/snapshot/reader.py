@@ -21,6 +21,7 @@ from kubesched.api import (
     Unstructured,
     compare_versions,
     decode_object,
+    has_other_fields,
     kind_key,
     kind_named,
     plural_of,
@@ -201,6 +202,8 @@ def _classify(api_version: str | None, kind: str) -> tuple[str, str]:
         raise ObjectError(f"apiVersion is missing; expected {' or '.join(versions)}")
     group = api_version.rpartition("/")[0]
     key = kind_key(kind, group)
+    if key and has_other_fields(key, api_version):
+        return key, f"{kind} of {api_version}"
     return key, "" if key else f"{kind}.{group}".removesuffix(".")
 
 

@@ -4,6 +4,7 @@ from kubesched.api import PodRequests, limits_of, requests_of
 from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
 from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES, in_tree_source
+from kubesched.state.device_classes import DeviceClasses, resources_of_class
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
@@ -53,6 +54,7 @@ __all__ = [
     "CSIVolume",
     "ClaimUse",
     "ClusterState",
+    "DeviceClasses",
     "Disk",
     "DisruptionBudgets",
     "DomainSums",
@@ -94,6 +96,7 @@ __all__ = [
     "not_owned",
     "pod_volumes",
     "requests_of",
+    "resources_of_class",
     "row_differences",
     "storage_class_of",
     "storage_request",

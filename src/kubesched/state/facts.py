@@ -1,6 +1,7 @@
 """The facts of a cluster: its columns, its objects, and the relations between them, updated together."""
 
 from kubesched.state.columns import NodeColumns
+from kubesched.state.device_classes import DeviceClasses
 from kubesched.state.disruption_budgets import DisruptionBudgets
 from kubesched.state.groups import PodGroups
 from kubesched.state.objects import ObjectStore
@@ -27,6 +28,7 @@ class ClusterFacts:
         self.volumes = Volumes(self.columns, self.objects)
         self.services = Services(self.objects)
         self.disruption_budgets = DisruptionBudgets(self.objects)
+        self.device_classes = DeviceClasses(self.objects)
 
     def sizes(self) -> dict[str, int]:
         """How much every registry holds, by its name: what grows without end shows here.
@@ -45,6 +47,7 @@ class ClusterFacts:
             **{f"{name}, {kind}": n for name, terms in counts.items() for kind, n in terms.sizes().items()},
             **self.volumes.sizes(),
             "groups": len(self.groups),
+            "resources of device classes": len(self.device_classes),
             "group bytes": self.groups.n_bytes,
         }
 

@@ -11,6 +11,7 @@ from kubesched.extender.server import ClusterWrites, Extender
 from kubesched.framework import Bind, Plugin, Status
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
+from tests.device_cluster import GPU, device_cluster
 from tests.extender.asking import (
     encode,
     filter_result,
@@ -238,3 +239,21 @@ def test_nodes_that_come_and_go_are_known_to_the_next_call():
     assert told(EventType.ADDED, "n3") == ["n2", "n3"]
     assert told(EventType.MODIFIED, "n3") == ["n2", "n3"]
     assert told(EventType.DELETED, "n2") == ["n3"]
+
+
+def test_a_pod_with_claims_is_left_to_the_plugins_of_the_user_and_to_kube_scheduler():
+    enabled = "- plugins: {multiPoint: {enabled: [{name: DynamicResources}, {name: NotN1}]}}\n"
+    served = extender(NotN1, profiles=enabled)
+    body = with_nodes(*TWO_NODES, pod=pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}]))
+    assert filter_result(served.verbs.filter(body, in_time)).survivors == ["n2"]
+    with pytest.raises(InputError, match=r"^no plugin to serve"):
+        extender(profiles="- plugins: {filter: {enabled: [{name: DynamicResources}]}}\n")
+
+
+def test_fit_leaves_a_served_resource_to_kube_scheduler_on_nodes_that_offer_none():
+    served = extender(profiles="- plugins: {multiPoint: {enabled: [{name: NodeResourcesFit}]}}\n", is_watched=True)
+    assert set(served.kinds) == {"Node", "Pod", "DeviceClass"}
+    served.load([*device_cluster()])
+    asked = make_pod("p", requests={GPU: 1}).document
+    answer = filter_result(served.verbs.filter(with_names("plugin-1", "dra-1", pod=asked), in_time))
+    assert answer.survivors == ["dra-1"]

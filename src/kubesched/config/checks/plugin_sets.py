@@ -22,7 +22,7 @@ _CONSEQUENCES: Final = {
     "VolumeZone": "pods are placed outside of the zone of their volumes, and do not start",
     "PodTopologySpread": "DoNotSchedule constraints do not count",
     "InterPodAffinity": "required pod affinity and anti-affinity do not count",
-    "DynamicResources": "pods get no devices for their resource claims",
+    "DynamicResources": "pods get no devices for their resource claims, nor where a DeviceClass serves them",
 }
 """What happens without the filter of a plugin."""
 

@@ -19,7 +19,7 @@ from kubesched.extender.server.undecided_pods import UndecidedPods
 from kubesched.extender.server.verbs import Verbs
 from kubesched.extender.server.watched_kinds import check_needs_no_watch, counting_filters, watched_kinds
 from kubesched.framework import Bind, Clock, Framework, Profile, Services, WaitingPod
-from kubesched.plugins import DefaultBinder
+from kubesched.plugins import DefaultBinder, DynamicResources
 from kubesched.scheduler import build_frameworks, load_cluster, perform, wait
 from kubesched.setup import Setup
 from kubesched.state import ClusterState
@@ -149,10 +149,12 @@ class Extender:
 def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Profile]:
     """The profiles of a setup: with all plugins, some, or none, so that the pods of that one are not judged.
 
+    DynamicResources is left out: it rejects what kubesched cannot decide, and behind a kube-scheduler that decides.
+
     Raises:
         InputError: no plugin is enabled, or none where kube-scheduler asks an extender.
     """
-    profiles = setup.profiles
+    profiles = [profile.without(DynamicResources.__name__) for profile in setup.profiles]
     names = dict.fromkeys(plugin.name for profile in profiles for plugin in profile.plugins)
     if not names:
         raise InputError(

@@ -1,0 +1,53 @@
+"""A cluster with a device plugin on one node and DRA on three, for tests of pods that are not decided."""
+
+from typing import Any
+
+from kubesched.api import KubeObject, Pod
+from kubesched.testing import make_node, make_object, make_pod
+
+GPU = "nvidia.com/gpu"
+NOT_DECIDED = f"kubesched does not place pods whose {GPU} is served through DeviceClass gpu.nvidia.com yet"
+WITH_CLAIMS = "kubesched does not place pods with resource claims yet"
+WITHOUT_DRA = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {multiPoint: {disabled: [{name: DynamicResources}]}}
+"""
+ROOM = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+STARTED = {"startTime": "2026-01-01T00:00:00Z"}
+
+
+def device_class(name: str = "gpu.nvidia.com", resource: str = GPU, **metadata: Any) -> KubeObject:
+    """A class that serves an extended resource; an empty one for none but the implicit name."""
+    return make_object("DeviceClass", name, metadata=metadata, spec={"extendedResourceName": resource})
+
+
+def nodes() -> list[KubeObject]:
+    """A node with one device behind a device plugin, three whose devices are in ResourceSlices, and the slices."""
+    dra = ["dra-1", "dra-2", "dra-3"]
+    return [
+        make_node("plugin-1", allocatable={**ROOM, GPU: "1"}),
+        *(make_node(name, allocatable=ROOM) for name in dra),
+        *(_slice(name) for name in dra),
+    ]
+
+
+def running(name: str, node: str, **said: Any) -> Pod:
+    """A pod of a ReplicaSet that runs with a device."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "train", "uid": "rs", "controller": True}
+    metadata = {"ownerReferences": [owner]}
+    return make_pod(name, node=node, requests={"cpu": "1", GPU: 1}, status=STARTED, metadata=metadata, **said)
+
+
+def device_cluster() -> list[KubeObject]:
+    """Those nodes and the class; the device of plugin-1 is taken, and one of each DRA node."""
+    held = [running("on-plugin", "plugin-1"), *(running(f"on-dra-{i}", f"dra-{i}") for i in (1, 2, 3))]
+    return [*nodes(), device_class(), make_object("ReplicaSet", "train", spec={"replicas": 4}), *held]
+
+
+def _slice(node: str) -> KubeObject:
+    devices = [{"name": f"gpu-{i}", "attributes": {"model": {"string": "H100"}}} for i in range(3)]
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "gpu.nvidia.com", "nodeName": node, "pool": pool, "devices": devices}
+    return make_object("ResourceSlice", f"{node}-gpu.nvidia.com", spec=spec)
