@@ -435,12 +435,18 @@ def test_an_optional_kind_that_is_removed_is_empty() -> None:
     assert events == [("ADDED", "gpu", "1"), ("DELETED", "gpu", "1")]
 
 
-def test_a_role_that_loses_an_optional_kind_takes_nothing_away() -> None:
-    expired = stream(line("ERROR", status_object(410, "Expired")), end="close")
-    forbidden = status(403, "Forbidden")
-    lists = [objects(node("gpu")), forbidden, forbidden, objects(node("nic"))]
-    events, _ = told(lists, [expired, stream()], 3, kind="DeviceClass")
-    assert events == [("ADDED", "gpu", "1"), ("DELETED", "gpu", "1"), ("ADDED", "nic", "1")]
+def test_an_optional_kind_that_is_there_and_forbidden_is_waited_for() -> None:
+    served = says({"resources": [{"name": "deviceclasses", "kind": "DeviceClass", "verbs": ["list", "watch"]}]})
+
+    async def scenario() -> None:
+        lists = [status(403, "Forbidden"), objects(node("gpu"))]
+        async with reflecting(lists, [stream()], kind="DeviceClass") as story:
+            story.server.on("GET", "/apis/resource.k8s.io/v1", served)
+            await story.heard.at_least(1)
+            assert story.timing.naps == [0.8]
+            assert story.restarts == {Restart.REFUSED: 1}
+
+    run(scenario())
 
 
 def test_a_server_that_asks_for_time_gets_it() -> None:

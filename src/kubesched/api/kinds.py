@@ -124,6 +124,7 @@ KINDS: Final[dict[str, Kind]] = {
             True,
             ResourceClaimTemplate,
             is_optional=True,
+            use=KindUse.NEW_PODS,
         ),
         Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass, use=KindUse.NEW_PODS),
         Kind("Job", "batch", "v1", "jobs", True, Job, use=KindUse.NEW_PODS),
@@ -158,8 +159,8 @@ SERVED_KINDS: Final = tuple(key for key, kind in KINDS.items() if not kind.is_op
 """The keys of the kinds that every API server has."""
 
 WATCHED_KINDS: Final = tuple(key for key, kind in KINDS.items() if kind.use is KindUse.SCHEDULING)
-"""The keys of the kinds that every scheduler watches. Priorities are in the pods, so their classes are not among
-them; kube-scheduler's roles do not allow them either."""
+"""The keys of the kinds that every scheduler watches. Priorities are in the pods, and claims are made of templates by a
+controller, so these kinds are not among them; kube-scheduler's roles do not allow them either."""
 
 _CHANGED_IN_V1: Final = ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
 _KEYS: Final = {(kind.name, kind.group): key for key, kind in KINDS.items()}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from kubesched.api import Kind, Unstructured
-from kubesched.cluster import ApiClient, find_served, list_path, list_raw
+from kubesched.cluster import ApiClient, find_served, is_served, list_path, list_raw
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.snapshot import ClusterObjects, ListedObjects
 
@@ -47,7 +47,7 @@ async def read_live_cluster(
                 continue
             if kind.key in _NEEDED or not _is_refusal(error):
                 raise
-            if error.status == _FORBIDDEN and await _is_served(client, kind):
+            if error.status == _FORBIDDEN and await is_served(client, kind):
                 refused[kind.key] = f"{error.status} {error.reason}"
     return into.finish(refused=refused, taken_at=taken_at)
 
@@ -59,19 +59,6 @@ async def _list(client: ApiClient, kind: Kind, into: ListedObjects) -> None:
     async with aclosing(list_raw(client, kind if kind.type is Unstructured else kind.key)) as pages:
         async for items in pages:
             into.add(kind, items, label, client.timing.now())
-
-
-async def _is_served(client: ApiClient, kind: Kind) -> bool:
-    """Whether the API server has a kind that it does not list: it refuses, too, what it does not have."""
-    if not kind.is_optional:
-        return True
-    try:
-        await find_served(client, kind)
-    except NotFoundError:
-        return False
-    except ClusterError:
-        return True
-    return True
 
 
 def _is_refusal(error: ClusterError) -> bool:

@@ -6,7 +6,7 @@ from kubesched.cluster.binding import bind_pod
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
-from kubesched.cluster.discovery import ServedKind, find_served
+from kubesched.cluster.discovery import ServedKind, find_served, is_served
 from kubesched.cluster.event_recorder import EventRecorder
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
@@ -43,6 +43,7 @@ __all__ = [
     "client_context",
     "find_access",
     "find_served",
+    "is_served",
     "list_objects",
     "list_path",
     "list_raw",

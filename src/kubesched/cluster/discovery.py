@@ -7,7 +7,7 @@ from kubesched.cluster.client import ApiClient
 from kubesched.cluster.resources import version_path
 from kubesched.errors import ClusterError, NotFoundError
 
-__all__ = ["ServedKind", "find_served"]
+__all__ = ["ServedKind", "find_served", "is_served"]
 
 
 class ServedKind(msgspec.Struct, frozen=True):
@@ -49,6 +49,19 @@ async def find_served(client: ApiClient, kind: Kind) -> ServedKind:
             return _served(kind, one, f"GET {client.access.server}{path}")
     missing = f"the API server has no {kind.name or kind.plural} in {kind.api_version}"
     raise NotFoundError(f"GET {client.access.server}{path}: {missing}", status=404, reason="NotFound")
+
+
+async def is_served(client: ApiClient, kind: Kind) -> bool:
+    """Whether the API server has a kind that it does not list: it refuses, too, what it does not have."""
+    if not kind.is_optional:
+        return True
+    try:
+        await find_served(client, kind)
+    except NotFoundError:
+        return False
+    except ClusterError:
+        return True
+    return True
 
 
 def _served(kind: Kind, found: _Resource, label: str) -> ServedKind:

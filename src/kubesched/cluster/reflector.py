@@ -11,9 +11,10 @@ even the bookmark that a healthy server sends about every minute. Two minutes wi
 over any number of watches, therefore lead to a list of the newest state. If its version is lower than ours, the server
 gives out versions for the second time. Objects are then replaced even if their version is the known one.
 
-An optional kind may be missing (404), or a role may not name it yet (403). That is not a fault: the kind counts as
-listed, and the server is asked again each minute, because it may come later. What was known of it is dropped at the
-second 404 in a row, so that a server that has just started takes nothing away.
+An optional kind may be missing: the server answers 404, or 403 to a role that does not name it. That is not a fault:
+the kind counts as listed, and the server is asked again each minute, because it may come later. What was known of it is
+dropped at the second such answer in a row, so that a server that has just started takes nothing away. A kind that is
+there and that the role does not allow is waited for: without it, decisions would be wrong.
 
 A kind that a plugin names is looked up in the discovery of the server first, which has its plural and its verbs. One
 without a watch, such as those of metrics.k8s.io, is listed every 15 seconds instead.
@@ -44,7 +45,7 @@ from kubesched.api import (
 )
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.client import ApiClient
-from kubesched.cluster.discovery import find_served
+from kubesched.cluster.discovery import find_served, is_served
 from kubesched.cluster.known_objects import KnownObjects
 from kubesched.cluster.listing import request_page
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
@@ -52,7 +53,7 @@ from kubesched.cluster.refusals import UNUSABLE, Status, status_error
 from kubesched.cluster.resources import list_path
 from kubesched.cluster.watch_lines import ListPage, outline_of, read_line, split_lines
 from kubesched.engine import paused_gc
-from kubesched.errors import ClusterError, GoneError, ObjectError
+from kubesched.errors import ClusterError, GoneError, NotFoundError, ObjectError
 
 __all__ = ["SILENCE_SECONDS", "Reflector", "Sink"]
 
@@ -68,7 +69,8 @@ _POLL_SECONDS: Final = 15.0  # between lists of a kind without a watch; metrics-
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 _WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
-_EXPECTED: Final = (Restart.EXPIRED, Restart.IDLE)  # restarts of servers, and proxies without bookmarks, bring them
+_EXPECTED: Final = (Restart.EXPIRED, Restart.IDLE, Restart.ABSENT)
+"""Restarts of servers, proxies without bookmarks and older servers bring them."""
 
 
 class Reflector:
@@ -145,16 +147,17 @@ class Reflector:
                     await self._list()
                 await (self._watch() if self._is_watchable else self._pause())
                 restart = Restart.CLOSED
-            except ClusterError as error:
+            except ClusterError as fault:
+                error = await self._cause(fault)
                 restart = self._judge(error)
                 wanted = error.retry_after or 0.0
                 if restart is Restart.ABSENT:
                     wanted = _ABSENT_SECONDS
-                    self._do_without(error)
+                    self._do_without()
                 self._log(error, restart)
-                if self._kind.type is Unstructured and self._kind.is_optional and error.status >= 500:
+                if self._kind.type is Unstructured and self._kind.is_optional and error.status >= 403:
                     self._contact()
-                    self.synced.set()  # the server behind an aggregated API may be down for long
+                    self.synced.set()  # its plugin does without; a server behind an aggregated API may be down for long
                 self.last_error = str(error)
             self.counts.restarts[restart] += 1
             if restart is Restart.IDLE or self._is_silent:
@@ -164,11 +167,9 @@ class Reflector:
 
     def _log(self, error: ClusterError, restart: Restart) -> None:
         """Log why a list or watch ended; of an optional kind that stays absent, the first time only."""
-        is_absent = restart is Restart.ABSENT
-        if is_absent and self._n_absent > 1:
+        if restart is Restart.ABSENT and self._n_absent > 1:
             return
-        is_expected = restart in _EXPECTED or (is_absent and error.status == 404)
-        level = logging.INFO if is_expected else logging.WARNING
+        level = logging.INFO if restart in _EXPECTED else logging.WARNING
         _log.log(level, "watching %s: %s (%s)", self._kind.resource, error, restart.value)
 
     @property
@@ -180,9 +181,15 @@ class Reflector:
     def _is_silent(self) -> bool:
         return self._timing.monotonic() - self._heard_at >= self._silence
 
+    async def _cause(self, error: ClusterError) -> ClusterError:
+        """The fault, or that the server does not have an optional kind, which it refuses like one that it has."""
+        if error.status == 403 and not await is_served(self._client, self._kind):
+            return NotFoundError(str(error), status=404, reason="NotFound")
+        return error
+
     def _judge(self, error: ClusterError) -> Restart:
         """The kind of fault, and its effect on the next try."""
-        if self._kind.is_optional and error.status in (403, 404):
+        if self._kind.is_optional and error.status == 404:
             self._is_listed = False
             self._is_found = self._kind.type is not Unstructured
             return Restart.ABSENT
@@ -199,10 +206,10 @@ class Reflector:
         self._is_listed = False
         return Restart.EXPIRED if is_gone else Restart.FAILED
 
-    def _do_without(self, error: ClusterError) -> None:
+    def _do_without(self) -> None:
         """Go on without an optional kind."""
         self._n_absent += 1
-        if self._n_absent > 1 and error.status == 404:
+        if self._n_absent > 1:
             self._tell(list(self.known.replace({})))
         self._heard_at = self._contact()
         self.synced.set()

@@ -21,7 +21,7 @@ class Restart(enum.Enum):
     REFUSED = "refused"
     """401, 403 or 429, or there were no credentials."""
     ABSENT = "absent"
-    """An optional kind that the server does not have, or does not let this client list."""
+    """An optional kind that the server does not have."""
     FAILED = "failed"
     """Any other error."""
 
