@@ -7,6 +7,7 @@ import pytest
 
 from kubesched.api import ActionType, ClusterEvent, EventResource
 from kubesched.framework import Handle
+from kubesched.framework.reads import readable
 from kubesched.plugins import IN_TREE_PLUGINS
 from tests.oracle.compare import read_case
 from tests.plugins.hinting import hint
@@ -38,7 +39,7 @@ def events() -> list[tuple]:
 @pytest.mark.parametrize("name", REJECTING)
 def test_hints_answer_every_recorded_event_as_recorded(name: str, events: list[tuple]):
     plugin = IN_TREE_PLUGINS[name]()
-    plugin.handle = Handle(load(ITEMS))
+    plugin.handle = Handle(load(ITEMS), reads=readable(plugin.name, plugin.reads))
     wrong = []
     for event, waiting, old, new, recorded in events:
         answer = hint(plugin, event, waiting, old, new)

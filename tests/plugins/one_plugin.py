@@ -11,6 +11,7 @@ import numpy as np
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
 from kubesched.framework import CycleState, Handle, Plugin, PreFilterResult, Status
 from kubesched.framework.answers import as_scores, as_verdicts
+from kubesched.framework.reads import readable
 from kubesched.state import ClusterState, Nodes
 
 
@@ -84,7 +85,7 @@ class Asked:
     def __init__(self, plugin: Plugin, items: list[dict], incoming: dict, *, hole: bool = False) -> None:
         self.plugin = plugin
         self.cluster = load(items, hole=hole)
-        self.plugin.handle = Handle(self.cluster)
+        self.plugin.handle = Handle(self.cluster, reads=readable(self.plugin.name, self.plugin.reads))
         self.pod = read_pod(incoming)
         self.state = CycleState(self.cluster.pod_info(self.pod))
         self.nodes = self.cluster.snapshot().nodes

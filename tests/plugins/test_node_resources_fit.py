@@ -4,6 +4,7 @@ import pytest
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject
 from kubesched.framework import Code, Handle, QueueingHint
+from kubesched.framework.reads import readable
 from kubesched.plugins import NodeResourcesFit
 from kubesched.plugins.args import (
     CPU_AND_MEMORY,
@@ -151,7 +152,7 @@ def served_by(*classes: KubeObject) -> NodeResourcesFit:
     cluster_state = ClusterState()
     cluster_state.load([("DeviceClass", one) for one in classes])
     plugin = NodeResourcesFit()
-    plugin.handle = Handle(cluster_state)
+    plugin.handle = Handle(cluster_state, reads=readable(plugin.name, plugin.reads))
     return plugin
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kubesched.api import Container, Pod, Resources
 from kubesched.framework import Code, ColumnCache, CycleState, Framework, Handle, Status, find_feasible
 from kubesched.framework.column_cache import Rule
+from kubesched.framework.reads import readable
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.scheduler import build_frameworks
 from kubesched.setup import set_up
@@ -110,7 +111,7 @@ def test_the_budget_holds_with_50000_distinct_pods() -> None:
     cluster_state.load([("Node", make_node(f"n{i}")) for i in range(3)])
     cache = ColumnCache(cluster_state.columns, budget=1 << 20)
     plugin = IN_TREE_PLUGINS["NodeResourcesFit"]()
-    plugin.handle = Handle(cluster_state)
+    plugin.handle = Handle(cluster_state, reads=readable(plugin.name, plugin.reads))
     fits = Rule(plugin, cache, "filter_nodes")
     template = make_pod("p")
     largest = 0

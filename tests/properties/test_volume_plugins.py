@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kubesched.framework import CycleState, Handle, Plugin, PodChanges, Status
 from kubesched.framework.answers import as_verdicts
+from kubesched.framework.reads import readable
 from kubesched.plugins import NodeVolumeLimits, VolumeBinding, VolumeRestrictions, VolumeZone
 from kubesched.state import ClusterState, PodBatch
 from tests.oracle.more_storage import ZONE, claim_ref, one_of
@@ -191,7 +192,7 @@ def verdicts(cluster_state: ClusterState, pods: list[dict]) -> dict[tuple[str, s
     for document in pods:
         for kind in VOLUME_PLUGINS:
             plugin = kind()
-            plugin.handle = Handle(cluster_state)
+            plugin.handle = Handle(cluster_state, reads=readable(plugin.name, plugin.reads))
             found[document["metadata"]["name"], plugin.name] = _verdicts_of(plugin, cluster_state, document)
     return found
 
