@@ -56,9 +56,8 @@ def run_scheduler(
             the lease is lost; 130 after Ctrl-C. After SIGTERM, the function returns.
 
     Example:
-        from team_zone import TeamZone
-
-        run_scheduler("scheduler.yaml", plugins=[TeamZone])
+        def main() -> None:
+            run_scheduler("scheduler.yaml", plugins=[TeamZone])
     """
     with _exit_codes(log_json=log_json), ignoring_sigusr2():
         set_up_logging(os.environ, as_json=log_json)
@@ -87,9 +86,8 @@ def serve_extender(
         SystemExit: as run_scheduler, but for the lease.
 
     Example:
-        from team_zone import TeamZone
-
-        serve_extender(plugins=[TeamZone], options=ExtenderOptions(is_watched=True, kubeconfig="config"))
+        def main() -> None:
+            serve_extender(plugins=[TeamZone], options=ExtenderOptions(is_watched=True, kubeconfig="config"))
     """
     with _exit_codes(log_json=log_json):
         set_up_logging(os.environ, as_json=log_json)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-import kubesched.live
+import kubesched.programs
 from kubesched.config import Duration, LeaderElectionConfiguration
 from kubesched.errors import LeaseLostError
 from kubesched.setup import Setup
@@ -56,7 +56,7 @@ def _logging() -> Iterator[None]:
 @pytest.fixture
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Started:
     made = Started(tmp_path)
-    monkeypatch.setattr(kubesched.live, "run_scheduler", made.run_scheduler)
+    monkeypatch.setattr(kubesched.programs, "run_live", made.run_scheduler)
     return made
 
 

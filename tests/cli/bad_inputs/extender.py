@@ -46,7 +46,7 @@ SERVED = {
     ),
     "a plugin that reads what there is not": plugin(
         'class P(Plugin):\n    reads = ("Frob",)\n    def score(self, state, pod, node): return 1\n',
-        "plugin P: reads is ('Frob',); expected a tuple of CSIDriver",
+        'p.py: line 2: P.reads: "Frob" is not a kind that kubesched reads',
     ),
     "a plugin that binds, without a cluster": plugin(
         "class P(Plugin):\n    def reserve(self, state, pod, node_name): return Status.SUCCESS\n",
@@ -153,7 +153,8 @@ REPLAYED = {
         f'{_FIRST}{{"call":{{"path":"/filter","status":200,"request_base64":"a"}}}}\n', ":2: "
     ),
     "an event of an unknown kind": recording(
-        f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Frob","object":{{}}}}}}\n', ':2: an event of kind "Frob"'
+        f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Frob","object":{{}}}}}}\n',
+        ':2: "Frob" is not a kind that kubesched reads',
     ),
     "an event of a nameless node": recording(
         f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Node","object":{{}}}}}}\n', ":2: metadata.name is missing"

@@ -21,6 +21,8 @@ class NodeResourcesFit(Plugin):
             reasons.append("Too many pods")
         for name in [*BASIC, *sorted(set(self.state) - set(BASIC))]:
             wanted, room = self.state.get(name, 0), node.allocatable.get(name, 0)
+            if room <= 0 and name in served_by_classes(node.cluster):
+                continue  # DynamicResources finds a device, or says that there is none
             if wanted > room - node.requested.get(name, 0) and wanted > 0 and self.is_checked(name):
                 reasons.append(f"Insufficient {name}")
                 unresolvable |= wanted > room
@@ -75,3 +77,12 @@ def broken_linear(points: list[tuple[int, int]], x: int) -> int:
             left, bottom = points[i - 1]
             return bottom + divide((top - bottom) * (x - left), right - left)
     return points[-1][1]
+
+
+def served_by_classes(cluster) -> set[str]:
+    """Extended resources that a DeviceClass serves, by the name that it gives or by its own."""
+    names = set()
+    for device_class in cluster.list("DeviceClass"):
+        names.add(f"deviceclass.resource.kubernetes.io/{device_class['metadata']['name']}")
+        names.add((device_class.get("spec") or {}).get("extendedResourceName") or "")
+    return names - {""}
