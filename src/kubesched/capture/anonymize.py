@@ -2,8 +2,8 @@
 
 Everything that a user or a provider chose is replaced: names, namespaces, uids, label keys and values, taints, images,
 extended resources, drivers, pools, devices with their attributes, and what CEL expressions compare these with. What
-Kubernetes defines stays, such as topology.kubernetes.io/zone and the words of CEL; so do numbers and times. Every other
-text is replaced, whatever its field.
+Kubernetes defines stays, such as topology.kubernetes.io/zone and the grammar of CEL; so do numbers and times. Every
+other text is replaced, whatever its field.
 """
 
 import json
@@ -21,16 +21,13 @@ from kubesched.api import (
     KINDS,
     CapacityRequirements,
     Condition,
-    DeviceClass,
     ExitCodesPattern,
     OwnerReference,
-    ResourceClaim,
-    ResourceClaimTemplate,
     ScaleTarget,
     Unstructured,
 )
+from kubesched.capture.expressions import replaced_attribute, replaced_expression, replaced_string
 from kubesched.capture.kubernetes_words import (
-    CEL_WORDS,
     CONDITIONS,
     LIMIT_TYPES,
     OWNER_API_VERSIONS,
@@ -41,7 +38,7 @@ from kubesched.capture.kubernetes_words import (
     is_kept_resource,
     is_public_value,
 )
-from kubesched.capture.replaced_words import WORD, ReplacedWords
+from kubesched.capture.replaced_words import ReplacedWords
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
 __all__ = ["Anonymized", "anonymize"]
@@ -97,8 +94,9 @@ _QUANTITIES: Final = (
 _OF_QUOTAS: Final = ("requests.", "limits.")
 _EXTENDED_RESOURCES: Final = ("extended_resource_name", "resource_name")
 _CONDITION_TYPES: Final = ("binding_conditions", "binding_failure_conditions")
-_CEL: Final = ("expression", "string", "version")
-"""CEL expressions, and the attributes that they compare: the words of CEL and amounts stay in both."""
+_ATTRIBUTE_NAMES: Final = ("match_attribute", "distinct_attribute")
+_COMPARED: Final = ("string", "version")
+"""Values of attributes of devices, which expressions compare with strings."""
 _CHOSEN_SUFFIX: Final = (
     "hugepages-",
     "attachable-volumes-csi-",
@@ -117,10 +115,6 @@ _NAMES_IN_ANNOTATIONS: Final = (
     "kubernetes.io/config.mirror",
     *GROUP_KEYS,
 )
-
-
-_SELECTING: Final = (DeviceClass, ResourceClaim, ResourceClaimTemplate)
-"""Objects that may have CEL expressions."""
 
 
 class Anonymized(NamedTuple):
@@ -160,8 +154,7 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
     first = _Walk(collect, set())
     for known in cluster.objects:
         first.struct(known)
-    cel = CEL_WORDS if any(isinstance(known, _SELECTING) for known in cluster.objects) else ()
-    words = ReplacedWords(texts, salt, (*keep, *cel))
+    words = ReplacedWords(texts, salt, keep)
     second = _Walk(words, first.numeric_keys)
     objects = tuple(second.struct(known) for known in cluster.objects)
     anonymous = msgspec.structs.replace(cluster, objects=objects, notes=(), bad=(), scheduler_config=b"")
@@ -214,12 +207,16 @@ class _Walk:
             return self.struct(value)
         if isinstance(value, dict):
             if name == "consumed_capacity" or isinstance(of, CapacityRequirements):
-                return {self._text(capacity): amount for capacity, amount in value.items()}
+                return {replaced_attribute(key, self._text): amount for key, amount in value.items()}
             return self._dict(name, value)
         if name in _KEPT_FIELDS:
             return value
-        if isinstance(value, str) and name in _CEL:
-            return WORD.sub(self._cel_word, value)
+        if isinstance(value, str) and name == "expression":
+            return replaced_expression(value, self._text)
+        if isinstance(value, str) and name in _COMPARED:
+            return replaced_string(value, self._text)
+        if isinstance(value, str) and name in _ATTRIBUTE_NAMES:
+            return replaced_attribute(value, self._text)
         if isinstance(value, str) and name in _EXTENDED_RESOURCES:
             return self._resource(value)
         if isinstance(value, tuple) and name in _CONDITION_TYPES:
@@ -258,13 +255,9 @@ class _Walk:
         is_number = (key in self.numeric_keys or key in GROUP_MINIMUMS) and is_integer(value)
         return value if is_number or is_public_value(key, value) else self._text(value)
 
-    def _cel_word(self, found: re.Match[str]) -> str:
-        word = found[0]
-        return word if word in CEL_WORDS or is_defined_value(word) else self._text(word)
-
     def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
         if any(isinstance(one, msgspec.Struct) for one in value.values()):  # of a device, by name
-            return {self._text(key): self.struct(one) for key, one in value.items()}
+            return {replaced_attribute(key, self._text): self.struct(one) for key, one in value.items()}
         if name in _LABELS:
             return {self._text(key): self._value(key, text) for key, text in value.items()}
         if name in _QUANTITIES:

@@ -9,12 +9,12 @@ from typing import Final
 from kubesched.api import MAX_INT64
 
 __all__ = [
-    "CEL_WORDS",
     "CONDITIONS",
     "LIMIT_TYPES",
     "OWNER_API_VERSIONS",
     "OWNER_KINDS",
     "REASONS",
+    "is_amount",
     "is_defined_name",
     "is_defined_value",
     "is_integer",
@@ -84,20 +84,6 @@ REASONS: Final = frozenset(
     )
 )
 """Reasons of conditions that a scheduler reads or writes, and for which a kubelet ends a pod."""
-CEL_WORDS: Final = frozenset(
-    (
-        *("device", "driver", "attributes", "capacity", "allowMultipleAllocations"),
-        *("resource", "kubernetes", "io", "pciBusID", "pcieRoot"),  # attributes that Kubernetes defines
-        *("true", "false", "null", "in", "has", "cel", "bind", "dyn", "type", "size", "orValue", "hasValue", "optMap"),
-        *("int", "uint", "double", "bool", "string", "bytes", "list", "map", "duration", "timestamp"),
-        *("all", "exists", "exists_one", "filter", "matches", "contains", "startsWith", "endsWith"),
-        *("split", "join", "replace", "substring", "trim", "charAt", "indexOf", "format", "lowerAscii", "upperAscii"),
-        *("quantity", "isQuantity", "isInteger", "asInteger", "asApproximateFloat", "sign", "add", "sub"),
-        *("compareTo", "isGreaterThan", "isLessThan", "semver", "isSemver", "major", "minor", "patch"),
-        *("sum", "min", "max", "find", "findAll", "sets", "intersects", "equivalent", "includes"),
-    )
-)
-"""Words of the expressions that select devices."""
 _VALUES: Final = frozenset(
     (
         *("True", "False", "Unknown"),  # status of a condition
@@ -182,6 +168,11 @@ _AMOUNT_OR_TIME: Final = re.compile(
 _INTEGER: Final = re.compile("[+-]?[0-9]{1,63}")  # as long as a label may be
 
 
+def is_amount(text: str) -> bool:
+    """Whether a text is a number, a quantity or a time."""
+    return _AMOUNT_OR_TIME.fullmatch(text) is not None
+
+
 def is_defined_name(text: str) -> bool:
     """Whether Kubernetes defines a name below kubernetes.io, such as a label or a taint."""
     return text in _DEFINED_NAMES
@@ -189,7 +180,7 @@ def is_defined_name(text: str) -> bool:
 
 def is_defined_value(text: str) -> bool:
     """Whether Kubernetes defines a value of a field; also for amounts and times."""
-    return text in _VALUES or _AMOUNT_OR_TIME.fullmatch(text) is not None
+    return text in _VALUES or is_amount(text)
 
 
 def is_integer(text: str) -> bool:
