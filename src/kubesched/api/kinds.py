@@ -47,7 +47,8 @@ class KindUse(Enum):
     SCHEDULING = "scheduling"
     """Every scheduler: it watches them."""
     NEW_PODS = "new pods"
-    """Only who completes new pods as an API server and its controllers do: nothing of them is left to decide later."""
+    """Only what foresees new pods as an API server and its controllers create them: those of a manifest, and those that
+    follow an evicted pod. Nothing of them is left to decide when a scheduler sees the pod."""
     PLUGINS = "plugins"
     """A scheduler whose plugins name the kind in `reads`."""
 
@@ -160,7 +161,10 @@ SERVED_KINDS: Final = tuple(key for key, kind in KINDS.items() if not kind.is_op
 
 WATCHED_KINDS: Final = tuple(key for key, kind in KINDS.items() if kind.use is KindUse.SCHEDULING)
 """The keys of the kinds that every scheduler watches. Priorities are in the pods, and claims are made of templates by a
-controller, so these kinds are not among them; kube-scheduler's roles do not allow them either."""
+controller, so these kinds are not among them; kube-scheduler's roles do not allow them either.
+
+No rule reads ResourceSlices and ResourceClaims yet. They are watched already, so that today's roles and recordings
+are enough for the version that places claims."""
 
 _CHANGED_IN_V1: Final = ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
 _KEYS: Final = {(kind.name, kind.group): key for key, kind in KINDS.items()}

@@ -19,7 +19,7 @@ class PluginRequests(PluginClient):
     """What `handle.client` is where there is an API server.
 
     Args:
-        client: for plugins alone, so that their requests do not hold up Bindings.
+        client: one for plugins alone where the process writes Bindings, so that their requests do not hold these up.
         read_only: why nothing is written, as the end of a sentence; empty where plugins may write.
     """
 
