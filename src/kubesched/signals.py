@@ -17,7 +17,7 @@ _LOG: Final = logging.getLogger("kubesched")
 
 
 class Ending:
-    """Whether to end, and at whose wish.
+    """A request to end, which signals make.
 
     Attributes:
         stop: set at the first signal.
@@ -56,9 +56,9 @@ def _note_sigusr2(number: int, frame: FrameType | None) -> None:
 
 
 def run_until_told(main: Coroutine[Any, Any, T]) -> T:
-    """Run a command's coroutine to its end, as asyncio.run, but for `sys.exit` in a task that a plugin has made.
+    """Run a command's coroutine to its end, as asyncio.run does.
 
-    That would end the loop, and with it what others wait for; it ends the task alone.
+    A `sys.exit` in a task of a plugin ends only this task; it would otherwise end the loop, and what others wait for.
     """
     with asyncio.Runner() as runner:
         loop = runner.get_loop()

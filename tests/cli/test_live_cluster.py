@@ -49,7 +49,7 @@ def test_what_this_user_may_not_list_is_noted_with_what_it_changes(tmp_path: Pat
     refusal = "cannot be listed (403 Forbidden)"
     assert said == [
         f"priorityclasses {refusal}: the priority of 1 pod (default/p) counts as 0",
-        f"poddisruptionbudgets {refusal}: preemption and drains do not know disruption budgets",
+        f"poddisruptionbudgets {refusal}: preemption and drain ignore disruption budgets",
         (
             f"limitranges, resourcequotas {refusal}: new pods are tried without what an API server and its controllers "
             "take from them"

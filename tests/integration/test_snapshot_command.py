@@ -130,7 +130,7 @@ def test_without_some_rights_the_rest_is_saved_and_notes_describe_what_changes(
     assert saved.exit_code == 0, saved.output
     assert [note.partition(" (403 Forbidden): ")[::2] for note in notes(saved)] == [
         ("services cannot be listed", f"default spreading is skipped for 2 pods ({unspread})"),
-        ("poddisruptionbudgets cannot be listed", "preemption and drains do not know disruption budgets"),
+        ("poddisruptionbudgets cannot be listed", "preemption and drain ignore disruption budgets"),
         ("csidrivers cannot be listed", "no pod refers to them"),
     ]
     whole = whole_objects(client, tmp_path / "whole.json", without)

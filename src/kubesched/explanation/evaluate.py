@@ -204,11 +204,11 @@ async def _score(
 async def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:
     if not framework.profile.points["postFilter"]:
         return None
-    told: list[Status] = []
-    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis, told)
-    others = [one for one in told if one.plugin not in _PREEMPTING]
+    answers: list[Status] = []
+    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis, answers)
+    others = [one for one in answers if one.plugin not in _PREEMPTING]
     explanation.hooks += [HookAnswer(one.plugin, "postFilter", one) for one in others if one.message]
-    said = ", ".join(one.message for one in told if one.plugin in _PREEMPTING and one.message)
+    said = ", ".join(one.message for one in answers if one.plugin in _PREEMPTING and one.message)
     if answer is None:
         return Preemption("", (), 0, status.message, said=said)
     broken = framework.handle.cluster_state.disruption_budgets.broken_by(answer.victims)

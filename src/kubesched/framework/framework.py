@@ -284,12 +284,12 @@ class Framework:
     # --- PostFilter ---
 
     async def run_post_filter(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis, told: list[Status] | None = None
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis, answers: list[Status] | None = None
     ) -> PostFiltered:
         """Ask PostFilter plugins until one succeeds, fails or knows that nothing helps.
 
         Args:
-            told: takes the answer of each plugin, under its name.
+            answers: takes the answer of each plugin, under its name.
         """
         reasons: list[str] = []
         kept: PostFilterResult | None = None
@@ -308,8 +308,8 @@ class Framework:
             if not is_post_filter_answer(answer):
                 return None, nonsense(what, answer, _POST_FILTER).by(plugin.name)
             result, status = answer
-            if told is not None:
-                told.append(status.by(plugin.name))
+            if answers is not None:
+                answers.append(status.by(plugin.name))
             if status.is_success or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return result, status.by(plugin.name)
             if not status.is_rejected:

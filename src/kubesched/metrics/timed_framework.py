@@ -236,13 +236,13 @@ class TimedFramework(Framework):
         return WhatIf(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)
 
     async def run_post_filter(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis, told: list[Status] | None = None
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis, answers: list[Status] | None = None
     ) -> PostFiltered:
         """As Framework, measured."""
         if isinstance(state.checkpoint, Laps):
             state.checkpoint = None
         began = self._clock()
-        result, status = await super().run_post_filter(state, pod, diagnosis, told)
+        result, status = await super().run_post_filter(state, pod, diagnosis, answers)
         self._ran("PostFilter", status, began, pod)
         return result, status
 

@@ -36,8 +36,8 @@ _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController"
 
 
 _UNREFERRED: Final = {
-    "PodDisruptionBudget": "preemption and drains do not know disruption budgets",
-    "Job": "drains do not know whether the Job of a pod makes a new one",
+    "PodDisruptionBudget": "preemption and drain ignore disruption budgets",
+    "Job": "drain cannot tell whether the Job creates a new pod",
     "DeviceClass": "pods that a DeviceClass serves are taken for pods of device plugins",
     **dict.fromkeys(
         ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate"), "devices and their claims are left out"

@@ -100,8 +100,8 @@ class NodeUsage(Plugin):
 
     def __init__(self, args: PluginArgs | None = None) -> None:
         super().__init__(args)
-        self._is_told = self.args.prometheus is not None or bool(self.args.path)
-        if self._is_told:
+        self._has_other_source = self.args.prometheus is not None or bool(self.args.path)
+        if self._has_other_source:
             self.reads = ()
         self._known: dict[str, tuple[KubeObject, Sample]] = {}  # of the API, by node
         self._samples: dict[str, Sample] = {}
@@ -170,7 +170,7 @@ class NodeUsage(Plugin):
 
     def _current(self) -> dict[str, Sample]:
         """The samples that are not stale."""
-        if not self._is_told:
+        if not self._has_other_source:
             self._read_objects()
         now = self._now()
         if now > self._expires:
@@ -213,7 +213,7 @@ class NodeUsage(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A new sample helps, if the node had none or a stale one; from another source than the API, any event."""
-        if self._is_told:
+        if self._has_other_source:
             return [EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL))]
         action = ActionType.ADD | ActionType.UPDATE
         event = ClusterEvent(custom_resource(kind_named(_KIND).key), action)
