@@ -6,8 +6,11 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubesched.capture import anonymize
+from kubesched.capture.expressions import replaced_expression
 from kubesched.snapshot import load_snapshot, only_read_fields, write_snapshot
 
 ALL_CEL_WORDS = [
@@ -123,11 +126,43 @@ def test_only_the_grammar_of_an_expression_stays(expression: str) -> None:
 @pytest.mark.parametrize(
     "expression",
     [
-        'device.attributes["resource.kubernetes.io"].pcieRoot == "1"',
+        'device.attributes["resource.kubernetes.io"].pcieRoot == "x0"',
         "[1, 2].exists_one(x0, x0 > 1.5)",
-        'cel.bind(x0, device.driver, x0.matches("1")) && has(device.attributes)',
+        'cel.bind(x0, device.driver, x0.matches("x0")) && has(device.attributes)',
         'semver("1.2.3").compareTo(semver("1.0.0")) > 0 && sets.contains([1], [2]) && type(1) == int',
     ],
 )
 def test_what_kubernetes_and_cel_define_stays_in_an_expression(expression: str) -> None:
     assert re.sub(r"\bx\d+", "x0", _expression(expression)) == expression
+
+
+def test_numbers_stay_where_they_are_amounts_and_not_where_they_are_names() -> None:
+    attributes = {"serial": {"string": "1234567"}, "version": {"version": "1.20.3"}}
+    spec = {
+        "driver": "disk-2.acme.com",
+        "nodeName": "n1",
+        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": "d", "attributes": attributes}],
+    }
+    expression = (
+        'device.driver == "disk-2.acme.com" && device.attributes["disk-2.acme.com"].serial != "1234567"'
+        ' && device.attributes["disk-2.acme.com"].version.isGreaterThan(semver("1.9.0"))'
+    )
+    made, piece = _anonymous(_class(expression), _object("resource.k8s.io/v1", "ResourceSlice", "s", spec=spec))
+    driver, found = piece["spec"]["driver"], piece["spec"]["devices"][0]["attributes"]
+    (serial, number), (version, _) = found.items()
+    assert "1234567" not in json.dumps([made, piece])
+    assert found[version] == {"version": "1.20.3"}
+    assert made["spec"]["selectors"][0]["cel"]["expression"] == (
+        f'device.driver == "{driver}" && device.attributes["{driver}"].{serial} != "{number["string"]}"'
+        f' && device.attributes["{driver}"].{version}.isGreaterThan(semver("1.9.0"))'
+    )
+
+
+@given(
+    st.lists(st.sampled_from([*"\"'\\.?()[]{}/\n 7_r", "acme", "driver", "device", "quantity(", "attributes", '"""']))
+)
+def test_no_text_makes_a_name_stay(pieces: list[str]) -> None:
+    replaced = replaced_expression("".join(pieces), lambda text: re.sub(r"[^\W_]+", "x0", text))
+    assert "acme" not in replaced
+    assert re.sub(r"\w+", "", replaced) == re.sub(r"\w+", "", "".join(pieces))

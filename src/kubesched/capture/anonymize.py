@@ -26,7 +26,12 @@ from kubesched.api import (
     ScaleTarget,
     Unstructured,
 )
-from kubesched.capture.expressions import replaced_attribute, replaced_expression, replaced_string
+from kubesched.capture.expressions import (
+    replaced_amounts,
+    replaced_attribute,
+    replaced_expression,
+    replaced_string,
+)
 from kubesched.capture.kubernetes_words import (
     CONDITIONS,
     LIMIT_TYPES,
@@ -95,8 +100,6 @@ _OF_QUOTAS: Final = ("requests.", "limits.")
 _EXTENDED_RESOURCES: Final = ("extended_resource_name", "resource_name")
 _CONDITION_TYPES: Final = ("binding_conditions", "binding_failure_conditions")
 _ATTRIBUTE_NAMES: Final = ("match_attribute", "distinct_attribute")
-_COMPARED: Final = ("string", "version")
-"""Values of attributes of devices, which expressions compare with strings."""
 _CHOSEN_SUFFIX: Final = (
     "hugepages-",
     "attachable-volumes-csi-",
@@ -213,8 +216,10 @@ class _Walk:
             return value
         if isinstance(value, str) and name == "expression":
             return replaced_expression(value, self._text)
-        if isinstance(value, str) and name in _COMPARED:
+        if isinstance(value, str) and name == "string":
             return replaced_string(value, self._text)
+        if isinstance(value, str) and name == "version":
+            return replaced_amounts(value, self._text)
         if isinstance(value, str) and name in _ATTRIBUTE_NAMES:
             return replaced_attribute(value, self._text)
         if isinstance(value, str) and name in _EXTENDED_RESOURCES:

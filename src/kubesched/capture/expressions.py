@@ -11,7 +11,7 @@ from typing import Final
 from kubesched.capture.kubernetes_words import is_amount
 from kubesched.capture.replaced_words import WORD
 
-__all__ = ["replaced_attribute", "replaced_expression", "replaced_string"]
+__all__ = ["replaced_amounts", "replaced_attribute", "replaced_expression", "replaced_string"]
 
 _DOMAIN: Final = "resource.kubernetes.io"
 _DEFINED_ATTRIBUTES: Final = frozenset((_DOMAIN, "pciBusID", "pcieRoot"))
@@ -40,7 +40,8 @@ _STRING: Final = r"""
 """
 _TOKEN: Final = re.compile(
     rf"""
-    (?P<prefix>[rRbB]{{0,2}})(?P<string>{_STRING})
+    (?P<function>(?:isQuantity|quantity|isSemver|semver|duration|timestamp|int|uint|double)\s*\(\s*)(?P<amount>{_STRING})
+    | (?P<prefix>[rRbB]{{0,2}})(?P<string>{_STRING})
     | (?P<comment>//[^\n]*)
     | (?P<index>\]\s*)?(?P<dot>\.\s*\??\s*)?(?P<word>\w+)(?P<call>\s*\()?
     """,
@@ -60,10 +61,14 @@ def replaced_expression(expression: str, text: Callable[[str], str]) -> str:
 
 
 def replaced_string(string: str, text: Callable[[str], str]) -> str:
-    """A string that an expression has or compares: amounts stay, so that versions and quantities keep their order."""
-    if string == _DOMAIN or string.startswith(f"{_DOMAIN}/"):
-        return replaced_attribute(string, text)
-    return WORD.sub(lambda word: word[0] if _stays(word[0]) else text(word[0]), string)
+    """A string that an expression has or compares, such as the name of a driver."""
+    is_attribute = string.startswith(f"{_DOMAIN}/") or string in _DEFINED_ATTRIBUTES
+    return replaced_attribute(string, text) if is_attribute else text(string)
+
+
+def replaced_amounts(string: str, text: Callable[[str], str]) -> str:
+    """A version, quantity or time: its numbers stay, so that they keep their order."""
+    return WORD.sub(lambda word: word[0] if is_amount(word[0]) else text(word[0]), string)
 
 
 def replaced_attribute(name: str, text: Callable[[str], str]) -> str:
@@ -71,13 +76,11 @@ def replaced_attribute(name: str, text: Callable[[str], str]) -> str:
     return "".join(part if part in _DEFINED_ATTRIBUTES else text(part) for part in name.rpartition("/"))
 
 
-def _stays(word: str) -> bool:
-    return is_amount(word) or word in _DEFINED_ATTRIBUTES
-
-
 def _replaced_token(token: re.Match[str], text: Callable[[str], str]) -> str:
     if token["comment"] is not None:
-        return replaced_string(token[0], text)
+        return WORD.sub(lambda word: text(word[0]), token[0])
+    if token["function"] is not None:
+        return token["function"] + replaced_amounts(token["amount"], text)
     if (string := token["string"]) is not None:
         content = string.strip("\"'")
         return token["prefix"] + string.replace(content, replaced_string(content, text), 1)
@@ -87,7 +90,7 @@ def _replaced_token(token: re.Match[str], text: Callable[[str], str]) -> str:
 
 def _replaced_word(word: str, is_indexed: bool, is_member: bool, is_call: bool, text: Callable[[str], str]) -> str:
     if word[0].isdigit():
-        return replaced_string(word, text)
+        return replaced_amounts(word, text)
     if is_call:
         return word if word in _FUNCTIONS else text(word)
     if is_member:
