@@ -53,6 +53,22 @@ def test_a_call_is_answered_below_the_prefix_and_at_its_exact_path(path: str, st
     assert tell(story, First, path_prefix="/api").status == status
 
 
+@pytest.mark.parametrize("escaped", ["%E2%82%AC", "%FF", "%ED%A0%80", "%F0%9F%98%80", "%00", "%", "%zz", "%C3%A9"])
+@pytest.mark.parametrize("before", ["/x/predicates/", "/predicates/", "/x/", "/"])
+def test_any_escaped_path_is_answered(caplog: pytest.LogCaptureFixture, before: str, escaped: str) -> None:
+    answer = posted(f"{before}{escaped}", captured("filter-names"))
+    assert answer.status == 404
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def test_a_plugin_with_a_name_in_any_script_is_answered_in_one_step() -> None:
+    handler = QuickHandler(lambda body: (200, b"", []), lambda remote: None)
+    quick = QuickBelowPrefix({"/predicates/Größe".encode(): handler}, VerbPaths(("Größe",)))
+    for path in ("/api/predicates/Gr%C3%B6%C3%9Fe", "/predicates/Gr%c3%b6%c3%9fe", "/api/predicates/Größe"):
+        assert quick.get(path.encode()) is handler
+    assert quick.get(b"/api/predicates/\xff") is None
+
+
 def test_a_get_below_a_prefix_is_not_allowed() -> None:
     async def story(_: Wired, client: Client) -> Any:
         return await client.get("/api/filter")

@@ -87,7 +87,7 @@ class QuickBelowPrefix:
     def get(self, path: bytes) -> QuickHandler | None:
         """What answers at a path."""
         handler = self._exact.get(path)
-        return handler or self._exact.get(self._paths.exact(path.decode("latin-1")).encode("latin-1"))
+        return handler or self._exact.get(self._paths.exact(path.decode(errors="replace")).encode())
 
 
 def log_unknown_paths() -> Middleware:
