@@ -2,16 +2,23 @@
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from kubesched import SchedulerOptions, load_configuration, programs, run_scheduler
+from kubesched.config import LeaderElectionConfiguration
+from kubesched.setup import Setup
 from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run as command
 from tests.cluster.fake_api_server import says
 from tests.cluster.fake_timing import run
 from tests.extender.asking import node as whole_node
@@ -35,6 +42,8 @@ if __name__ == "__main__":
     run_scheduler(b"__CONFIG__", plugins=[MyPlugin], options=options, log_json=True)
     print("after")
 """
+HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+Elections = Callable[..., tuple[LeaderElectionConfiguration, ...]]
 CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 leaderElection: {leaderElect: false}
@@ -164,6 +173,75 @@ def test_a_mistake_is_the_message_and_the_code_of_the_command(tmp_path: Path, is
     assert of_the_command[1].startswith(text.rstrip("\n"))  # it also says which file
     assert text.startswith("kubesched: error: ") is not is_json
     assert 'did you mean "my-plugin"?' in text
+
+
+ELSEWHERE = HEADER + "profiles: [{schedulerName: mine}]\n"
+NAMED = ELSEWHERE + "leaderElection: {resourceName: kube-scheduler}\n"
+
+
+@pytest.fixture
+def election(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Elections]:
+    """What the command and `run_scheduler` elect a leader with."""
+    setups: list[Setup] = []
+
+    async def run_live(setup: Setup, options: SchedulerOptions, *, on_started: Callable[[], None], **how: Any) -> None:
+        setups.append(setup)
+        on_started()
+
+    monkeypatch.setattr(programs, "run_live", run_live)
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+
+    def both(text: str, *, replaces: bool) -> tuple[LeaderElectionConfiguration, ...]:
+        file = tmp_path / "scheduler.yaml"
+        file.write_text(text)
+        setups.clear()
+        result = command("scheduler", *(["--config", file] if text else []), *(["--replace"] if replaces else []))
+        assert result.exit_code == 0, result.output
+        run_scheduler(file if text else None, options=SchedulerOptions(replaces=replaces))
+        run_scheduler(text.encode() if text else None, options=SchedulerOptions(replaces=replaces))
+        return tuple(setup.configuration.leader_election for setup in setups)
+
+    yield both
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.mark.parametrize(
+    ("text", "replaces", "name"),
+    [
+        ("", False, "kubesched"),
+        ("", True, "kube-scheduler"),
+        (ELSEWHERE, False, "kubesched"),
+        (NAMED, False, "kube-scheduler"),
+        (HEADER + "leaderElection: {resourceName: blue}\n", True, "blue"),
+    ],
+)
+def test_the_leader_is_elected_as_by_the_command(election: Elections, text: str, replaces: bool, name: str) -> None:
+    of_command, of_file, of_text = election(text, replaces=replaces)
+    assert of_command == of_file == of_text
+    assert of_file.resource_name == name
+
+
+def test_the_log_says_which_lease_decides(election: Elections, capsys: pytest.CaptureFixture[str]) -> None:
+    election(ELSEWHERE, replaces=False)
+    note = "leader election on the Lease kube-system/kubesched, not kube-scheduler's: to replace kube-scheduler, "
+    assert capsys.readouterr().err.count(f"{note}set SchedulerOptions.replaces") == 2
+
+
+def test_a_configuration_object_does_not_share_the_lease_of_kube_scheduler_by_default(
+    election: Elections, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded = load_configuration(ELSEWHERE.encode())
+    with pytest.raises(SystemExit, match="2"):
+        run_scheduler(loaded)
+    assert "found kube-scheduler, whose Lease kube-scheduler holds" in capsys.readouterr().err
+    others = (LeaderElectionConfiguration(resource_name="blue"), LeaderElectionConfiguration(leader_elect=False))
+    for leader_election in others:
+        run_scheduler(replace(loaded, leader_election=leader_election))
+    run_scheduler(load_configuration(), options=SchedulerOptions(replaces=True))
+    with pytest.raises(SystemExit, match="2"):
+        run_scheduler(loaded, options=SchedulerOptions(replaces=True))
 
 
 def test_the_programs_are_loaded_only_when_they_are_used() -> None:

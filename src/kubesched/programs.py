@@ -8,26 +8,36 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from kubesched.errors import KubeschedError, LeaseLostError, error_message
+from kubesched.config import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionFlags, lease_name
+from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_message
 from kubesched.extender.server import Extender, ExtenderOptions, advice, run_extender
-from kubesched.live import EndpointOptions, LiveScheduler, SchedulerOptions
+from kubesched.live import EndpointOptions, LiveScheduler, SchedulerOptions, serves_default_scheduler
 from kubesched.live import run_scheduler as run_live
 from kubesched.serving import Server, set_up_logging
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
 from kubesched.version import VERSION
 
-__all__ = ["advice_on_extender", "run_scheduler", "schedule_until_told", "serve_extender", "serve_until_told"]
+__all__ = [
+    "advice_on_extender",
+    "lease_note",
+    "run_scheduler",
+    "schedule_until_told",
+    "serve_extender",
+    "serve_until_told",
+    "set_up_scheduler",
+]
 
 _BAD_INPUT: Final = 2
 _LEASE_LOST: Final = 1
 _INTERRUPTED: Final = 130
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _NO_ARGS: Final[Mapping[str, ArgsLike]] = {}
+_NO_ELECTION: Final[Mapping[str, Any]] = {}
 _SCHEDULER: Final[SchedulerOptions] = SchedulerOptions(endpoints=EndpointOptions())
 _EXTENDER: Final = ExtenderOptions()
 _SCHEDULER_LOG: Final = logging.getLogger("kubesched.scheduler")
@@ -48,6 +58,8 @@ def run_scheduler(
 
     Args:
         configuration, plugins, plugin_args: as for load_configuration. The configuration says how a leader is elected.
+            The Lease is `kubesched` if the text of the configuration names none, and `kube-scheduler` with
+            `options.replaces`. A KubeSchedulerConfiguration always names one.
         options: which cluster, and where health and metrics are served. By default, the cluster of the kubeconfig or of
             this pod, and the port 10259 of 127.0.0.1.
         log_json: log JSON lines.
@@ -61,8 +73,13 @@ def run_scheduler(
     """
     with _exit_codes(log_json=log_json), ignoring_sigusr2():
         set_up_logging(os.environ, as_json=log_json)
-        setup = set_up(configuration, plugins, plugin_args)
-        if schedule_until_told(setup, options):
+        setup = set_up_scheduler(configuration, plugins, plugin_args, replaces=options.replaces)
+
+        def log_lease() -> None:
+            if not options.dry_run and (note := lease_note(setup, "set SchedulerOptions.replaces")):
+                _SCHEDULER_LOG.info("%s", note)
+
+        if schedule_until_told(setup, options, on_started=log_lease):
             raise KeyboardInterrupt
 
 
@@ -111,6 +128,61 @@ def _exit_codes(*, log_json: bool) -> Iterator[None]:
         raise SystemExit(_BAD_INPUT) from error
     except KeyboardInterrupt:
         raise SystemExit(_INTERRUPTED) from None
+
+
+def set_up_scheduler(
+    configuration: ConfigurationLike,
+    plugins: Iterable[PluginLike],
+    plugin_args: Mapping[str, ArgsLike],
+    *,
+    replaces: bool,
+    election: Mapping[str, Any] = _NO_ELECTION,
+) -> Setup:
+    """Build the profiles of a live scheduler, with the Lease that `lease_name` explains.
+
+    Args:
+        replaces: whether it is to replace kube-scheduler.
+        election: fields of LeaderElectionConfiguration that replace those of the file.
+    Raises:
+        InputError: it replaces kube-scheduler without a profile for its pods; or a KubeSchedulerConfiguration has
+            kube-scheduler's Lease although it does not.
+    """
+    flags = LeaderElectionFlags(resource_name=lease_name(replaces=replaces), given=election)
+    setup = set_up(configuration, plugins, plugin_args, flags=flags)
+    names = [profile.scheduler_name for profile in setup.profiles]
+    if replaces and not serves_default_scheduler(names):
+        raise InputError(
+            '--replace needs a profile "default-scheduler", which serves pods without a schedulerName; found only '
+            f"{', '.join(names)}"
+        )
+    if isinstance(configuration, KubeSchedulerConfiguration) and not replaces and _lease(setup) == KUBE_SCHEDULER_LEASE:
+        raise InputError(
+            "leader_election.resource_name: found kube-scheduler, whose Lease kube-scheduler holds, so only one of the "
+            f"two would schedule; give another name, such as {lease_name()}, or SchedulerOptions(replaces=True) to "
+            "replace kube-scheduler"
+        )
+    return setup
+
+
+def lease_note(setup: Setup, to_replace: str) -> str:
+    """Which Lease decides who schedules; "" without leader election.
+
+    Args:
+        to_replace: what to do to replace kube-scheduler.
+    """
+    lease = _lease(setup)
+    if not lease:
+        return ""
+    text = f"leader election on the Lease {'/'.join(lease)}"
+    if lease[1] != lease_name():
+        return text
+    return f"{text}, not kube-scheduler's: to replace kube-scheduler, {to_replace}"
+
+
+def _lease(setup: Setup) -> tuple[str, ...]:
+    """Namespace and name; empty without leader election."""
+    election = setup.configuration.leader_election
+    return (election.resource_namespace, election.resource_name) if election.leader_elect else ()
 
 
 def schedule_until_told(

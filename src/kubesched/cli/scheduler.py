@@ -9,7 +9,7 @@ import click
 from kubesched.cli.cluster import note
 from kubesched.cli.endpoints import endpoint_flags, endpoint_options
 from kubesched.cli.ignored_flags import given_ignored_flags, ignored_flags
-from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
+from kubesched.cli.leader_election import given_fields, leader_election_options
 from kubesched.cli.options import Seconds, refuse_options_before, setup_options
 from kubesched.cli.output import print_verbatim
 from kubesched.cli.scheduler_differences import differences
@@ -19,7 +19,6 @@ from kubesched.version import VERSION, VERSION_TEXT
 if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
     from kubesched.live import LiveScheduler, Shadow
-    from kubesched.setup import Setup
 
 _ATTEMPTS, _DEBUG = 2, 4  # from these verbosities on
 
@@ -169,10 +168,9 @@ def scheduler(
     ctx.with_resource(ignoring_sigusr2())
     from kubesched.config import check_feature_gates
     from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_shadow
-    from kubesched.programs import schedule_until_told
+    from kubesched.programs import lease_note, schedule_until_told, set_up_scheduler
     from kubesched.scheduler import TieBreak
     from kubesched.serving import set_up_logging
-    from kubesched.setup import set_up
 
     environ = dict(os.environ)
     if verbosity is not None:
@@ -185,9 +183,7 @@ def scheduler(
     ignored_gates = check_feature_gates(feature_gates)
     election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
     endpoints = endpoint_options(**flags)
-    setup = set_up(config, references, plugin_args, flags=leader_election_flags(replaces=replaces, **election))
-    if replaces:
-        _check_replaced(setup)
+    setup = set_up_scheduler(config, references, plugin_args, replaces=replaces, election=given_fields(**election))
     options: SchedulerOptions = SchedulerOptions(
         kubeconfig=kubeconfig or setup.configuration.client_connection.kubeconfig,
         context=context,
@@ -206,7 +202,7 @@ def scheduler(
         for text in notes:
             note(text)
         return
-    if not (dry_run or shadow) and (text := lease_note(setup.configuration.leader_election)):
+    if not (dry_run or shadow) and (text := lease_note(setup, "give --replace")):
         notes.append(text)
 
     def on_started() -> None:  # not before: an error at the start is the only message
@@ -235,17 +231,6 @@ def scheduler(
         raise click.exceptions.Exit(1) from None
     if is_interrupted:
         raise click.Abort
-
-
-def _check_replaced(setup: "Setup") -> None:
-    from kubesched.live import serves_default_scheduler
-
-    names = [profile.scheduler_name for profile in setup.profiles]
-    if not serves_default_scheduler(names):
-        raise InputError(
-            '--replace needs a profile "default-scheduler", which serves pods without a schedulerName; found only '
-            f"{', '.join(names)}"
-        )
 
 
 def _explain_options(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str]) -> list[str]:

@@ -56,6 +56,7 @@ from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.secrets import without_secrets
 from kubesched.config.sources import ConfigSource, Input, LocalFiles, find_sources
 from kubesched.config.types import (
+    KUBE_SCHEDULER_LEASE,
     ClientConnectionConfiguration,
     ExtenderConfig,
     ExtenderManagedResource,
@@ -68,6 +69,7 @@ from kubesched.config.types import (
     PluginEntry,
     Plugins,
     PluginSet,
+    lease_name,
 )
 from kubesched.config.validation import managed_resource_errors, queue_sort_advice
 
@@ -75,6 +77,7 @@ __all__ = [
     "ARGS_PLUGINS",
     "DEFAULT_PLUGINS",
     "DEFAULT_SCHEDULER_NAME",
+    "KUBE_SCHEDULER_LEASE",
     "PLUGIN_LIKENESS",
     "RULES",
     "ArgsTypes",
@@ -133,6 +136,7 @@ __all__ = [
     "is_older",
     "item",
     "joined",
+    "lease_name",
     "load_args",
     "load_configuration",
     "managed_resource_errors",

@@ -5,7 +5,7 @@ default ones, arguments typed and, for the in-tree kinds, valid.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -143,6 +143,10 @@ class ExtenderConfig(_Part, frozen=True):
         return without_password(self.url_prefix)
 
 
+KUBE_SCHEDULER_LEASE: Final = ("kube-system", "kube-scheduler")
+"""Namespace and name of kube-scheduler's default Lease."""
+
+
 class LeaderElectionConfiguration(_Part, frozen=True):
     """Which replica schedules. A zero duration or an empty text in the file means the default."""
 
@@ -151,8 +155,21 @@ class LeaderElectionConfiguration(_Part, frozen=True):
     renew_deadline: Duration = Duration(10)
     retry_period: Duration = Duration(2)
     resource_lock: str = "leases"
-    resource_name: str = "kube-scheduler"
-    resource_namespace: str = "kube-system"
+    resource_name: str = KUBE_SCHEDULER_LEASE[1]
+    resource_namespace: str = KUBE_SCHEDULER_LEASE[0]
+
+
+def lease_name(*, replaces: bool = False) -> str:
+    """The Lease of a scheduler that kubesched runs, where nothing else names one.
+
+    It is not kube-scheduler's. Only one holder of a Lease schedules. With kube-scheduler's name, a kubesched that runs
+    beside kube-scheduler under another scheduler name would wait forever, or kube-scheduler would after its next
+    restart. To replace kube-scheduler, this exclusion is right.
+
+    Args:
+        replaces: whether it is to replace kube-scheduler.
+    """
+    return KUBE_SCHEDULER_LEASE[1] if replaces else "kubesched"
 
 
 class LeaderElectionFlags(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,13 +14,12 @@ from typing import Final
 
 from kubesched.api import EventType, Pod, WatchEvent
 from kubesched.cluster import ApiClient
-from kubesched.config import DEFAULT_SCHEDULER_NAME, LeaderElectionConfiguration
+from kubesched.config import DEFAULT_SCHEDULER_NAME, KUBE_SCHEDULER_LEASE, LeaderElectionConfiguration
 from kubesched.errors import ClusterError, InputError
 from kubesched.live.lease import LeaseLock, is_replica
 
 __all__ = ["OtherScheduler", "serves_default_scheduler"]
 
-_KUBE_SCHEDULER: Final = ("kube-system", "kube-scheduler")
 _PAUSE_SECONDS: Final = 0.5  # between two looks at a Lease
 _WATCH_SECONDS: Final = 2.0  # for bindings of another scheduler, once everything that exists is known
 _LEASE_SECONDS: Final = 15  # kube-scheduler's default, for a Lease without a duration
@@ -91,10 +90,10 @@ class OtherScheduler:
         return (election.resource_namespace, election.resource_name) if election.leader_elect else None
 
     async def _look_for_kube_scheduler(self) -> None:
-        is_known = is_replica if self._our_lease == _KUBE_SCHEDULER else _is_unknown
-        holder = await self._holder(*_KUBE_SCHEDULER, is_known)
+        is_known = is_replica if self._our_lease == KUBE_SCHEDULER_LEASE else _is_unknown
+        holder = await self._holder(*KUBE_SCHEDULER_LEASE, is_known)
         if holder and not is_known(holder):
-            raise _refused(f"{holder} renews the Lease {'/'.join(_KUBE_SCHEDULER)}")
+            raise _refused(f"{holder} renews the Lease {'/'.join(KUBE_SCHEDULER_LEASE)}")
 
     async def _has_replica(self) -> bool:
         """Whether a replica leads, which binds pods."""

@@ -3,13 +3,13 @@
 from typing import Any, Final
 
 from kubesched.api import WATCHED_KINDS
+from kubesched.config import KUBE_SCHEDULER_LEASE
 from kubesched.errors import InputError
 from kubesched.manifests.installation import Document, Installation
 
 __all__ = ["SchedulerInstallation"]
 
 _DEFAULT_PROFILE: Final = "default-scheduler"
-_KUBE_SCHEDULER_LEASE: Final = ("kube-scheduler", "kube-system")
 
 
 class SchedulerInstallation(Installation, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class SchedulerInstallation(Installation, frozen=True, kw_only=True):
 
     def configuration(self) -> Document:
         """The KubeSchedulerConfiguration as plain values; it names the Lease."""
-        name, namespace = _KUBE_SCHEDULER_LEASE if self.replaces else (self.name, self.namespace)
+        namespace, name = KUBE_SCHEDULER_LEASE if self.replaces else (self.namespace, self.name)
         defaults = {"leaderElect": True, "resourceName": name, "resourceNamespace": namespace}
         return {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -79,8 +79,8 @@ class SchedulerInstallation(Installation, frozen=True, kw_only=True):
                 f'--replace needs a profile "{_DEFAULT_PROFILE}", which serves pods without a schedulerName; found '
                 f"only {', '.join(self.scheduler_names)}"
             )
-        lease = (self.lease_name, self.lease_namespace)
-        if self.elects_leader and lease == _KUBE_SCHEDULER_LEASE and not self.replaces:
+        lease = (self.lease_namespace, self.lease_name)
+        if self.elects_leader and lease == KUBE_SCHEDULER_LEASE and not self.replaces:
             raise InputError(
                 "leaderElection.resourceName is kube-scheduler: while kube-scheduler runs, this scheduler would wait "
                 "for its Lease; choose another name, or give --replace to replace kube-scheduler"

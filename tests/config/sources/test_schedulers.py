@@ -181,7 +181,7 @@ def test_any_program_that_reads_a_configuration_is_a_scheduler():
         find(one, local={"/etc/c.yaml": "listen: 80"})
 
 
-@pytest.mark.parametrize(("flag", "lease"), [("--in-cluster", "kubesched"), ("--replace", "")])
+@pytest.mark.parametrize(("flag", "lease"), [("--in-cluster", "kubesched"), ("--replace", "kube-scheduler")])
 def test_kubesched_has_another_lease_unless_it_replaces_kube_scheduler(flag, lease):
     (source,) = find(workload("kubesched", "scheduler", flag))
     assert source.flags.resource_name == lease

@@ -6,11 +6,10 @@ from typing import Final
 from kubesched.config.checks.review import Review, dig
 from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME
-from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionConfiguration
+from kubesched.config.types import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionConfiguration
 
 __all__ = ["process_advice", "shared_leases"]
 
-_DEFAULT_LEASE: Final = ("kube-system", "kube-scheduler")
 _JITTER: Final = 1.2
 _SLOW_FAILOVER: Final = 60
 _LONG_BACKOFF: Final = 300
@@ -43,7 +42,7 @@ def shared_leases(configurations: Mapping[str, KubeSchedulerConfiguration]) -> d
             shared = election.leader_elect and another.leader_election.leader_elect
             if other == file or not shared or _lease(election) != _lease(another.leader_election):
                 continue
-            if _lease(election) == _DEFAULT_LEASE:  # default-lease reports the one that is not kube-scheduler's
+            if _lease(election) == KUBE_SCHEDULER_LEASE:  # default-lease reports the one that is not kube-scheduler's
                 continue
             if names.isdisjoint(_scheduler_names(another)):
                 message = f"{other} uses the lease {'/'.join(_lease(election))}, too, for another scheduler"
@@ -64,7 +63,11 @@ def _lease(election: LeaderElectionConfiguration) -> tuple[str, str]:
 
 def _default_lease(review: Review) -> Iterator[Finding]:
     names = sorted(filter(None, _scheduler_names(review.configuration)))
-    if _lease(review.configuration.leader_election) != _DEFAULT_LEASE or DEFAULT_SCHEDULER_NAME in names or not names:
+    if (
+        _lease(review.configuration.leader_election) != KUBE_SCHEDULER_LEASE
+        or DEFAULT_SCHEDULER_NAME in names
+        or not names
+    ):
         return
     is_written = dig(review.document, "leaderElection") is not None
     yield Finding(

@@ -11,11 +11,11 @@ from kubesched.config.sources.flags import configuration_of_flags, election_flag
 from kubesched.config.sources.kinds import holds_configuration, is_configuration
 from kubesched.config.sources.objects import Input, InputObject, one_line
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
+from kubesched.config.types import lease_name
 from kubesched.documents import PlacedText, write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.known_flags import unknown_flags
 
-_LEASE_NAME: Final = "kubesched"  # of `kubesched scheduler`, see cli/leader_election.py
 _POLICY_KEY: Final = "policy.cfg"
 _ALGORITHM_SOURCE: Final = "algorithmsource"
 
@@ -218,4 +218,4 @@ def _file_name(path: str) -> str:
 
 def _lease_name(command: SchedulerCommand) -> str:
     """The Lease where neither the file nor a flag names one; "" for kube-scheduler's."""
-    return _LEASE_NAME if command.is_kubesched and "replace" not in command.flags else ""
+    return lease_name(replaces="replace" in command.flags) if command.is_kubesched else ""
