@@ -7,7 +7,7 @@ import pytest
 
 from kubesched.cluster import EventRecorder
 from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
-from kubesched.framework import RecordEvent
+from kubesched.framework import PluginEvents, RecordEvent, plugin_event
 from kubesched.testing import make_object, make_pod
 from tests.live.fake_api import FakeApi, on_a_loop
 
@@ -269,7 +269,9 @@ async def test_events_of_plugins_leave_half_of_the_room_to_the_scheduler():
     api = FakeApi()
     events = recorder(api)
     for number in range(600):
-        events.record(RecordEvent("Told", "Normal", "my-plugin", make_pod(f"p{number}"), "a", controller="gpu"))
+        events.record(
+            RecordEvent("Told", "Normal", "my-plugin", make_pod(f"p{number}"), "a", controller="gpu", is_of_plugin=True)
+        )
     assert events.n_dropped == 100
     events.record(failed())
     assert events.n_dropped == 100
@@ -281,10 +283,45 @@ async def test_events_of_plugins_leave_half_of_the_room_to_the_scheduler():
 async def test_an_event_of_a_plugin_has_its_name_and_may_be_about_any_object():
     api = FakeApi()
     events = recorder(api)
-    events.record(RecordEvent("Told", "Normal", "my-plugin", make_object("StorageClass", "s"), "a", controller="gpu"))
+    events.record(
+        RecordEvent(
+            "Told", "Normal", "my-plugin", make_object("StorageClass", "s"), "a", controller="gpu", is_of_plugin=True
+        )
+    )
     await events.finish()
     ((_, path, body),) = api.requests
     assert path == "/apis/events.k8s.io/v1/namespaces/default/events"
     assert (body["action"], body["reportingController"]) == ("my-plugin", "gpu")
     regarding = {name: body["regarding"][name] for name in ("apiVersion", "kind", "name")}
     assert regarding == {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "name": "s"}
+
+
+@on_a_loop
+async def test_an_event_may_be_about_an_object_of_any_kind():
+    api = FakeApi()
+    events = recorder(api)
+    quota = make_object("scheduling.example.com/v1/Quota", "team-a", namespace="teams")
+    events.record(plugin_event("my-plugin", "gpu", quota, "Warning", "Used", "All of it is used."))
+    await events.finish()
+    ((_, path, body),) = api.requests
+    assert path == "/apis/events.k8s.io/v1/namespaces/teams/events"
+    regarding = {name: body["regarding"][name] for name in ("apiVersion", "kind", "name", "namespace")}
+    assert regarding == {
+        "apiVersion": "scheduling.example.com/v1",
+        "kind": "Quota",
+        "name": "team-a",
+        "namespace": "teams",
+    }
+
+
+@on_a_loop
+async def test_events_of_plugins_are_equal_as_in_a_run_without_an_api_server():
+    api = FakeApi()
+    events, kept = recorder(api), PluginEvents()
+    for note in ("n1 is full", "n2 is full"):
+        for version in ("1", "2"):
+            pod = make_pod("p", metadata={"resourceVersion": version})
+            for record in (events.record, kept.record):
+                record(plugin_event("my-plugin", "gpu", pod, "Warning", "Full", note))
+    await events.finish()
+    assert len([method for method, _, _ in api.requests if method == "POST"]) == len(kept.events) == 2

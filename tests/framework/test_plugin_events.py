@@ -2,7 +2,8 @@
 
 import pytest
 
-from kubesched.framework import Plugin, PluginEvents, Status
+from kubesched.api import KubeObject, Unstructured
+from kubesched.framework import Plugin, PluginEvents, Status, logged_plugin_events
 from kubesched.framework.plugin_events import plugin_event
 from kubesched.simulator import Simulator
 from kubesched.testing import FakeCluster, make_node, make_pod
@@ -40,14 +41,43 @@ def test_what_an_api_server_refuses_is_refused_in_the_hook(changes, said):
         event(**changes)
 
 
-def test_equal_events_are_one_and_the_oldest_makes_room():
-    told = []
-    kept = PluginEvents(told.append)
+def test_equal_events_are_one_and_the_least_used_makes_room():
+    new = []
+    kept = PluginEvents(new.append)
     for number in range(1001):
         for _ in range(2):
-            kept.record(event(note=str(number)))
-    assert len(told) == 1001
-    assert [kept.events[0].note, kept.events[-1].note, len(kept.events)] == ["1", "1000", 1000]
+            kept.record(event(reason=f"A{number}"))
+            kept.record(event(reason="Always"))
+    assert len(new) == 1002
+    assert [kept.events[0].reason, kept.events[1].reason, kept.events[-1].reason] == ["Always", "A2", "A1000"]
+    assert len(kept.events) == 1000
+
+
+def test_the_first_note_counts_until_the_object_changes():
+    kept = PluginEvents()
+    for note in ("n1 is full", "n2 is full"):
+        kept.record(event(note=note))
+    kept.record(event(regarding=make_pod("p", metadata={"resourceVersion": "2"}), note="n3 is full"))
+    assert [one.note for one in kept.events] == ["n1 is full", "n3 is full"]
+
+
+def test_a_run_that_writes_no_events_logs_a_limited_number(caplog):
+    caplog.set_level("INFO", "kubesched.plugin")
+    events = logged_plugin_events(lambda: 0.0)
+    for _ in range(3):
+        for number in range(1500):
+            events.record(event(regarding=make_pod(f"p{number}")))
+    assert len(caplog.records) == 100
+
+
+class Odd(KubeObject, frozen=True):
+    pass
+
+
+@pytest.mark.parametrize("about", [Unstructured(), Unstructured(kind="Quota"), Odd()])
+def test_an_object_without_a_kind_is_refused_in_the_hook(about):
+    with pytest.raises(ValueError, match="an object that has an apiVersion and a kind; found"):
+        event(regarding=about)
 
 
 class Tells(Plugin):

@@ -29,6 +29,7 @@ from kubesched.api.kinds import (
     kind_named,
     kind_of,
     objects_of,
+    type_of,
 )
 from kubesched.api.meta import (
     KubeObject,
@@ -285,6 +286,7 @@ __all__ = [
     "qualified_name_faults",
     "requests_key",
     "requests_of",
+    "type_of",
     "whole_units",
     "workload_of",
     "workloads",

@@ -196,6 +196,14 @@ def kind_of(known: KubeObject) -> str:
     return known.kind_key if isinstance(known, Unstructured) else type(known).__name__
 
 
+def type_of(known: KubeObject) -> tuple[str, str]:
+    """ApiVersion and kind of an object, as others refer to it; two empty texts if they are not known."""
+    if isinstance(known, Unstructured):
+        return known.api_version, known.kind
+    kind = KINDS.get(type(known).__name__)
+    return ("", "") if kind is None else (kind.api_version, kind.name)
+
+
 _VERSION: Final = re.compile(r"v[1-9]\d*((alpha|beta)[1-9]\d*)?")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9.-]*")
 

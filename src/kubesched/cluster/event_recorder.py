@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KINDS, KubeObject, Pod, kind_of
+from kubesched.api import KubeObject, type_of
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.timing import Timing
 from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
@@ -121,7 +121,7 @@ class EventRecorder:
 
     def _is_full(self, event: RecordEvent | None = None) -> bool:
         """Whether too many writes wait for another one, or for an event of a plugin."""
-        is_of_plugin = event is not None and event.controller
+        is_of_plugin = event is not None and event.is_of_plugin
         return len(self._tasks) >= (_MAX_WAITING // 2 if is_of_plugin else _MAX_WAITING)
 
     def _report_drops(self) -> None:
@@ -192,7 +192,7 @@ class EventRecorder:
     # --- the object ---
 
     def _document(self, event: RecordEvent, stamp: str) -> dict[str, Any]:
-        regarding, controller = event.regarding, _controller(event)
+        regarding, controller = event.regarding, event.reporting_controller
         namespace = regarding.namespace or "default"
         return {
             "apiVersion": "events.k8s.io/v1",
@@ -215,15 +215,9 @@ class EventRecorder:
         return regarding.name[: _NAME_LIMIT - len(suffix)].rstrip(".-") + suffix  # parts end with a letter or a digit
 
 
-def _controller(event: RecordEvent) -> str:
-    """The scheduler that records it: for a victim, that of its preemptor."""
-    pod = event.related or event.regarding
-    return event.controller or (pod.scheduler_name if isinstance(pod, Pod) else "")
-
-
 def _reference(regarding: KubeObject) -> dict[str, str]:
-    kind = KINDS[kind_of(regarding)]
-    reference = {"apiVersion": kind.api_version, "kind": kind.name}
+    api_version, kind = type_of(regarding)
+    reference = {"apiVersion": api_version, "kind": kind}
     if regarding.namespace:
         reference["namespace"] = regarding.namespace
     metadata = regarding.metadata
@@ -232,12 +226,8 @@ def _reference(regarding: KubeObject) -> dict[str, str]:
 
 
 def _key_of(event: RecordEvent) -> _Key:
-    """What equal events have in common, in few bytes: a busy cluster has tens of thousands of events in six minutes."""
-    what = (event.type, event.action, event.reason, _controller(event))
-    metadata = event.regarding.metadata
-    about = (metadata.namespace, metadata.name, metadata.uid, metadata.resource_version)
-    text = msgspec.json.encode([*what, kind_of(event.regarding), *about])
-    return hashlib.blake2b(text, digest_size=16).digest()
+    """The key of its series in few bytes: a busy cluster has tens of thousands of events in six minutes."""
+    return hashlib.blake2b(msgspec.json.encode(event.series_key), digest_size=16).digest()
 
 
 def _micro_time(seconds: float) -> str:

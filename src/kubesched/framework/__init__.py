@@ -21,11 +21,12 @@ from kubesched.framework.events_to_register import EventRegistration, HintFuncti
 from kubesched.framework.fault_texts import answer_text, fault_place, fault_text, in_one_line, located_line
 from kubesched.framework.framework import Framework, PreFiltered
 from kubesched.framework.hooks import HOOKS, DependsOn
+from kubesched.framework.limited_log import LimitedLog
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import Handle, Plugin
 from kubesched.framework.plugin_client import PluginClient
-from kubesched.framework.plugin_events import PluginEvents, log_plugin_event
+from kubesched.framework.plugin_events import PluginEvents, logged_plugin_events, plugin_event
 from kubesched.framework.plugin_metrics import (
     SECONDS,
     PluginCounter,
@@ -84,6 +85,7 @@ __all__ = [
     "Handle",
     "HintFunction",
     "Hook",
+    "LimitedLog",
     "Logger",
     "NodeScore",
     "NodeSearch",
@@ -139,8 +141,9 @@ __all__ = [
     "keeps_equal",
     "kinds_read",
     "located_line",
-    "log_plugin_event",
+    "logged_plugin_events",
     "metric_name",
+    "plugin_event",
     "rejection_details",
     "strike_nodes",
 ]

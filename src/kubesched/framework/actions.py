@@ -5,7 +5,7 @@ The core does no I/O: it emits actions, or awaits them in binding-cycle hooks th
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod
+from kubesched.api import KubeObject, Pod, kind_of
 from kubesched.config import ExtenderConfig
 
 __all__ = [
@@ -92,6 +92,7 @@ class RecordEvent(Action, frozen=True):
         action: what was being done; of an event of a plugin, the name of the plugin.
         regarding: a pod, unless a plugin records the event.
         controller: the scheduler name of the profile, for an event of a plugin; empty for that of the pod.
+        is_of_plugin: whether a plugin records it for its users, with `handle.event`.
 
     Example:
         pod, _ = read_pod("pod.yaml")
@@ -105,6 +106,23 @@ class RecordEvent(Action, frozen=True):
     note: str
     related: Pod | None = None
     controller: str = ""
+    is_of_plugin: bool = False
+
+    @property
+    def reporting_controller(self) -> str:
+        """The scheduler that records it: for a victim, that of its preemptor."""
+        pod = self.related or self.regarding
+        return self.controller or (pod.scheduler_name if isinstance(pod, Pod) else "")
+
+    @property
+    def series_key(self) -> tuple[str, ...]:
+        """What equal events have in common, in every run. The first note counts; a changed object starts a new event.
+
+        Rule: client-go v1.36 tools/events, whose key has no note and the resourceVersion of the object.
+        """
+        about = self.regarding.metadata
+        what = (self.type, self.action, self.reason, self.reporting_controller, kind_of(self.regarding))
+        return (*what, about.namespace, about.name, about.uid, about.resource_version)
 
 
 class CallExtender(Action, frozen=True):

@@ -320,7 +320,9 @@ class Handle(Services, frozen=True, eq=False):
         """Record an event for users, from any hook; returns at once.
 
         A live scheduler writes it, and an extender with a cluster. Equal events become a series with a count, and too
-        many at once are dropped. An extender without a cluster logs it once. A simulation collects it.
+        many at once are dropped. An extender without a cluster logs it once, and a few of them in a minute. A
+        simulation collects it. Events are equal if they differ only in the note: the first note counts, so leave out
+        what changes from node to node.
 
         Args:
             regarding: what it is about, usually the pod; a node, or any object of the cluster.
@@ -332,7 +334,7 @@ class Handle(Services, frozen=True, eq=False):
 
         Example:
             def filter(self, state, pod, node):
-                self.handle.event(pod, "Warning", "NoLicense", f"No license for {node.name} is left.")
+                self.handle.event(pod, "Warning", "NoLicense", "No license is left.")
                 return Status.unschedulable("node(s) had no license")
         """
         self.record_event(plugin_event(self.plugin, self.profile, regarding, type, reason, note))

@@ -8,6 +8,7 @@ so their preemptor stays nominated, and each of its attempts is logged.
 """
 
 import logging
+import time
 from typing import Final
 
 from msgspec.structs import replace
@@ -19,11 +20,10 @@ from kubesched.framework import (
     CycleState,
     DeletePod,
     Plugin,
-    PluginEvents,
     Profile,
     RecordEvent,
     Status,
-    log_plugin_event,
+    logged_plugin_events,
 )
 from kubesched.setup import Setup, without_bind
 from kubesched.state import ClusterState
@@ -80,13 +80,13 @@ class DryRunWriter:
 
     def __init__(self, cluster_state: ClusterState) -> None:
         self._cluster_state = cluster_state
-        self._plugin_events = PluginEvents(log_plugin_event)
+        self._plugin_events = logged_plugin_events(time.monotonic)
 
     def emit(self, action: Action) -> None:
         """Log the event of a pod that fits nowhere, and those of plugins; the rest is logged where it is decided."""
         if not isinstance(action, RecordEvent):
             return
-        if action.controller:
+        if action.is_of_plugin:
             self._plugin_events.record(action)
         elif isinstance(action.regarding, Pod) and action.reason == _FAILED and self._waits(action.regarding):
             _LOG.info("unschedulable", extra={"pod": action.regarding.key, "reason": action.note})

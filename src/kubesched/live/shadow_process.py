@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from kubesched.cluster import ApiClient, ClusterWatch, PluginRequests
-from kubesched.framework import PluginEvents, Services, log_plugin_event
+from kubesched.framework import Services, logged_plugin_events
 from kubesched.live.cache_comparer import on_sigusr2
 from kubesched.live.dry_run import without_election
 from kubesched.live.endpoints import HealthChecks
@@ -55,7 +55,7 @@ async def run_shadow(
         services = Services(
             client=PluginRequests(client, "shadow mode writes nothing"),
             metrics_of=metrics.plugins.of,
-            record_event=PluginEvents(log_plugin_event).record,
+            record_event=logged_plugin_events(client.timing.monotonic).record,
         )
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took, services=services)
         raw_kinds = _without_extenders(setup).raw_kinds

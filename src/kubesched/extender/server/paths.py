@@ -9,14 +9,13 @@ from urllib.parse import unquote
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from kubesched.framework import LimitedLog
 from kubesched.serving import QuickHandler
 
 __all__ = ["BelowPrefix", "QuickBelowPrefix", "VerbPaths", "log_unknown_paths"]
 
 _VERBS: Final = ("filter", "prioritize", "preempt", "preemption", "bind")
 _STYLES: Final = ("predicates", "priorities")
-_WINDOW_SECONDS: Final = 60.0
-_LOGGED: Final = 8  # different warnings in a window
 _ADVICE: Final = "compare urlPrefix and the verbs in kube-scheduler's configuration"
 _LOG: Final = logging.getLogger("kubesched.extender")
 
@@ -92,37 +91,15 @@ class QuickBelowPrefix:
 
 def log_unknown_paths() -> Middleware:
     """Build the middleware that logs what is answered with 404: a warning for each path, a few in a minute."""
-    warnings = _Warnings()
+    warnings = LimitedLog(_LOG, "%d more requests of unknown paths were not logged", time.monotonic)
 
     @web.middleware
     async def log(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             return await handler(request)
         except web.HTTPNotFound as error:
-            warnings.note(f"{request.method} from {request.remote}: {(error.text or error.reason).rstrip()}")
+            text = (error.text or error.reason).rstrip()
+            warnings.note(f"{request.method} from {request.remote}: {text}; {_ADVICE}")
             raise
 
     return log
-
-
-class _Warnings:
-    """Logs each text once in a window, and no more than a few: clients choose the paths."""
-
-    def __init__(self) -> None:
-        self._texts: set[str] = set()
-        self._n_left_out = 0
-        self._ends = 0.0
-
-    def note(self, text: str) -> None:
-        """Log a text, or count it."""
-        now = time.monotonic()
-        if now >= self._ends:
-            if self._n_left_out:
-                _LOG.warning("%d more requests of unknown paths were not logged", self._n_left_out)
-            self._texts.clear()
-            self._n_left_out, self._ends = 0, now + _WINDOW_SECONDS
-        if text in self._texts or len(self._texts) >= _LOGGED:
-            self._n_left_out += 1
-            return
-        self._texts.add(text)
-        _LOG.warning("%s; %s", text, _ADVICE)

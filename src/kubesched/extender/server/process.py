@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import platform
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -32,7 +33,7 @@ from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.paths import QuickBelowPrefix, VerbPaths, log_unknown_paths
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.service import ExtenderService, add_routes
-from kubesched.framework import Bind, PluginEvents, Services, log_plugin_event
+from kubesched.framework import Bind, Services, logged_plugin_events
 from kubesched.metrics import MetricsOfPlugins
 from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.serving import HEALTH_PATHS, Server, ServerOptions, add_health, add_metrics, allow_clients, new_registry
@@ -108,7 +109,7 @@ async def run_extender(
         metrics = MetricsOfPlugins()
         services = Services(
             metrics_of=metrics.of,
-            record_event=PluginEvents(log_plugin_event).record if events is None else events.record,
+            record_event=logged_plugin_events(time.monotonic).record if events is None else events.record,
         )
         if for_plugins is not None:
             services = msgspec.structs.replace(services, client=PluginRequests(for_plugins))
