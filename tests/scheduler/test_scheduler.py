@@ -104,6 +104,33 @@ def test_a_gated_pod_is_not_tried_until_the_gate_opens() -> None:
     assert driven.attempt().node_name == "n"
 
 
+class Breaks(Plugin):
+    """Fails with a text that a test changes."""
+
+    text = "no file"
+
+    def pre_enqueue(self, pod):
+        raise RuntimeError(self.text)
+
+
+def test_a_gate_that_fails_is_logged_where_the_fault_changes(caplog: pytest.LogCaptureFixture) -> None:
+    gate = Breaks()
+    pods = [pending(name=name, metadata={"uid": name}) for name in ("a", "b")]
+    driven = Driven(gate, objects=pods)
+    for number in range(20):
+        driven.tell(make_node(f"n{number}"))
+        driven.tell(pending(name="a", metadata={"uid": "a", "resourceVersion": str(number)}, labels={"n": str(number)}))
+    assert (driven.counts, len(caplog.messages)) == ({"gated": 2}, 2)
+    gate.text = "no rights"
+    for number in range(20, 25):
+        driven.tell(make_node(f"n{number}"))
+    assert [text.partition(" (")[0] for text in caplog.messages] == [
+        f'pod default/{name} is not tried: running PreEnqueue plugin "Breaks": {text}'
+        for text in ("no file", "no rights")
+        for name in ("a", "b")
+    ]
+
+
 def test_a_pod_that_is_being_deleted_is_skipped() -> None:
     driven = Driven(objects=[make_node("n"), pending(metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})])
     decision = driven.attempt()

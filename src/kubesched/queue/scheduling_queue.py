@@ -80,6 +80,8 @@ class SchedulingQueue:
         sort_key: makes the key by which active pods are sorted, smallest first; it may depend on its argument only.
         less: the same as a comparison, for plugins that have no key; slower. Exactly one of the two is given.
         pre_enqueue: runs the PreEnqueue plugins of the pod's profile; None when no profile has any.
+        on_gate_fault: called with a pod and the status of the plugin that raised instead of an answer, where this
+            fault of the pod is not the last one.
         hints: scheduler name -> (event, plugin, hint) for all that the profile's plugins registered.
         initial_backoff: seconds of backoff after the first failed attempt; doubled with each further one.
         max_backoff: seconds that no backoff exceeds; 0 switches backoff off.
@@ -97,6 +99,7 @@ class SchedulingQueue:
         sort_key: Callable[[QueuedPodInfo], tuple[object, ...]] | None = None,
         less: Less | None = None,
         pre_enqueue: PreEnqueue | None = None,
+        on_gate_fault: Callable[[Pod, Status], None] | None = None,
         hints: Mapping[str, Iterable[tuple[ClusterEvent, str, HintFunction | None]]],
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
@@ -108,6 +111,7 @@ class SchedulingQueue:
         self._in_flight = InFlight()
         self._table = RequeueingTable(hints)
         self._pre_enqueue = pre_enqueue
+        self._on_gate_fault = on_gate_fault
         self._max_in_unschedulable = max_in_unschedulable
         self._next_flush = -math.inf
         self.nominator = Nominator() if nominator is None else nominator
@@ -391,6 +395,8 @@ class SchedulingQueue:
         if status is None or status.is_success:
             info.gating_plugin = info.gating_message = ""
             return True
+        if self._on_gate_fault is not None and status.place and status.located != info.gating_message:
+            self._on_gate_fault(info.pod, status)
         info.gating_plugin = status.plugin
         info.gating_message = status.located
         info.unschedulable_plugins.add(info.gating_plugin)

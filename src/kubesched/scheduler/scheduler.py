@@ -120,6 +120,7 @@ class Scheduler:
             sort_key=order.sort_key if order.has_key else None,
             less=None if order.has_key else order.less,
             pre_enqueue=self._pre_enqueue,
+            on_gate_fault=self._gate_fault,
             hints={name: registrations(one, self.extenders) for name, one in self.frameworks.items()},
             initial_backoff=initial_backoff,
             max_backoff=max_backoff,
@@ -203,11 +204,12 @@ class Scheduler:
         return current if isinstance(current, Pod) and current.uid == pod.uid else None
 
     def _pre_enqueue(self, pod: Pod, first: str) -> Status:
-        framework = self.frameworks[pod.scheduler_name]
-        status = framework.run_pre_enqueue(pod, first)
-        if status.place:  # nothing else says why the pod waits
-            framework.handle.logger.warning("pod %s is not tried: %s", pod.key, status.located)
-        return status
+        return self.frameworks[pod.scheduler_name].run_pre_enqueue(pod, first)
+
+    def _gate_fault(self, pod: Pod, status: Status) -> None:
+        """Log why the pod waits: nothing else says so."""
+        logger = self.frameworks[pod.scheduler_name].handle.logger
+        logger.warning("pod %s is not tried: %s", pod.key, status.located)
 
     # --- one pod ---
 
