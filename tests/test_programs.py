@@ -175,6 +175,40 @@ def test_a_mistake_is_the_message_and_the_code_of_the_command(tmp_path: Path, is
     assert 'did you mean "my-plugin"?' in text
 
 
+NOISY = """
+import sys, threading, warnings
+from kubesched import run_scheduler, serve_extender
+
+def plugins():
+    print("printed", file=sys.stderr)
+    warnings.warn("warned")
+    for target in (lambda: 1 / 0, lambda: sys.stderr.write("unfinished")):
+        thread = threading.Thread(target=target)
+        thread.start()
+        thread.join()
+    sys.stderr.write("unfinished, too")
+    raise END
+    yield
+
+PROGRAM(plugins=plugins(), log_json=True)
+"""
+
+
+@pytest.mark.parametrize("program", ["run_scheduler", "serve_extender"])
+@pytest.mark.parametrize(
+    ("end", "code", "last"),
+    [("RuntimeError('a bug')", 1, "RuntimeError: a bug"), ("KeyboardInterrupt", 130, ""), ("SystemExit(7)", 7, "")],
+)
+def test_with_log_json_standard_error_has_nothing_else(program: str, end: str, code: int, last: str) -> None:
+    source = NOISY.replace("END", end).replace("PROGRAM", program)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=30)
+    said = [record["message"] + record.get("exception", "") for record in map(json.loads, done.stderr.splitlines())]
+    for text in ("printed", "warned", "ZeroDivisionError", last):
+        assert any(text in message for message in said), said
+    assert {"unfinished", "unfinished, too"} <= set(said)
+    assert done.returncode == code
+
+
 ELSEWHERE = HEADER + "profiles: [{schedulerName: mine}]\n"
 NAMED = ELSEWHERE + "leaderElection: {resourceName: kube-scheduler}\n"
 

@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_m
 from kubesched.extender.server import Extender, ExtenderOptions, advice, run_extender
 from kubesched.live import EndpointOptions, LiveScheduler, SchedulerOptions, serves_default_scheduler
 from kubesched.live import run_scheduler as run_live
-from kubesched.serving import Server, set_up_logging
+from kubesched.serving import Server, only_json_lines, set_up_logging
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
 from kubesched.version import VERSION
@@ -62,7 +62,8 @@ def run_scheduler(
             `options.replaces`. A KubeSchedulerConfiguration always names one.
         options: which cluster, and where health and metrics are served. By default, the cluster of the kubeconfig or of
             this pod, and the port 10259 of 127.0.0.1.
-        log_json: log JSON lines.
+        log_json: log JSON lines. Standard error then has nothing else until the function returns; an exception that
+            is not listed here ends the process with 1.
     Raises:
         SystemExit: 2 after invalid input, or if a plugin does not start, with one message on standard error; 1 after
             the lease is lost; 130 after Ctrl-C. After SIGTERM, the function returns.
@@ -98,7 +99,7 @@ def serve_extender(
     Args:
         configuration, plugins, plugin_args: as for load_configuration; the default plugins run in kube-scheduler.
         options: the port (8888 of 127.0.0.1 by default), and the cluster: `is_watched=True` watches one.
-        log_json: log JSON lines.
+        log_json: as for run_scheduler.
     Raises:
         SystemExit: as run_scheduler, but for the lease.
 
@@ -116,18 +117,19 @@ def serve_extender(
 @contextmanager
 def _exit_codes(*, log_json: bool) -> Iterator[None]:
     """End the process as a command does; the message of an error is a log line where these are JSON."""
-    try:
-        yield
-    except LeaseLostError:  # the log says so
-        raise SystemExit(_LEASE_LOST) from None
-    except KubeschedError as error:
-        if log_json:
-            logging.getLogger("kubesched").error("%s", error)
-        else:
-            sys.stderr.write(f"{error_message(str(error))}\n")
-        raise SystemExit(_BAD_INPUT) from error
-    except KeyboardInterrupt:
-        raise SystemExit(_INTERRUPTED) from None
+    with only_json_lines() if log_json else nullcontext():
+        try:
+            yield
+        except LeaseLostError:  # the log says so
+            raise SystemExit(_LEASE_LOST) from None
+        except KubeschedError as error:
+            if log_json:
+                logging.getLogger("kubesched").error("%s", error)
+            else:
+                sys.stderr.write(f"{error_message(str(error))}\n")
+            raise SystemExit(_BAD_INPUT) from error
+        except KeyboardInterrupt:
+            raise SystemExit(_INTERRUPTED) from None
 
 
 def set_up_scheduler(

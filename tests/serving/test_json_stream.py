@@ -39,6 +39,33 @@ def test_lines_of_threads_do_not_mix() -> None:
     assert [json.loads(line)["message"] for line in target.getvalue().splitlines()] == ["other", "main goes on"]
 
 
+def begun_by_threads(stream: JsonStream, *texts: str) -> None:
+    for text in texts:
+        thread = threading.Thread(target=stream.write, args=(text,))
+        thread.start()
+        thread.join()
+
+
+def test_the_last_line_of_a_thread_is_logged_after_its_end() -> None:
+    target = io.StringIO()
+    stream = JsonStream(target)
+    begun_by_threads(stream, "first", "second")
+    stream.write("main ")
+    begun_by_threads(stream, "third")
+    stream.finish()
+    stream.finish()
+    said = [json.loads(line)["message"] for line in target.getvalue().splitlines()]
+    assert sorted(said) == ["first", "main ", "second", "third"]
+
+
+def test_what_a_thread_left_is_not_kept() -> None:
+    stream = JsonStream(io.StringIO())
+    begun_by_threads(stream, *["x"] * 50)
+    assert stream.n_unfinished <= 1
+    stream.finish()
+    assert stream.n_unfinished == 0
+
+
 def test_a_stream_that_cannot_be_written_does_not_loop() -> None:
     class Full(io.StringIO):
         def write(self, text: str) -> int:

@@ -32,46 +32,64 @@ class JsonStream(io.TextIOBase):
         self.target = target
         self._handler = logging.StreamHandler(target)
         self._handler.setFormatter(JsonLines())
-        self._of_thread = threading.local()  # an unfinished line, and whether the thread is writing a record
+        self._unfinished: dict[threading.Thread, str] = {}  # the line that a thread has begun
+        self._of_thread = threading.local()  # whether the thread is writing a record
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # a read-only attribute in typeshed
-        """That of JSON."""
+        """UTF-8, the encoding of JSON."""
         return "utf-8"
 
     @property
     def buffer(self) -> "_Bytes":
-        """The same for bytes."""
+        """A binary stream for the same lines."""
         return _Bytes(self)
 
     def writable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def isatty(self) -> bool:
-        """It is not one."""
+        """Return False: nobody reads JSON lines in a terminal."""
         return False
 
     def fileno(self) -> int:
-        """The file behind it."""
+        """The file descriptor of the target."""
         return self.target.fileno()
 
     def write(self, text: str) -> int:
-        """Log the lines that this ends."""
-        rest = getattr(self._of_thread, "rest", "") + text
+        """Log the lines that this text ends. The line that a thread leaves unfinished is logged after its end."""
+        thread = threading.current_thread()
+        rest = self._unfinished.pop(thread, "") + text
         *lines, rest = rest.split("\n")
         while len(rest) > _LONGEST_LINE:
             lines.append(rest[:_LONGEST_LINE])
             rest = rest[_LONGEST_LINE:]
-        self._of_thread.rest = rest
+        if rest:
+            self._unfinished[thread] = rest
         for line in lines:
-            if line.strip():
-                self.log(logging.INFO, line.rstrip("\r"))
+            self._log_line(line)
+        self._finish_lines(of_ended=True)
         return len(text)
 
     def finish(self) -> None:
-        """Log what this thread has written of a line."""
-        self.write("\n")
+        """Log the unfinished lines of all threads."""
+        self._finish_lines(of_ended=False)
+
+    @property
+    def n_unfinished(self) -> int:
+        """How many unfinished lines are kept."""
+        return len(self._unfinished)
+
+    def _finish_lines(self, *, of_ended: bool) -> None:
+        """Log unfinished lines: of the threads that have ended, or of all."""
+        for thread in list(self._unfinished):
+            if not (of_ended and thread.is_alive()):
+                self._log_line(self._unfinished.pop(thread, ""))
+
+    def _log_line(self, line: str) -> None:
+        if line.strip():
+            self.log(logging.INFO, line.rstrip("\r"))
 
     def log(self, level: int, message: str, error: BaseException | None = None, logger: str = _OUTPUT) -> None:
         """Write a record, whatever LOG_LEVEL is."""
