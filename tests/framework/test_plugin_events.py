@@ -128,3 +128,16 @@ def test_a_run_without_an_api_server_says_so():
     simulator = Simulator([*NODES, POD], plugins=[Writes])
     (placement,) = simulator.run().placements
     assert "PATCH /api/v1/nodes/n1: this run has no API server; a live scheduler has one" in placement.message
+
+
+class Counts(Plugin):
+    def score(self, state, pod, node):
+        self.handle.metrics.counter("scores", "Scores.", labels=("node",)).add()
+        return 1
+
+
+def test_a_simulation_finds_a_wrong_use_of_metrics():
+    (placement,) = Simulator([*NODES, POD], plugins=[Counts]).run().placements
+    assert (
+        "kubesched_plugin_Counts_scores: found 0 label values; expected one for each label (node)" in placement.message
+    )

@@ -5,7 +5,7 @@ import logging
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from kubesched.framework.plugin_metrics import NoMetrics
+from kubesched.framework import Services
 from kubesched.metrics import MetricsOfPlugins
 
 
@@ -76,7 +76,9 @@ def test_a_gauge_that_is_removed_makes_room():
     assert metrics.samples() == {'kubesched_plugin_Mine_load{node="last"}': 7.0}
 
 
-@pytest.mark.parametrize("offered", [MetricsOfPlugins().of("Mine"), NoMetrics("Mine")], ids=["kept", "not kept"])
+@pytest.mark.parametrize(
+    "offered", [MetricsOfPlugins().of("Mine"), Services().metrics_of("Mine")], ids=["kept", "not kept"]
+)
 @pytest.mark.parametrize(
     ("name", "labels", "said"),
     [
@@ -97,36 +99,88 @@ def test_names_are_checked_in_every_run(offered, name, labels, said):
             make(name, "Text.", labels=labels)
 
 
-def test_one_name_is_one_metric():
-    metrics = MetricsOfPlugins()
-    metrics.of("a-b").counter("calls", "Calls.", labels=("node",))
+RUNS = pytest.mark.parametrize(
+    "of", [lambda: MetricsOfPlugins().of, lambda: Services().metrics_of], ids=["live", "simulated"]
+)
+
+
+@RUNS
+def test_one_name_is_one_metric_in_every_run(of):
+    mine = of()("a-b")
+    mine.counter("calls", "Calls.", labels=("node",))
+    mine.histogram("sizes", "Sizes.", buckets=(1, 2))
     for again in (
-        lambda: metrics.of("a-b").counter("calls", "Calls."),
-        lambda: metrics.of("a-b").gauge("calls", "Calls.", labels=("node",)),
-        lambda: metrics.of("a.b").counter("calls", "Calls.", labels=("node",)),
+        lambda: mine.counter("calls", "Calls."),
+        lambda: mine.gauge("calls", "Calls.", labels=("node",)),
+        lambda: mine.histogram("sizes", "Sizes.", buckets=(1, 3)),
     ):
-        with pytest.raises(ValueError, match="kubesched_plugin_a_b_calls exists, of another plugin or kind"):
+        with pytest.raises(ValueError, match=r"kubesched_plugin_a_b_\w+ exists, of another plugin or kind"):
             again()
 
 
-def test_a_wrong_use_fails_in_the_hook_and_not_on_the_page():
-    metrics = MetricsOfPlugins()
-    mine = metrics.of("Mine")
-    counter = mine.counter("calls", "Calls \ud800", labels=("node",))
-    with pytest.raises(ValueError, match=r"found 2 label values; expected one for each label \(node\)"):
-        counter.add("a", "b")
+@RUNS
+def test_names_of_two_plugins_may_not_meet_on_the_page(of):
+    offered = of()
+    offered("a-b").counter("calls", "Calls.", labels=("node",))
+    with pytest.raises(ValueError, match="kubesched_plugin_a_b_calls exists, of another plugin or kind"):
+        offered("a.b").counter("calls", "Calls.", labels=("node",))
+
+
+@RUNS
+def test_a_plugin_has_a_hundred_metrics_in_every_run(of):
+    offered = of()
+    mine = offered("Mine")
+    for number in range(100):
+        mine.counter(f"c{number}", "Calls.")
+    for make in (mine.counter, mine.gauge, mine.histogram):
+        with pytest.raises(ValueError, match="the metric more: the plugin Mine has 100 metrics, and may not have more"):
+            make("more", "More.")
+    assert mine.counter("c7", "Calls.") is not None
+    assert offered("Other").counter("calls", "Calls.") is not None
+
+
+@RUNS
+def test_a_wrong_use_fails_in_the_hook_in_every_run(of):
+    mine = of()("Mine")
+    counter, gauge = (make("a" + make.__name__, "A.", labels=("node",)) for make in (mine.counter, mine.gauge))
+    sizes = mine.histogram("sizes", "Sizes.")
+    for use in (lambda: counter.add("a", "b"), lambda: gauge.set(1, "a", "b"), lambda: gauge.remove("a", "b")):
+        with pytest.raises(ValueError, match=r"found 2 label values; expected one for each label \(node\)"):
+            use()
+    with pytest.raises(ValueError, match=r"found 1 label values; expected one for each label \(none\)"):
+        sizes.observe(1, "a")
     with pytest.raises(TypeError, match="the label value 3 is not a text"):
         counter.add(3)
     with pytest.raises(ValueError, match="a counter only grows; found -1"):
         counter.add("a", n=-1)
     with pytest.raises(ValueError, match="expected up to 100 ascending numbers"):
         mine.histogram("size", "Size.", buckets=(2, 1))
-    with pytest.raises(ValueError, match="could not convert"):
-        mine.gauge("load", "Load.").set("high")
-    counter.add("\ud800")
+    for use in (lambda: gauge.set("high", "a"), lambda: sizes.observe("high")):
+        with pytest.raises(ValueError, match="could not convert"):
+            use()
+
+
+def test_any_text_is_on_the_page():
+    metrics = MetricsOfPlugins()
+    metrics.of("Mine").counter("calls", "Calls \ud800", labels=("node",)).add("\ud800")
     assert 'kubesched_plugin_Mine_calls_total{node="?"} 1.0' in page(metrics)
 
 
-@pytest.mark.parametrize("use", [lambda m: m.counter("a", "").add("x", n=3), lambda m: m.gauge("a", "").set(1, "x")])
+def test_a_gauge_beyond_the_bound_is_left_out_and_said_once(caplog):
+    metrics = MetricsOfPlugins()
+    gauge = metrics.of("Mine").gauge("load", "Load.", labels=("node",))
+    for number in range(510):
+        gauge.set(number, f"n{number}")
+    assert len(metrics.samples()) == 500
+    (line,) = caplog.messages
+    assert line.endswith("_load has 500 combinations of label values; further ones are left out, such as n500")
+    gauge.remove("n509")
+    gauge.remove("n0")
+    gauge.set(1, "n509")
+    assert len(metrics.samples()) == 500
+    assert metrics.samples()['kubesched_plugin_Mine_load{node="n509"}'] == 1
+
+
+@pytest.mark.parametrize("use", [lambda m: m.counter("a", "", ["b"]).add("x", n=3), lambda m: m.gauge("a", "").set(1)])
 def test_without_a_page_nothing_happens(use):
-    assert use(NoMetrics("Mine")) is None
+    assert use(Services().metrics_of("Mine")) is None

@@ -29,10 +29,14 @@ from kubesched.framework.plugin_client import PluginClient
 from kubesched.framework.plugin_events import PluginEvents, logged_plugin_events, plugin_event
 from kubesched.framework.plugin_metrics import (
     SECONDS,
+    MetricShapes,
     PluginCounter,
     PluginGauge,
     PluginHistogram,
     PluginMetrics,
+    buckets_of,
+    check_increase,
+    check_label_values,
     metric_name,
 )
 from kubesched.framework.preemption_plan import strike_nodes
@@ -87,6 +91,7 @@ __all__ = [
     "Hook",
     "LimitedLog",
     "Logger",
+    "MetricShapes",
     "NodeScore",
     "NodeSearch",
     "NominatedPods",
@@ -128,6 +133,9 @@ __all__ = [
     "WhatIf",
     "WriteObject",
     "answer_text",
+    "buckets_of",
+    "check_increase",
+    "check_label_values",
     "checked",
     "data_notes",
     "default_normalize",

@@ -15,7 +15,7 @@ from kubesched.framework.actions import Action, ActionDone, RecordEvent
 from kubesched.framework.clock import Clock
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin_client import NoClient, PluginClient
-from kubesched.framework.plugin_metrics import NoMetrics, PluginMetrics
+from kubesched.framework.plugin_metrics import MetricShapes, NoMetrics, PluginMetrics
 from kubesched.framework.status import Status, VictimsOf
 from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.state import NodeColumns, PodInfo, Snapshot
@@ -92,6 +92,12 @@ def _no_event(event: RecordEvent) -> None:
     """This run keeps no events."""
 
 
+def _no_metrics() -> Callable[[str], PluginMetrics]:
+    """Metrics that are checked and not kept."""
+    shapes = MetricShapes()
+    return lambda plugin: NoMetrics(plugin, shapes)
+
+
 class _NoQueue:
     """Warns once that a run has no queue, in the name of the plugin that asked."""
 
@@ -119,5 +125,5 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     preempting: Container[str] = ()
     extenders: CalledExtenders | None = None
     client: PluginClient = NoClient()
-    metrics_of: Callable[[str], PluginMetrics] = NoMetrics
+    metrics_of: Callable[[str], PluginMetrics] = msgspec.field(default_factory=_no_metrics)
     record_event: Callable[[RecordEvent], None] = _no_event

@@ -1,26 +1,34 @@
 """Keeps the metrics of plugins, and shows them on the page of a driver.
 
 A plugin may use any label values, so the combinations of each metric are bounded: what comes after the first 500 is
-counted under the value `other`. A log line says so, once for each metric.
+counted under the value `other`. Gauges of several objects have no common value, so further gauges are left out. A log
+line says so, once for each metric. The number of metrics is bounded by MetricShapes.
 """
 
 import logging
-import math
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from typing import Any, Final
 
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from kubesched.framework import SECONDS, PluginCounter, PluginGauge, PluginHistogram, PluginMetrics, metric_name
+from kubesched.framework import (
+    SECONDS,
+    MetricShapes,
+    PluginCounter,
+    PluginGauge,
+    PluginHistogram,
+    PluginMetrics,
+    buckets_of,
+    check_increase,
+    check_label_values,
+)
 from kubesched.metrics.families import Counters, Histograms, Levels
 
 __all__ = ["MetricsOfPlugins"]
 
 _MAX_SERIES: Final = 500  # of one metric
 _OTHER: Final = "other"
-_MAX_BUCKETS: Final = 100
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
 
@@ -28,15 +36,16 @@ class MetricsOfPlugins(Collector):
     """The metrics of all plugins of a process. Methods of the metrics belong to one thread, `collect` to any."""
 
     def __init__(self) -> None:
-        self._metrics: dict[str, tuple[object, _Kept]] = {}
+        self._metrics: dict[str, _Kept] = {}
+        self._shapes = MetricShapes()
 
     def of(self, plugin: str) -> PluginMetrics:
         """What the handle of a plugin offers."""
-        return _OfOne(plugin, self._metrics)
+        return _OfOne(plugin, self._shapes, self._metrics)
 
     def collect(self) -> Iterable[Metric]:
         """Everything that plugins have counted."""
-        for _, kept in list(self._metrics.values()):
+        for kept in list(self._metrics.values()):
             yield kept.family()
 
     def samples(self) -> dict[str, float]:
@@ -52,46 +61,41 @@ def _line(name: str, labels: dict[str, str]) -> str:
 
 
 class _LabelValues:
-    """The combinations of label values of one metric."""
+    """The combinations of label values of one metric.
 
-    def __init__(self, name: str, labels: tuple[str, ...]) -> None:
+    Args:
+        has_rest: whether those beyond the bound count together.
+    """
+
+    def __init__(self, name: str, labels: tuple[str, ...], *, has_rest: bool = True) -> None:
+        self._rest = (_OTHER,) * len(labels) if has_rest else None
         self._name = name
         self._labels = labels
         self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._is_told = False
+        self._has_warned = False
 
-    def __call__(self, values: tuple[str, ...]) -> tuple[str, ...]:
-        """The values to count under."""
+    def __call__(self, values: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The values to count under; None for nothing."""
         known = self._known.get(values)
         return self._new(values) if known is None else known
 
-    def remove(self, values: tuple[str, ...]) -> tuple[str, ...]:
-        """Make room for others. Returns: what was counted under."""
-        return self._known.pop(values, values)
+    def remove(self, values: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Make room for others. Returns: what was counted under; None for nothing."""
+        check_label_values(self._name, self._labels, values)
+        return self._known.pop(values, None)
 
-    def _new(self, values: tuple[str, ...]) -> tuple[str, ...]:
-        if len(values) != len(self._labels):
-            expected = ", ".join(self._labels) or "none"
-            raise ValueError(
-                f"{self._name}: found {len(values)} label values; expected one for each label ({expected})"
-            )
-        for value in values:
-            if not isinstance(value, str):
-                raise TypeError(f"{self._name}: the label value {value!r:.80} is not a text")
+    def _new(self, values: tuple[str, ...]) -> tuple[str, ...] | None:
+        check_label_values(self._name, self._labels, values)
         if len(self._known) < _MAX_SERIES:
             shown = tuple(map(_utf8, values))
             self._known[values] = shown
             return shown
-        if not self._is_told:
-            self._is_told = True
-            _LOG.warning(
-                "%s has %d combinations of label values; further ones count as %s, such as %s",
-                self._name,
-                _MAX_SERIES,
-                _OTHER,
-                ", ".join(values),
-            )
-        return (_OTHER,) * len(values)
+        if not self._has_warned:
+            self._has_warned = True
+            what = "are left out" if self._rest is None else f"count as {_OTHER}"
+            text = "%s has %d combinations of label values; further ones %s, such as %s"
+            _LOG.warning(text, self._name, _MAX_SERIES, what, ", ".join(values))
+        return self._rest
 
 
 class _Counter(PluginCounter):
@@ -102,24 +106,27 @@ class _Counter(PluginCounter):
 
     def add(self, *labels: str, n: int = 1) -> None:
         """Count n more."""
-        if n < 0:
-            raise ValueError(f"a counter only grows; found {n}")
-        self._counters.add(*self._values(labels), n=n)
+        check_increase(n)
+        if (values := self._values(labels)) is not None:
+            self._counters.add(*values, n=n)
 
 
 class _Gauge(PluginGauge):
     def __init__(self, name: str, text: str, labels: tuple[str, ...]) -> None:
-        self._values = _LabelValues(name, labels)
+        self._values = _LabelValues(name, labels, has_rest=False)
         self._levels = Levels(name, text, labels)
         self.family = self._levels.family
 
     def set(self, value: float, *labels: str) -> None:
         """Set the number."""
-        self._levels.set(float(value), *self._values(labels))
+        number = float(value)
+        if (values := self._values(labels)) is not None:
+            self._levels.set(number, *values)
 
     def remove(self, *labels: str) -> None:
         """Forget the number."""
-        self._levels.remove(*self._values.remove(labels))
+        if (values := self._values.remove(labels)) is not None:
+            self._levels.remove(*values)
 
 
 class _Histogram(PluginHistogram):
@@ -130,7 +137,9 @@ class _Histogram(PluginHistogram):
 
     def observe(self, value: float, *labels: str) -> None:
         """Count a value."""
-        self._histograms.of(*self._values(labels)).observe(float(value))
+        number = float(value)
+        if (values := self._values(labels)) is not None:
+            self._histograms.of(*values).observe(number)
 
 
 _Kept = _Counter | _Gauge | _Histogram
@@ -139,8 +148,9 @@ _Kept = _Counter | _Gauge | _Histogram
 class _OfOne(PluginMetrics):
     """The metrics of one plugin."""
 
-    def __init__(self, plugin: str, metrics: dict[str, tuple[object, _Kept]]) -> None:
+    def __init__(self, plugin: str, shapes: MetricShapes, metrics: dict[str, _Kept]) -> None:
         self._plugin = plugin
+        self._shapes = shapes
         self._metrics = metrics
 
     def counter(self, name: str, text: str, labels: Sequence[str] = ()) -> PluginCounter:
@@ -157,31 +167,17 @@ class _OfOne(PluginMetrics):
         self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = SECONDS
     ) -> PluginHistogram:
         """A histogram."""
-        histogram: PluginHistogram = self._metric(_Histogram, name, text, labels, _bounds(name, buckets))
+        histogram: PluginHistogram = self._metric(_Histogram, name, text, labels, buckets_of(name, buckets))
         return histogram
 
     def _metric(self, kind: Callable[..., Any], name: str, text: str, labels: Sequence[str], *further: object) -> Any:
         """The metric that the plugin has already, in this profile or another, or a new one."""
-        full_name = metric_name(self._plugin, name, labels)
-        shape = (self._plugin, kind, tuple(labels), further)
+        full_name = self._shapes.check(self._plugin, kind.__name__, name, labels, further)
         if full_name not in self._metrics:
-            self._metrics[full_name] = shape, kind(full_name, _utf8(text), tuple(labels), *further)
-        known, metric = self._metrics[full_name]
-        if known != shape:
-            raise ValueError(
-                f"{full_name} exists, of another plugin or kind, or with other labels or buckets; rename it"
-            )
-        return metric
+            self._metrics[full_name] = kind(full_name, _utf8(text), tuple(labels), *further)
+        return self._metrics[full_name]
 
 
 def _utf8(text: str) -> str:
     """The text without what UTF-8 cannot write, which would cost the whole page."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _bounds(name: str, buckets: Sequence[float]) -> tuple[float, ...]:
-    bounds = tuple(map(float, buckets))
-    is_ascending = all(a < b for a, b in pairwise(bounds))
-    if not (0 < len(bounds) <= _MAX_BUCKETS and is_ascending and all(map(math.isfinite, bounds))):
-        raise ValueError(f"buckets of {name}: found {buckets!r:.80}; expected up to {_MAX_BUCKETS} ascending numbers")
-    return bounds
