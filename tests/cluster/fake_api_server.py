@@ -58,9 +58,9 @@ class FakeApiServer:
     def asked_for(self, method: str, path: str = "") -> list[Asked]:
         return [a for a in self.asked if a.method == method and (not path or a.path == path)]
 
-    async def until_asked(self, method: str, times: int) -> None:
+    async def until_asked(self, method: str, times: int, path: str = "") -> None:
         """Wait for the last of so many requests."""
-        while len(self.asked_for(method)) < times:
+        while len(self.asked_for(method, path)) < times:
             self._came.clear()
             await self._came.wait()
 

@@ -10,7 +10,8 @@ import pytest
 import yaml
 from aiohttp import web
 
-from kubesched.cluster import list_path
+from kubesched.api import EventType, WatchEvent
+from kubesched.cluster import ApiClient, find_access, list_path
 from kubesched.errors import InputError
 from kubesched.live import SchedulerOptions, other_scheduler, run_scheduler
 from kubesched.live.lease import is_replica, new_identity
@@ -18,7 +19,8 @@ from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.cluster.fake_api_server import Answer, FakeApiServer, line, objects, says, status, stream
 from tests.cluster.fake_timing import run
-from tests.live.test_process import HEADER, kubeconfig_of
+from tests.live.leases import LeaseServer
+from tests.live.test_process import HEADER, answering, kubeconfig_of
 
 pytestmark = pytest.mark.usefixtures("collector")
 
@@ -161,10 +163,9 @@ def candidate(server: FakeApiServer, folder: Path, configuration: dict[str, Any]
         async with server:
             options: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)))
             running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
-            async with asyncio.timeout(20):
-                while len(server.asked_for("GET", lease)) <= 8:  # more than the check alone
-                    assert not running.done(), running.exception()
-                    await asyncio.sleep(0.02)
+            is_candidate = asyncio.create_task(server.until_asked("GET", 9, lease))  # more than by the check alone
+            await asyncio.wait((running, is_candidate), return_when=asyncio.FIRST_COMPLETED, timeout=20)
+            assert is_candidate.done()
             stop.set()
             await running
 
@@ -202,12 +203,55 @@ def test_a_pod_that_is_created_on_its_node_was_bound_by_nobody(tmp_path: Path) -
     assert run(start(server, tmp_path, NO_ELECTION)) == ""
 
 
-def test_nothing_is_kept_of_pods_after_the_start() -> None:
-    events: list[Any] = []
-    other = other_scheduler.OtherScheduler(None, None, events.extend)  # type: ignore[arg-type]
-    other._pending = None
-    other([object()])  # type: ignore[list-item]
-    assert len(events) == 1
+def test_bindings_after_the_check_are_passed_on_and_stop_nobody(tmp_path: Path) -> None:
+    waits, bound = (make_pod("web-1", namespace="dev", node=node, metadata={"uid": "u"}) for node in ("", "n1"))
+    events = [WatchEvent(EventType.ADDED, "Pod", waits), WatchEvent(EventType.MODIFIED, "Pod", bound)]
+    passed: list[WatchEvent] = []
+
+    async def story() -> None:
+        election = set_up().configuration.leader_election
+        async with (server := FakeApiServer()), ApiClient(find_access(str(kubeconfig_of(server, tmp_path)))) as client:
+            other = other_scheduler.OtherScheduler(client, election, passed.extend)
+            await other.check(None)
+            other(events)
+            await other.check(None)
+
+    run(story())
+    assert passed == events
+
+
+def test_a_standby_that_leads_looks_for_a_kube_scheduler_again(tmp_path: Path) -> None:
+    server, ours = FakeApiServer(), LeaseServer()
+    a_cluster(server)
+    renewed, missing = held(KUBE_SCHEDULER, renewed=True), status(404, "NotFound", "there is no such lease")
+
+    async def of_theirs(request: web.Request) -> web.StreamResponse:
+        return await (renewed if ours.lease is not None else missing)(request)
+
+    server.on("GET", f"{LEASES}/kube-scheduler", of_theirs)
+    for method, path in (("GET", f"{LEASES}/kubesched"), ("PUT", f"{LEASES}/kubesched"), ("POST", LEASES)):
+        server.on(method, path, answering(ours))
+    told = run(start(server, tmp_path))
+    assert f"{KUBE_SCHEDULER} renews the Lease kube-system/kube-scheduler" in told
+    assert ours.lease is not None
+    assert not ours.lease["spec"]["holderIdentity"]  # given back
+
+
+def test_a_lease_that_a_removed_kube_scheduler_left_costs_its_duration_once(tmp_path: Path) -> None:
+    async def story() -> list[int]:
+        election = set_up().configuration.leader_election
+        server = FakeApiServer()
+        server.on("GET", f"{LEASES}/kube-scheduler", held(KUBE_SCHEDULER, renewed=False))
+        async with server, ApiClient(find_access(str(kubeconfig_of(server, tmp_path)))) as client:
+            other = other_scheduler.OtherScheduler(client, election, lambda events: None)
+            await other.check(None)
+            n = len(server.asked)
+            await other.look_again()
+            return [n, len(server.asked)]
+
+    before, after = run(story())
+    assert before > 1
+    assert after == before + 1
 
 
 def test_a_lease_shows_whether_a_kubesched_holds_it() -> None:

@@ -16,7 +16,7 @@ from kubesched.api import EventType, Pod, WatchEvent
 from kubesched.cluster import ApiClient
 from kubesched.config import DEFAULT_SCHEDULER_NAME, KUBE_SCHEDULER_LEASE, LeaderElectionConfiguration
 from kubesched.errors import ClusterError, InputError
-from kubesched.live.lease import LeaseLock, is_replica
+from kubesched.live.lease import LeaseLock, LeaseSpec, is_replica
 
 __all__ = ["OtherScheduler", "serves_default_scheduler"]
 
@@ -54,6 +54,7 @@ class OtherScheduler:
         self._election = election
         self._sink = sink
         self._pending: set[str] | None = set()  # uids of pods that had no node; None after the check
+        self._unrenewed: dict[str, LeaseSpec] = {}  # Leases that stayed as they are for their duration, by label
         self._bound: Pod | None = None  # the first pod that got its node from somebody else
 
     def __call__(self, events: list[WatchEvent]) -> None:
@@ -81,6 +82,14 @@ class OtherScheduler:
             raise several.exceptions[0] from None
         finally:
             self._pending = None
+
+    async def look_again(self) -> None:
+        """Look at kube-scheduler's Lease once more, for a process that has waited long between `check` and leading.
+
+        Raises:
+            InputError: somebody else renews it by now.
+        """
+        await self._look_for_kube_scheduler()
 
     # --- leases ---
 
@@ -118,7 +127,7 @@ class OtherScheduler:
                 await timing.sleep(4 * _PAUSE_SECONDS)
                 continue
             holder = (lease and lease.spec.holder_identity) or ""
-            if lease is None or not holder:
+            if lease is None or not holder or self._unrenewed.get(lock.label) == lease.spec:
                 return ""
             if first is None:
                 first = lease.spec
@@ -126,6 +135,7 @@ class OtherScheduler:
             if lease.spec != first or is_known(holder):
                 return holder
             if timing.monotonic() >= end:
+                self._unrenewed[lock.label] = lease.spec
                 return ""
             await timing.sleep(_PAUSE_SECONDS)
 

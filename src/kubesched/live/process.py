@@ -302,6 +302,8 @@ async def _lead(
         await election.lead()
     await get_ready(watch, live.feed, live.scheduler.frameworks.values())
     await election.lead()
+    if other is not None:
+        await other.look_again()
     on_ready(live)
     await live.run()
 
