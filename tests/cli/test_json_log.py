@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+import threading
 import urllib.error
 import urllib.request
 from contextlib import suppress
@@ -81,23 +81,23 @@ def port() -> int:
 
 def lived(words: list[str], folder: Path, until: str, story: Any = lambda: None) -> list[dict[str, Any]]:
     """Run a command until its log has a text and a story has been told. Returns: the records of its log."""
-    log = folder / "log"
     environ = {**os.environ, "PYTHONWARNINGS": "default"}
-    with log.open("wb") as file, (folder / "out").open("wb") as out:
+    log: list[str] = []
+    with (folder / "out").open("wb") as out:
         command = [sys.executable, "-m", "kubesched", *words]
-        process = subprocess.Popen(command, stdout=out, stderr=file, env=environ, cwd=folder)
-        try:
-            end = time.monotonic() + 30
-            while until not in log.read_text():
-                assert time.monotonic() < end, log.read_text()
-                assert process.poll() is None, log.read_text()
-                time.sleep(0.05)
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, env=environ, cwd=folder, text=True)
+        deadline = threading.Timer(30, process.kill)
+        deadline.start()
+        with process:
+            assert process.stderr is not None
+            while not log or until not in log[-1]:
+                log.append(process.stderr.readline())
+                assert log[-1], log
             story()
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
-        finally:
-            process.kill()
-    return records(log.read_text())
+            log.extend(process.stderr)
+            deadline.cancel()
+    return records("".join(log))
 
 
 def records(log: str) -> list[dict[str, Any]]:

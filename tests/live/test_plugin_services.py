@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +51,24 @@ class Writes(Plugin):
         await self.handle.client.patch(POD, {"metadata": {"annotations": {"node": node_name}}})
 
 
-async def lived(folder: Path, messages: Callable[[], list[str]] | None = None) -> list[Any]:
-    """The requests of a scheduler that change something, until it has bound the pod.
+async def until_logged(logger: str, message: str) -> None:
+    """Wait for a line of the log."""
+    is_logged = asyncio.Event()
 
-    Args:
-        messages: gives the log of a dry run.
-    """
-    dry_run = messages is not None
+    def note(record: logging.LogRecord) -> bool:
+        if record.getMessage() == message:
+            is_logged.set()
+        return True
+
+    logging.getLogger(logger).addFilter(note)
+    try:
+        await is_logged.wait()
+    finally:
+        logging.getLogger(logger).removeFilter(note)
+
+
+async def lived(folder: Path, *, dry_run: bool = False) -> list[Any]:
+    """The requests of a scheduler that change something, until it has bound the pod."""
     server = read_only_server(make_node("n1"), make_pod("p", metadata={"uid": "u"}))
     server.on("GET", QUOTA, says({"spec": {"left": 3}}))
     for method, path in (("POST", EVENTS), ("POST", f"{POD}/binding"), ("PATCH", POD), ("PATCH", QUOTA)):
@@ -68,9 +78,9 @@ async def lived(folder: Path, messages: Callable[[], list[str]] | None = None) -
     async with server, asyncio.timeout(20):
         options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, folder), dry_run=dry_run)
         running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
-        while messages is not None and "would bind" not in messages():  # noqa: ASYNC110 - a log line sets no event
-            await asyncio.sleep(0.01)
-        if messages is None:
+        if dry_run:
+            await until_logged("kubesched.dryrun", "would bind")
+        else:
             await server.until_asked("PATCH", 2)
             await server.until_asked("POST", 4)
         stop.set()
@@ -94,7 +104,7 @@ def test_events_and_requests_reach_the_api_server(tmp_path: Path) -> None:
 
 def test_a_dry_run_writes_neither_events_nor_requests(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    assert run(lived(tmp_path, lambda: caplog.messages)) == []
+    assert run(lived(tmp_path, dry_run=True)) == []
     assert Writes.refused == f"PATCH {QUOTA}: not sent, because a dry run writes nothing"
     assert "event NoLicense of default/p: No license for n1." in caplog.messages
 
