@@ -50,7 +50,7 @@ class JsonStream(io.TextIOBase):
         return True
 
     def isatty(self) -> bool:
-        """Return False: nobody reads JSON lines in a terminal."""
+        """Return False: the lines are for programs."""
         return False
 
     def fileno(self) -> int:
