@@ -51,7 +51,3 @@ class PluginRequests(PluginClient):
             return msgspec.json.decode(answer) if answer.strip() else None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ClusterError(f"{method} {path}: the answer is not JSON; expected an object", status=200) from error
-
-    async def patch(self, path: str, body: object, *, content_type: str = "application/merge-patch+json") -> Any:
-        """Change some fields of an object."""
-        return await self.request("PATCH", path, body, content_type=content_type)

@@ -1,4 +1,4 @@
-"""The API server for writes of a plugin; in runs without one, a client that says so."""
+"""Requests of plugins to the API server. In runs without one, every request fails with a sentence."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
@@ -53,7 +53,7 @@ class PluginClient(Protocol):
 
     async def patch(self, path: str, body: object, *, content_type: str = _MERGE) -> Any:
         """Change some fields of an object: a merge patch by default."""
-        ...
+        return await self.request("PATCH", path, body, content_type=content_type)
 
 
 class NoClient(PluginClient):
@@ -76,7 +76,3 @@ class NoClient(PluginClient):
             f"{method} {path}: this run has no API server; a live scheduler has one, and an extender with --kubeconfig "
             "or --in-cluster. `if self.handle.client:` skips the request in other runs"
         )
-
-    async def patch(self, path: str, body: object, *, content_type: str = _MERGE) -> Any:
-        """Fail."""
-        return await self.request("PATCH", path, body, content_type=content_type)
