@@ -4,14 +4,18 @@ import gzip
 import importlib
 import inspect
 import json
+import logging
+import sys
 import textwrap
+import types
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kubesched
-from kubesched import Plugin, PluginArgs, Status
+from kubesched import Plugin, PluginArgs, Status, programs
 from kubesched.testing import make_node, make_pod, record_golden
 
 FOR_USERS = ("kubesched", "kubesched.explanation", "kubesched.testing")
@@ -77,7 +81,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.fixture
+def programs_end_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Programs set everything up, and end instead of reaching a cluster."""
+
+    async def end(setup: object, options: object, **how: object) -> None:
+        pass
+
+    module = types.ModuleType("team_zone")
+    module.TeamZone = TeamZone  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "team_zone", module)
+    for driver in ("run_live", "run_extender"):
+        monkeypatch.setattr(programs, driver, end)
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.mark.usefixtures("folder", "programs_end_at_once")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_runs(name: str):
     exec(example_of(EVERYTHING[name]), {**EVERYTHING, **OF_AUTHORS, "np": np, "pytest": pytest})
