@@ -307,6 +307,58 @@ def test_pods_that_leave_before_the_drain_are_told():
     assert len(table.rows) == 1
 
 
+def test_the_controller_of_a_pod_that_leaves_before_the_drain_creates_a_new_one():
+    """One fills n1, and its new pod has only n2, which the other one fills, or does not."""
+    low = web("low", requests={"cpu": "3"}, priority=1)
+    high = only_on("high", "n1", requests={"cpu": "3"}, priority=9)
+    known = [*nodes(2), low, high]
+    assert fates(drain(known, ["n1"])) == {"high": Fate.STILL_PENDING, "low": Fate.MOVES}
+    assert drain(known, ["n1"]).can_go
+    full = [*known, web("other", "n2", requests={"cpu": "3"}, priority=1)]
+    result = drain(full, ["n1"])
+    assert fates(result)["low"] is Fate.PENDING
+    assert not result.can_go
+    assert "Insufficient cpu" in next(pod.message for pod in result.pods if pod.pod == "default/low")
+
+
+@pytest.mark.parametrize(("kind", "fate"), [("", Fate.LOST), ("Thing", Fate.MAY_BE_LOST)])
+def test_a_pod_that_leaves_before_the_drain_is_lost_where_nobody_creates_it_again(kind: str, fate: Fate):
+    low = web("low", requests={"cpu": "3"}, priority=1, metadata=owned_by(kind, "x") if kind else {})
+    result = drain([*nodes(2), low, only_on("high", "n1", requests={"cpu": "3"}, priority=9)], ["n1"])
+    assert fates(result)["low"] is fate
+    assert not result.can_go
+
+
+def test_a_pod_of_another_node_that_leaves_before_the_drain_is_named_and_not_held_against_it():
+    low = web("low", requests={"cpu": "3"}, priority=1)
+    other = web("other", "n2", requests={"cpu": "3"}, priority=1)
+    known = [*nodes(3), low, other, only_on("high", "n1", requests={"cpu": "3"}, priority=9)]
+    result = drain([*known, web("third", "n3", requests={"cpu": "4"}, priority=1)], ["n3"])
+    assert result.unplaced_before == ("default/low",)
+    assert "default/low" not in {pod.pod for pod in result.pods}
+    (text,) = (part.text for part in drain_page(result).parts if "Whatever is drained" in getattr(part, "text", ""))
+    assert "1 pod that runs now would be evicted for pending pods, and not run again: default/low" in text
+
+
+def test_the_new_pod_of_one_that_leaves_before_the_drain_runs_when_the_drain_begins():
+    """It is evicted as a running one, in the order that its budget allows, and harmed where it finds no node."""
+    low = web("low", requests={"cpu": "3"}, priority=1)
+    high = only_on("high", "n1", requests={"cpu": "3"}, priority=9, labels={})
+    (pod,) = drain([*nodes(2), budget("web", "web", 0), low, high], ["n2"]).pods
+    assert (pod.pod, pod.node, pod.fate, pod.was_pending) == ("default/low", "n2", Fate.BLOCKED, False)
+
+
+def test_victims_of_new_pods_get_new_pods_too():
+    pods = [
+        web("mid", requests={"cpu": "3"}, priority=5),
+        web("low", "n2", requests={"cpu": "3"}, priority=1),
+        only_on("high", "n1", requests={"cpu": "3"}, priority=9),
+    ]
+    result = drain([*nodes(3), *pods, web("x", "n3", requests={"cpu": "4"}, priority=9)], ["n2"])
+    assert [one.pod for one in result.evicted_before] == ["default/mid", "default/low"]
+    assert fates(result)["low"] is Fate.PENDING
+
+
 def only_on(name: str, node: str, **fields: Any) -> Pod:
     """A pending pod that fits on one node alone."""
     return web(name, "", spec={"nodeSelector": {"kubernetes.io/hostname": node}}, **fields)

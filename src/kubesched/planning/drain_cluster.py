@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
-from kubesched.simulator import Allowance, Budgets, PodState, Progress, Trials
+from kubesched.planning.settling import settle
+from kubesched.simulator import Allowance, Budgets, PodState, Progress, Trials, without_post_filter
 
 __all__ = ["SettledCluster"]
 
@@ -25,6 +26,9 @@ class SettledCluster:
         settled: pending pods of the snapshot that were placed, as they are now.
         faults: of plugins, for which pending pods of the snapshot ended in an error.
         evicted: pods that preemption evicted for pending pods of the snapshot.
+        victims: those of them that run in the snapshot, as they were there, and whether new pods were created.
+        messages: why the pods that were tried have no node; empty for those that have one.
+        unplaced: `namespace/name` of the victims of which no new pod has a node.
         undecided_nodes: nodes whose drain was tried, and on which kubesched cannot decide about some pods.
         n_placed, n_failed, n_undecided, n_pending: pending pods of the snapshot that were placed, that ended in an
             error, about which kubesched cannot decide, and the rest.
@@ -34,22 +38,28 @@ class SettledCluster:
         known = trials.objects()
         self.trials = trials
         with paused_gc():
-            report = self.trials.schedule(progress)
+            settled = settle(self.trials, progress)
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
         self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
         pending = {one.key: one for one in known if isinstance(one, Pod) and not one.node_name}
-        placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
-        self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
-        self._as_pending = {key: pending[key] for key in placed if key in pending}
-        self._count_as_ready()
-        self.faults = report.faults
-        self.evicted = report.victims
-        self.n_placed = len(placed)
-        self.n_failed = report.count(PodState.ERROR)
+        now = (trials.get("Pod", key) for key in settled.placements)
+        placed = {pod.key: pod for pod in now if isinstance(pod, Pod) and pod.node_name}
+        ran = [pod for pod in settled.evicted if pod.key not in pending]
+        self._count_as_ready(placed.values(), ran)
+        self.settled = [pod for pod in placed.values() if pod.key in pending]
+        self._as_pending = {pod.key: pending[pod.key] for pod in self.settled}
+        self.faults = tuple(settled.faults)
+        self.evicted = tuple(settled.victims)
+        self.victims = {pod.key: (pod, settled.successors[pod.key]) for pod in ran}
+        self.messages = {one.pod: without_post_filter(one.message) for one in settled.placements.values()}
+        outcomes = [one for one in settled.placements.values() if one.pod not in self.victims]
+        self.n_placed = sum(one.pod in placed for one in outcomes)
+        self.n_failed = sum(one.state is PodState.ERROR for one in outcomes)
         self.undecided_nodes: dict[str, None] = {}
-        self.n_undecided = report.count(PodState.NOT_DECIDED)
-        self.n_pending = len(report.placements) - self.n_placed - self.n_failed - self.n_undecided
+        self.n_undecided = sum(one.state is PodState.NOT_DECIDED for one in outcomes)
+        self.n_pending = len(outcomes) - self.n_placed - self.n_failed - self.n_undecided
+        self.unplaced = tuple(key for key in self.victims if key not in placed)
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         self._finished: dict[str, list[Pod]] = {}
         for one in known:
@@ -60,10 +70,12 @@ class SettledCluster:
         """What the budgets allow now, without some pods."""
         return Allowance(self.budgets, lambda key: self.trials.get("PodDisruptionBudget", key), leaving)
 
-    def _count_as_ready(self) -> None:
-        """Enter into the budgets that the placed pods are ready."""
+    def _count_as_ready(self, placed: Iterable[Pod], evicted: Iterable[Pod]) -> None:
+        """Enter into the budgets that the placed pods are ready, and that others have left."""
         allowance = self.allowance()
-        for pod in self.settled:
+        for pod in evicted:
+            allowance.lose(pod)
+        for pod in placed:
             allowance.give_back(pod)
         self.trials.change(allowance.changed())
 

@@ -105,6 +105,11 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
     if result.evicted_before and not is_alone:
         counts += f", {_count(len(result.evicted_before), 'other pod')} would be evicted for them"
     yield Paragraph(f"Pending pods are placed first: {counts}.", Level.DETAIL)
+    shown = {pod.pod for pod in result.pods} if is_alone else set[str]()
+    if lost := [pod for pod in result.unplaced_before if pod not in shown]:
+        them = f"{_count(len(lost), 'pod')} that {'runs' if len(lost) == 1 else 'run'} now"
+        text = f"Whatever is drained, {them} would be evicted for pending pods, and not run again: {_listed(lost)}."
+        yield Paragraph(text, Level.WARNING)
 
 
 def drain_parts(result: Drain) -> Iterator[Part]:
@@ -396,6 +401,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "budgets": [_plain(one) for one in result.budgets],
         "evictedBefore": [_plain(one) for one in result.evicted_before],
         "evictedAgain": [_plain(one) for one in result.evicted_again],
+        "unplacedBefore": list(result.unplaced_before),
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,
         "failedBefore": result.n_failed_before,

@@ -99,7 +99,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         nodes: the drained nodes.
-        pods: the pods on them, in the snapshot's order.
+        pods: the pods on them, in the snapshot's order; then those that run there in the snapshot and are evicted
+            before the drain, for pending pods.
         pushed_out: running pods that preemption evicts from other nodes, in order.
         budgets: those that select pods of the nodes.
         steps: how many steps evict pods.
@@ -108,6 +109,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         n_failed_before: those for which a plugin fails, so that they end in an error.
         n_undecided_before: those about which kubesched cannot decide.
         evicted_before: pods that preemption evicts for them, in order.
+        unplaced_before: `namespace/name` of those that run in the snapshot, and of which no new pod has a node when the
+            drain begins.
         evicted_again: pending pods of the snapshot that the scheduler places before the drain, and that preemption
             evicts during the drain, in order.
         before, after: how full the nodes are.
@@ -137,6 +140,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     faults: tuple[str, ...] = ()
     evicted_before: tuple[Victim, ...] = ()
     evicted_again: tuple[Victim, ...] = ()
+    unplaced_before: tuple[str, ...] = ()
     undecided_nodes: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
@@ -144,7 +148,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     def can_go(self) -> bool:
         """Whether every pod that runs before runs afterwards, apart from those that stay on the nodes.
 
-        Pods that are pending before and afterwards do not count.
+        Pods that are pending before and afterwards do not count. A pod that runs on a drained node in the snapshot
+        counts, also if it is evicted for a pending pod before the drain.
         """
         return not self.pushed_out and not any(pod.fate.is_bad for pod in self.pods)
 

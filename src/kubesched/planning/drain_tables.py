@@ -58,6 +58,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "pendingBefore": results[0].n_pending_before if results else 0,
             "failedBefore": results[0].n_failed_before if results else 0,
             "undecidedBefore": results[0].n_undecided_before if results else 0,
+            "unplacedBefore": list(results[0].unplaced_before) if results else [],
             "faults": faults,
         },
         lines=lines,

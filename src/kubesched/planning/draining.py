@@ -43,7 +43,10 @@ class Draining:
         self._keeps_objects = keeps_objects
         self._progress = progress
         self._step_of: dict[str, int] = {}
-        self._message_of: dict[str, str] = {}
+        self._evicted_before = [
+            pod for pod, _ in cluster.victims.values() if pod.node_name in self._names and self._has_left(pod)
+        ]
+        self._message_of = {pod.key: cluster.messages.get(pod.key, "") for pod in self._evicted_before}
         self._successors: dict[str, Successor] = {}
         self._undecided: set[str] = set()
         self._victims: list[Victim] = []
@@ -67,7 +70,7 @@ class Draining:
         if self._keeps_objects and self._last is None:
             self._last = self._trials.mark()
         self._trials.change(self._allowance.changed())
-        drained = tuple(map(self._described, self._pods))
+        drained = (*map(self._described, self._pods), *map(self._evicted_early, self._evicted_before))
         self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if pod.fate is Fate.NOT_KNOWN)
         return Drain(
             nodes=tuple(node.name for node in self._nodes),
@@ -84,6 +87,7 @@ class Draining:
             groups=self._cluster.groups,
             faults=tuple(self._faults),
             evicted_before=self._cluster.evicted,
+            unplaced_before=self._cluster.unplaced,
             evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
             objects=() if self._last is None else tuple(self._trials.objects(self._last)),
         )
@@ -201,6 +205,24 @@ class Draining:
             has_local_data=not (fate is Fate.STAYS or was_pending or pod.is_finished) and has_local_data(pod),
             was_pending=was_pending,
         )
+
+    def _has_left(self, pod: Pod) -> bool:
+        """Whether a pod that was evicted before the drain is not among the pods that the drain evicts."""
+        now = self._trials.get("Pod", pod.key)
+        return not isinstance(now, Pod) or now.node_name not in self._names
+
+    def _evicted_early(self, pod: Pod) -> DrainedPod:
+        """What becomes of a pod that ran on a drained node, and that a pending pod evicts before the drain."""
+        now, (_, successor) = self._trials.get("Pod", pod.key), self._cluster.victims[pod.key]
+        to = now.node_name if isinstance(now, Pod) else ""
+        if not successor.is_made:
+            fate, message = Fate.MAY_BE_LOST if successor.is_made is None else Fate.LOST, successor.why
+        elif to:
+            fate, message = Fate.RETURNS if to in self._names else Fate.MOVES, ""
+        else:
+            fate = Fate.NOT_KNOWN if pod.key in self._undecided else Fate.PENDING
+            message = self._message_of[pod.key]
+        return DrainedPod(pod.key, self._cluster.owner_of(pod), pod.node_name, fate, to, message=message)
 
     def _used(self, drained: Sequence[DrainedPod]) -> Iterator[BudgetUse]:
         for key in dict.fromkeys(key for pod in drained for key in pod.budgets):
