@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kubesched.admission import Successor, successor_of, with_failures
-from kubesched.api import Job, Pod
+from kubesched.admission import Successor, controllers_of, successor_of, with_failures
+from kubesched.api import Job, KubeObject, Pod, kind_of
 from kubesched.testing import make_object, make_pod
 
 DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
@@ -47,6 +47,68 @@ def test_only_known_controllers_create_a_pod_again(kind: str, version: str, is_m
     found = successor_of(owned(kind, version), lambda kind, key: None)
     assert found.is_made is is_made
     assert bool(found.why) is not is_made
+
+
+DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+def of_set(kind: str, *known: KubeObject, name: str = "p", listed: tuple[str, ...] = ()) -> Successor:
+    version = "v1" if kind == "ReplicationController" else "apps/v1"
+    owner = {"apiVersion": version, "kind": kind, "name": "j", "uid": "u", "controller": True}
+    pod = make_pod(name, node="n1", metadata={"ownerReferences": [owner]})
+    objects = {(kind_of(one), one.key): one for one in known}
+    cluster = controllers_of([*known, pod], listed_kinds=listed)
+    return successor_of(pod, lambda kind, key: objects.get((kind, key)), known=cluster)
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet"])
+def test_a_controller_that_needs_no_pod_creates_none(kind: str):
+    assert of_set(kind, make_object(kind, "j", spec={"replicas": 1}), name="j-0").is_made is True
+    assert of_set(kind, make_object(kind, "j"), name="j-0").is_made is True
+    assert of_set(kind, make_object(kind, "j", spec={"replicas": 0}), name="j-0").is_made is False
+    assert of_set(kind, make_object(kind, "j", metadata=DELETED), name="j-0").is_made is False
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet"])
+def test_a_controller_that_only_it_lacks_is_doubtful(kind: str):
+    assert of_set(kind).is_made is True
+    found = of_set(kind, make_object(kind, "other"))
+    assert (found.is_made, found.why) == (None, f"{kind} j is not in the snapshot, which has the others")
+    assert of_set(kind, listed=(kind,)).is_made is None
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController"])
+def test_of_more_pods_than_replicas_each_may_not_be_created_again(kind: str):
+    version = "v1" if kind == "ReplicationController" else "apps/v1"
+    owner = {"apiVersion": version, "kind": kind, "name": "j", "uid": "u", "controller": True}
+    more = [make_pod(f"p{i}", node="n2", metadata={"ownerReferences": [owner]}) for i in range(2)]
+    leaving = make_pod("p9", node="n2", metadata={"ownerReferences": [owner], **DELETED})
+    ended = make_pod("p8", node="n2", metadata={"ownerReferences": [owner]}, status={"phase": "Succeeded"})
+    one = make_object(kind, "j", spec={"replicas": 2})
+    assert of_set(kind, one, *more).is_made is None
+    assert "2 replicas and 3 pods" in of_set(kind, one, *more).why
+    assert of_set(kind, one, more[0], leaving, ended).is_made is True
+
+
+@pytest.mark.parametrize(
+    ("name", "is_made"), [("j-1", False), ("j-2", True), ("j-3", True), ("j-4", False), ("j", True)]
+)
+def test_a_stateful_set_keeps_the_pods_of_its_ordinals(name: str, is_made: bool):
+    one = make_object("StatefulSet", "j", spec={"replicas": 2, "ordinals": {"start": 2}})
+    assert of_set("StatefulSet", one, name=name).is_made is is_made
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"), [("ReplicaSet", "apps/v1"), ("Job", "batch/v1"), ("CloneSet", "apps.kruise.io/v1alpha1")]
+)
+def test_nobody_creates_a_pod_in_a_namespace_that_is_being_deleted(kind: str, version: str):
+    ending = make_object("Namespace", "default", metadata=DELETED)
+    known = {"Namespace": ending, "Job": job(backoffLimit=3)}
+    found = successor_of(owned(kind, version), lambda kind, key: known.get(kind))
+    assert (found.is_made, found.why) == (
+        False,
+        "namespace default is being deleted, so no pod can be created in it",
+    )
 
 
 def test_a_pod_without_a_controller_has_no_successor():

@@ -359,6 +359,16 @@ def test_victims_of_new_pods_get_new_pods_too():
     assert fates(result)["low"] is Fate.PENDING
 
 
+@pytest.mark.parametrize(
+    ("replicas", "other", "fate"), [(0, "", Fate.LOST), (1, "", Fate.MOVES), (None, "other", Fate.MAY_BE_LOST)]
+)
+def test_a_pod_whose_replica_set_would_not_create_another_one_does_not_move(
+    replicas: int | None, other: str, fate: Fate
+):
+    known = make_object("ReplicaSet", other or "web-5d8", spec={} if replicas is None else {"replicas": replicas})
+    assert fates(drain([*nodes(2), known, web("web-1")], ["n1"])) == {"web-1": fate}
+
+
 def only_on(name: str, node: str, **fields: Any) -> Pod:
     """A pending pod that fits on one node alone."""
     return web(name, "", spec={"nodeSelector": {"kubernetes.io/hostname": node}}, **fields)

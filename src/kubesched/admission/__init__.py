@@ -4,6 +4,7 @@ from kubesched.admission.admission import Admission
 from kubesched.admission.autoscalers import Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
+from kubesched.admission.controllers import Controllers, controllers_of, ordinal_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.admission.generated_names import is_copy, is_from_manifest, is_new_and_bound
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
@@ -15,7 +16,6 @@ from kubesched.admission.replicas import (
     fresh_claim,
     fresh_pod,
     is_bound_to_node,
-    ordinal_of,
     replacement_of,
 )
 from kubesched.admission.resource_checks import byte_notes, huge_page_faults, known_resources, quantity_faults
@@ -26,6 +26,7 @@ __all__ = [
     "BUILT_IN_CLASSES",
     "RE_CREATING_KINDS",
     "Admission",
+    "Controllers",
     "Key",
     "ObjectChecker",
     "PriorityClasses",
@@ -38,6 +39,7 @@ __all__ = [
     "as_stored",
     "byte_notes",
     "claims_of",
+    "controllers_of",
     "decode_checked",
     "fresh_claim",
     "fresh_pod",

@@ -9,17 +9,19 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.controllers import Controllers, Find
 from kubesched.admission.generated_names import is_new_and_bound, uid_of_copy
-from kubesched.admission.successors import Find, successor_of
+from kubesched.admission.successors import successor_of
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 
-__all__ = ["Replacement", "claims_of", "fresh_claim", "fresh_pod", "is_bound_to_node", "ordinal_of", "replacement_of"]
+__all__ = ["Replacement", "claims_of", "fresh_claim", "fresh_pod", "is_bound_to_node", "replacement_of"]
 
 Replacement = tuple[list[KubeObject], list[KubeObject]]
 """The objects that come in the place of a pod that goes, and those that go with it."""
 
 _KEPT_METADATA: Final = ("namespace", "labels", "annotations", "ownerReferences")
 _BOUND_TO_NODE: Final = ("DaemonSet", "Node")
+_NOT_COUNTED: Final = Controllers()
 _POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 _OF_BOUND_CLAIMS: Final = (
@@ -71,12 +73,6 @@ def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
     return made
 
 
-def ordinal_of(pod: Pod) -> int:
-    """The number at the end of the name of a StatefulSet's pod; -1 where there is none."""
-    number = pod.name.rpartition("-")[2]
-    return int(number) if number.isdecimal() else -1
-
-
 def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolumeClaim]:
     """The claims that are named after a pod: those of a StatefulSet's templates and of ephemeral volumes.
 
@@ -116,7 +112,7 @@ def fresh_claim(claim: PersistentVolumeClaim, old: Pod, new: Pod) -> PersistentV
     return made
 
 
-def replacement_of(pod: Pod, find: Find, n_evicted: int = 1) -> Replacement:
+def replacement_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = _NOT_COUNTED) -> Replacement:
     """What changes when a pod has gone: its controller makes a new one of the same template, or may make one.
 
     The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
@@ -126,11 +122,11 @@ def replacement_of(pod: Pod, find: Find, n_evicted: int = 1) -> Replacement:
     already.
 
     Args:
-        n_evicted: as for `successor_of`.
+        n_evicted, known: as for `successor_of`.
     """
     owner = pod.metadata.controller
     is_expected = not is_bound_to_node(pod) and not pod.is_finished
-    is_expected = is_expected and successor_of(pod, find, n_evicted).is_made is not False
+    is_expected = is_expected and successor_of(pod, find, n_evicted, known).is_made is not False
     if pod.is_terminating:
         is_expected = is_expected and owner is not None and owner.kind == "StatefulSet"
     made: list[KubeObject] = []

@@ -1,16 +1,13 @@
 """Whether a new pod is created in the place of an evicted one: what is known of the controllers that own pods."""
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import msgspec
 
+from kubesched.admission.controllers import Controllers, Find, why_not_kept
 from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, decode_object
 
 __all__ = ["RE_CREATING_KINDS", "Successor", "job_of", "successor_of", "with_failures"]
-
-Find = Callable[[str, str], KubeObject | None]
-"""An object by kind and key."""
 
 RE_CREATING_KINDS: Final = frozenset(
     (
@@ -75,19 +72,26 @@ class Successor(NamedTuple):
 
 
 _MADE: Final = Successor(True)
+_NOT_COUNTED: Final = Controllers()
 
 
-def successor_of(pod: Pod, find: Find, n_evicted: int = 1) -> Successor:
+def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = _NOT_COUNTED) -> Successor:
     """Say whether a new pod is created when a pod is evicted that has not finished.
 
     Args:
-        find: looks up the pod's Job.
+        find: looks up the pod's namespace and controller.
         n_evicted: how many pods of its Job are evicted together, this one included.
+        known: the controllers of the cluster; by default nothing is known that has to be counted.
     """
     owner = pod.metadata.controller
     if owner is None:
         return Successor(False, "no controller would create it again")
+    namespace = find("Namespace", pod.namespace)
+    if namespace is not None and namespace.is_terminating:
+        return Successor(False, f"namespace {pod.namespace} is being deleted, so no pod can be created in it")
     group = _group_of(owner)
+    if _BUILT_IN_GROUPS.get(owner.kind) == group and (group, owner.kind) != _JOB:
+        return Successor(*why_not_kept(pod, owner, find, known))
     if (group, owner.kind) in RE_CREATING_KINDS:
         return _MADE
     if (group, owner.kind) == _JOB:

@@ -21,10 +21,21 @@ class Service(KubeObject, frozen=True):
     spec: PlainSelectorSpec = PlainSelectorSpec()
 
 
+class ReplicationControllerSpec(PlainSelectorSpec, frozen=True, gc=False):
+    """spec of a ReplicationController."""
+
+    replicas: int = 1
+
+
 class ReplicationController(KubeObject, frozen=True):
     """The oldest controller of replicas."""
 
-    spec: PlainSelectorSpec = PlainSelectorSpec()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+    @property
+    def replicas(self) -> int:
+        """How many pods it keeps."""
+        return self.spec.replicas
 
 
 class SelectorSpec(Value, frozen=True, gc=False):
@@ -33,10 +44,21 @@ class SelectorSpec(Value, frozen=True, gc=False):
     selector: LabelSelector | None = None
 
 
+class ReplicaSetSpec(SelectorSpec, frozen=True, gc=False):
+    """spec of a ReplicaSet."""
+
+    replicas: int = 1
+
+
 class ReplicaSet(KubeObject, frozen=True):
     """A set of replicas."""
 
-    spec: SelectorSpec = SelectorSpec()
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+
+    @property
+    def replicas(self) -> int:
+        """How many pods it keeps."""
+        return self.spec.replicas
 
 
 class StatefulSetOrdinals(Value, frozen=True, gc=False):
@@ -50,12 +72,18 @@ class StatefulSetSpec(SelectorSpec, frozen=True, gc=False):
 
     ordinals: StatefulSetOrdinals = StatefulSetOrdinals()
     pod_management_policy: str = ""
+    replicas: int = 1
 
 
 class StatefulSet(KubeObject, frozen=True):
     """A set of replicas, each with its name and storage."""
 
     spec: StatefulSetSpec = StatefulSetSpec()
+
+    @property
+    def replicas(self) -> int:
+        """How many pods it keeps."""
+        return self.spec.replicas
 
     @property
     def is_parallel(self) -> bool:

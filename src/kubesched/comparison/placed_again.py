@@ -10,11 +10,15 @@ from kubesched.api import (
     DeviceClass,
     Job,
     KubeObject,
+    Namespace,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    ReplicaSet,
+    ReplicationController,
     Selector,
+    StatefulSet,
     VolumeAttachment,
     kind_of,
     parse_selector_text,
@@ -27,6 +31,7 @@ from kubesched.state import DeviceClasses, ObjectStore, pod_volumes
 __all__ = ["PENDING", "PodChoice", "parse_pod_choice", "placed_again"]
 
 _MODES: Final = ("pending", "all", "rollout")
+_OWNERS: Final = (Job, Namespace, ReplicaSet, ReplicationController, StatefulSet)
 
 
 class PodChoice(msgspec.Struct, frozen=True):
@@ -79,7 +84,7 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
     if choice.mode == "pending":
         return known
     selector, nodes = _parsed(choice), {one.name for one in known if isinstance(one, Node)}
-    jobs = {one.key: one for one in known if isinstance(one, Job)}
+    owners = {(kind_of(one), one.key): one for one in known if isinstance(one, _OWNERS)}
     store = ObjectStore()
     classes = DeviceClasses(store)
     for device_class in known:
@@ -90,7 +95,7 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
         for one in known
         if isinstance(one, Pod)
         and one.node_name in nodes
-        and _is_re_created(one, names, lambda kind, key: jobs.get(key) if kind == "Job" else None)
+        and _is_re_created(one, names, lambda kind, key: owners.get((kind, key)))
         and selector.matches(one.labels)
         and not classes.needs_claims(one)
     }

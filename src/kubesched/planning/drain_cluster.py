@@ -1,7 +1,9 @@
 """The cluster that drains are tried on: its pending pods are placed first, as a scheduler does before anyone drains."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
+from kubesched.admission import controllers_of
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
@@ -17,9 +19,11 @@ class SettledCluster:
     Args:
         trials: the cluster as it was loaded.
         progress: called while its pending pods are placed.
+        taken_at, listed_kinds: as for `controllers_of`.
 
     Attributes:
         trials: the cluster, for changes that are taken back.
+        controllers: what is counted of its controllers.
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
         groups: the pool and zone of each node.
@@ -34,11 +38,18 @@ class SettledCluster:
             error, about which kubesched cannot decide, and the rest.
     """
 
-    def __init__(self, trials: Trials, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        trials: Trials,
+        progress: Progress | None = None,
+        taken_at: datetime | None = None,
+        listed_kinds: Iterable[str] = (),
+    ) -> None:
         known = trials.objects()
         self.trials = trials
+        self.controllers = controllers_of(known, taken_at, listed_kinds)
         with paused_gc():
-            settled = settle(self.trials, progress)
+            settled = settle(self.trials, self.controllers, progress)
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
         self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))

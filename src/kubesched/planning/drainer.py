@@ -53,9 +53,10 @@ class Drainer:
         extender_calls: ExtenderCalls | None = None,
         progress: Progress | None = None,
     ) -> None:
+        read = getattr(snapshot, "taken_at", None), getattr(snapshot, "listed_kinds", ())
         setup = set_up(configuration, plugins, plugin_args)
         trials = Trials(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
-        self._cluster = SettledCluster(trials, progress)
+        self._cluster = SettledCluster(trials, progress, *read)
         self._start = self._cluster.trials.mark()
         self._seed = seed
 

@@ -113,10 +113,10 @@ class Draining:
 
     def _evict(self, pods: Sequence[Pod]) -> None:
         """Evict pods. Each counts as a failure of its Job, and a Job that fails takes its earlier pods with it."""
-        find = self._trials.get
+        find, known = self._trials.get, self._cluster.controllers
         n_of_job = Counter(filter(None, map(job_of, pods)))
         for pod in pods:
-            self._successors[pod.key] = successor_of(pod, find, n_of_job[job_of(pod)] or 1)
+            self._successors[pod.key] = successor_of(pod, find, n_of_job[job_of(pod)] or 1, known)
         like = {job_of(pod): pod for pod in pods}
         ended = {key: self._successors[pod.key] for key, pod in like.items() if self._successors[pod.key].ends_job}
         self._replace(pods, n_of_job)
@@ -135,7 +135,7 @@ class Draining:
         made: list[KubeObject] = []
         gone: list[KubeObject] = []
         for pod in pods:
-            new, old = replacement_of(pod, self._trials.get, n_of_job[job_of(pod)] or 1)
+            new, old = replacement_of(pod, self._trials.get, n_of_job[job_of(pod)] or 1, self._cluster.controllers)
             if not new and pod.key in self._were_pending:
                 new, old = [self._cluster.as_pending(pod)], [pod]
             made += new

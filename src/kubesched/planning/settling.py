@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubesched.admission import Successor, job_of, replacement_of, successor_of, with_failures
+from kubesched.admission import Controllers, Successor, job_of, replacement_of, successor_of, with_failures
 from kubesched.api import Job, KubeObject, Pod, kind_of
 from kubesched.simulator import Placement, Progress, Trials, Victim
 
@@ -29,8 +29,12 @@ class Settled(NamedTuple):
     faults: dict[str, None]
 
 
-def settle(trials: Trials, progress: Progress | None = None) -> Settled:
-    """Schedule until no pod is evicted; a victim has a lower priority than its preemptor, so that comes to an end."""
+def settle(trials: Trials, known: Controllers, progress: Progress | None = None) -> Settled:
+    """Schedule until no pod is evicted; a victim has a lower priority than its preemptor, so that comes to an end.
+
+    Args:
+        known: the controllers of the cluster.
+    """
     settled = Settled({}, [], [], {}, {})
     while True:
         report = trials.schedule(progress)
@@ -39,19 +43,19 @@ def settle(trials: Trials, progress: Progress | None = None) -> Settled:
         settled.victims.extend(report.victims)
         gone = [action.pod for action in trials.cluster.evicted]
         settled.evicted.extend(gone)
-        if not _replaced(trials, gone, settled.successors):
+        if not _replaced(trials, known, gone, settled.successors):
             return settled
 
 
-def _replaced(trials: Trials, gone: Sequence[Pod], successors: dict[str, Successor]) -> bool:
+def _replaced(trials: Trials, known: Controllers, gone: Sequence[Pod], successors: dict[str, Successor]) -> bool:
     """Have controllers create new pods for victims. Returns: whether they create one."""
     n_of_job = Counter(filter(None, map(job_of, gone)))
     made: list[KubeObject] = []
     lost: list[KubeObject] = []
     for pod in gone:
         n = n_of_job[job_of(pod)] or 1
-        successors[pod.key] = successor_of(pod, trials.get, n)
-        new, old = replacement_of(pod, trials.get, n)
+        successors[pod.key] = successor_of(pod, trials.get, n, known)
+        new, old = replacement_of(pod, trials.get, n, known)
         made += new
         lost += (one for one in old if trials.get(kind_of(one), one.key) is not None)
     like = {job_of(pod): pod for pod in gone}

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import is_bound_to_node, job_of, replacement_of, successor_of
+from kubesched.admission import controllers_of, is_bound_to_node, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
@@ -136,7 +136,7 @@ def _replaced(
     back: list[KubeObject] = []
     gone: set[tuple[str, str]] = set()
     for pod in evictions.pods:
-        made, lost = replacement_of(pod, evictions.find, evictions.n_with(pod))
+        made, lost = replacement_of(pod, evictions.find, evictions.n_with(pod), evictions.known)
         back += made
         gone.update((kind_of(one), one.key) for one in lost)
     kept = [one for one in without_nodes(known, names) if (kind_of(one), one.key) not in gone]
@@ -148,6 +148,7 @@ class _Evictions:
 
     def __init__(self, known: Sequence[KubeObject], names: Sequence[str]) -> None:
         self.pods = [one for one in known if isinstance(one, Pod) and one.node_name in names]
+        self.known = controllers_of(known)
         self._by_key = {(kind_of(one), one.key): one for one in known}
         self._n_of_job = Counter(job_of(pod) for pod in self.pods if not pod.is_finished)
 
@@ -163,7 +164,7 @@ class _Evictions:
         """How many pods are re-created, and which are or may be lost, for each reason."""
         whose: dict[tuple[bool | None, str], list[str]] = {}
         for pod in self.pods:
-            successor = successor_of(pod, self.find, self.n_with(pod))
+            successor = successor_of(pod, self.find, self.n_with(pod), self.known)
             if not (successor.is_made or pod.is_finished or pod.is_terminating or is_bound_to_node(pod)):
                 whose.setdefault((successor.is_made, successor.why), []).append(pod.key)
         n_doubtful = sum(len(pods) for (is_made, _), pods in whose.items() if is_made is None)

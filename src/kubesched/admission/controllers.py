@@ -1,0 +1,99 @@
+"""What is known of the controllers that keep a number of pods: whether they still need the pods that they have.
+
+Rule: kube-controller-manager v1.36. The controllers of ReplicaSets and ReplicationControllers create a pod when they
+have fewer than spec.replicas that have not ended and are not being deleted. A StatefulSet keeps the pods of its
+ordinals. None of them creates a pod while it is being deleted.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from kubesched.api import (
+    KubeObject,
+    OwnerReference,
+    Pod,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+    kind_of,
+)
+
+__all__ = ["Controllers", "Find", "controllers_of", "ordinal_of", "why_not_kept"]
+
+Find = Callable[[str, str], KubeObject | None]
+"""An object by kind and key."""
+
+_SETS: Final = (ReplicaSet, ReplicationController, StatefulSet)
+
+
+class Controllers(NamedTuple):
+    """What has to be counted in a whole cluster.
+
+    Attributes:
+        kinds: of which the cluster has an object, or is known to have none; another one that is not there is deleted.
+        n_pods: how many pods a controller has, by its kind and key: those that have not ended and are not deleted.
+        taken_at: when the cluster was read; None where that is not known.
+    """
+
+    kinds: frozenset[str] = frozenset()
+    n_pods: Mapping[tuple[str, str], int] = {}
+    taken_at: datetime | None = None
+
+
+def controllers_of(
+    objects: Iterable[KubeObject], taken_at: datetime | None = None, listed_kinds: Iterable[str] = ()
+) -> Controllers:
+    """Count the controllers and their pods.
+
+    Args:
+        objects: the whole cluster.
+        taken_at: when they were read from the API server, if that is known.
+        listed_kinds: kinds that are there completely, even if there is no object of them.
+    """
+    kinds = set(listed_kinds)
+    n_pods: Counter[tuple[str, str]] = Counter()
+    for one in objects:
+        if isinstance(one, _SETS):
+            kinds.add(kind_of(one))
+        elif isinstance(one, Pod) and not one.is_finished and not one.is_terminating:
+            owner = one.metadata.controller
+            if owner is not None:
+                n_pods[owner.kind, f"{one.namespace}/{owner.name}"] += 1
+    return Controllers(frozenset(kinds), n_pods, taken_at)
+
+
+def ordinal_of(pod: Pod) -> int:
+    """The number at the end of the name of a StatefulSet's pod; -1 where there is none."""
+    number = pod.name.rpartition("-")[2]
+    return int(number) if number.isdecimal() else -1
+
+
+def why_not_kept(pod: Pod, owner: OwnerReference, find: Find, known: Controllers) -> tuple[bool | None, str]:
+    """Why a controller of Kubernetes itself creates no pod in the place of one.
+
+    Returns: whether it creates one, None where that is not known, and the reason unless it does.
+    """
+    key, name = f"{pod.namespace}/{owner.name}", f"{owner.kind} {owner.name}"
+    one = find(owner.kind, key)
+    if not isinstance(one, _SETS):
+        is_missing = owner.kind in known.kinds
+        return (None, f"{name} is not in the snapshot, which has the others") if is_missing else (True, "")
+    n = one.replicas
+    if one.is_terminating:
+        return False, f"{name} is being deleted"
+    if n == 0:
+        return False, f"{name} has 0 replicas"
+    if isinstance(one, StatefulSet):
+        first, number = one.spec.ordinals.start, ordinal_of(pod)
+        is_kept = number < 0 or first <= number < first + n
+        return (True, "") if is_kept else (False, f"{name} has no ordinal {number}: it has {_count(n, 'replica')}")
+    n_pods = known.n_pods.get((owner.kind, key), 0)
+    if n_pods <= n:
+        return True, ""
+    return None, f"{name} has {_count(n, 'replica')} and {_count(n_pods, 'pod')}, so it may not create this one again"
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
