@@ -359,6 +359,61 @@ def test_victims_of_new_pods_get_new_pods_too():
     assert fates(result)["low"] is Fate.PENDING
 
 
+UNREACHABLE = "node.kubernetes.io/unreachable:NoExecute"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+
+
+def unreachable(*taints: str) -> list[KubeObject]:
+    return [make_node("n1", allocatable=ROOM, taints=[UNREACHABLE, *taints]), make_node("n2", allocatable=ROOM)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fate"),
+    [("StatefulSet", Fate.HANGS), ("ReplicaSet", Fate.MOVES), ("Job", Fate.MOVES), ("DaemonSet", Fate.STAYS)],
+)
+def test_a_pod_of_an_unreachable_node_hangs_if_its_controller_waits_for_its_end(kind: str, fate: Fate):
+    job = make_object("Job", "db", spec={"backoffLimit": 3})
+    result = drain([*unreachable(), job, make_pod("db-0", node="n1", metadata=owned_by(kind, "db"))], ["n1"])
+    assert fates(result) == {"db-0": fate}
+    assert result.can_go is (fate is not Fate.HANGS)
+    assert ("--skip-wait-for-delete-timeout" in drain_page(result).next_command) is (fate is Fate.MOVES)
+
+
+@pytest.mark.parametrize(
+    ("spec", "fate"),
+    [
+        ({"podReplacementPolicy": "Failed"}, Fate.HANGS),
+        ({"podReplacementPolicy": "TerminatingOrFailed"}, Fate.MOVES),
+        ({"podFailurePolicy": {"rules": []}}, Fate.HANGS),
+    ],
+)
+def test_a_job_waits_for_a_pod_of_an_unreachable_node_by_its_pod_replacement_policy(spec: dict[str, Any], fate: Fate):
+    job = make_object("Job", "db", spec={"backoffLimit": 3, **spec})
+    known = [*unreachable(), job, make_pod("p", node="n1", metadata=owned_by("Job", "db"))]
+    assert fates(drain(known, ["n1"])) == {"p": fate}
+
+
+def test_a_node_whose_condition_ready_is_unknown_is_unreachable_until_it_is_out_of_service():
+    pod = make_pod("db-0", node="n1", metadata=owned_by("StatefulSet", "db"))
+    silent = make_node("n1", allocatable=ROOM, status={"conditions": [{"type": "Ready", "status": "Unknown"}]})
+    assert fates(drain([silent, *nodes(2)[1:], pod], ["n1"])) == {"db-0": Fate.HANGS}
+    given_up = drain([*unreachable(OUT_OF_SERVICE), pod], ["n1"])
+    assert (fates(given_up), given_up.unreachable) == ({"db-0": Fate.MOVES}, ())
+
+
+def test_a_pod_that_terminates_already_on_an_unreachable_node_hangs_too():
+    leaving = owned_by("StatefulSet", "db") | {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    result = drain([*unreachable(), make_pod("db-0", node="n1", metadata=leaving)], ["n1"])
+    assert fates(result) == {"db-0": Fate.HANGS}
+
+
+def test_each_and_most_do_not_offer_an_unreachable_node_whose_pods_hang():
+    known = [*unreachable(), make_pod("db-0", node="n1", metadata=owned_by("StatefulSet", "db"))]
+    with Drainer(known) as drainer:
+        assert {one.nodes[0]: one.can_go for one in drainer.each()} == {"n1": False, "n2": True}
+        assert drainer.most().nodes == ("n2",)
+
+
 @pytest.mark.parametrize(
     ("replicas", "other", "fate"), [(0, "", Fate.LOST), (1, "", Fate.MOVES), (None, "other", Fate.MAY_BE_LOST)]
 )

@@ -120,6 +120,7 @@ def test_json_names_the_fate_of_each_pod():
         "blocked": 1,
         "lost": 1,
         "mayBeLost": 0,
+        "hangs": 0,
         "gone": 1,
         "returns": 0,
         "stays": 2,

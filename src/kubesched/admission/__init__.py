@@ -4,7 +4,7 @@ from kubesched.admission.admission import Admission
 from kubesched.admission.autoscalers import Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
-from kubesched.admission.controllers import Controllers, controllers_of, ordinal_of
+from kubesched.admission.controllers import Controllers, Find, controllers_of, ordinal_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.admission.generated_names import is_copy, is_from_manifest, is_new_and_bound
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
@@ -20,13 +20,21 @@ from kubesched.admission.replicas import (
 )
 from kubesched.admission.resource_checks import byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.admission.stored import as_stored
-from kubesched.admission.successors import RE_CREATING_KINDS, Successor, job_of, successor_of, with_failures
+from kubesched.admission.successors import (
+    RE_CREATING_KINDS,
+    Successor,
+    job_of,
+    successor_of,
+    waits_for_end,
+    with_failures,
+)
 
 __all__ = [
     "BUILT_IN_CLASSES",
     "RE_CREATING_KINDS",
     "Admission",
     "Controllers",
+    "Find",
     "Key",
     "ObjectChecker",
     "PriorityClasses",
@@ -57,5 +65,6 @@ __all__ = [
     "quantity_faults",
     "replacement_of",
     "successor_of",
+    "waits_for_end",
     "with_failures",
 ]

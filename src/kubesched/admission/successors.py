@@ -7,7 +7,7 @@ import msgspec
 from kubesched.admission.controllers import Controllers, Find, why_not_kept
 from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, decode_object
 
-__all__ = ["RE_CREATING_KINDS", "Successor", "job_of", "successor_of", "with_failures"]
+__all__ = ["RE_CREATING_KINDS", "Successor", "job_of", "successor_of", "waits_for_end", "with_failures"]
 
 RE_CREATING_KINDS: Final = frozenset(
     (
@@ -29,6 +29,18 @@ Rule: kube-controller-manager v1.36 for the first three, which also stand below 
 Rollouts. The others are documented to do so: OpenKruise CloneSet and Advanced StatefulSet, the Advanced StatefulSet of
 TiDB, the pod sets of Strimzi, the instances of CloudNativePG, the head and workers of KubeRay, KubeBlocks InstanceSet.
 """
+
+_FIXED_NAMES: Final = frozenset(
+    (
+        ("apps", "StatefulSet"),
+        ("apps.kruise.io", "StatefulSet"),
+        ("apps.pingcap.com", "StatefulSet"),
+        ("core.strimzi.io", "StrimziPodSet"),
+        ("postgresql.cnpg.io", "Cluster"),
+        ("workloads.kubeblocks.io", "InstanceSet"),
+    )
+)
+"""Those of them whose new pods have the names of the old ones."""
 
 _DOUBTFUL: Final = {
     ("argoproj.io", "Workflow"): "a step of a Workflow runs again only with a retryStrategy",
@@ -98,6 +110,22 @@ def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = 
         return _of_job(pod, find("Job", f"{pod.namespace}/{owner.name}"), owner.name, n_evicted)
     unknown = f"{owner.kind} is not known to create its pods again"
     return Successor(None, _DOUBTFUL.get((group, owner.kind), unknown))
+
+
+def waits_for_end(pod: Pod, find: Find) -> bool:
+    """Whether the new pod is created only when the old one has ended, and not already while it terminates.
+
+    Rule: kube-controller-manager v1.36: a StatefulSet gives the new pod the name of the old one; a Job waits if its
+    podReplacementPolicy is Failed, which is the default with a podFailurePolicy. Other controllers that give their pods
+    fixed names have to wait too.
+    """
+    owner = pod.metadata.controller
+    if owner is None:
+        return False
+    job = find("Job", job_of(pod)) if job_of(pod) else None
+    if isinstance(job, Job):
+        return (job.spec.pod_replacement_policy or ("Failed" if job.spec.pod_failure_policy else "")) == "Failed"
+    return (_group_of(owner), owner.kind) in _FIXED_NAMES
 
 
 def job_of(pod: Pod) -> str:

@@ -129,6 +129,7 @@ class JobSpec(Value, frozen=True, gc=False):
     suspend: bool = False
     managed_by: str = ""
     pod_failure_policy: PodFailurePolicy | None = None
+    pod_replacement_policy: str = ""
 
 
 class JobStatus(Value, frozen=True, gc=False):

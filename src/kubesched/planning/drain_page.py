@@ -27,6 +27,7 @@ from kubesched.simulator import Victim, fill_level, nodes_table, victims_table, 
 
 __all__ = ["drain_page", "drain_parts", "kubectl_drain", "placed_first", "workload_of"]
 
+_NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
 _MAX_SAVED: Final = 10
@@ -37,6 +38,7 @@ _OUTCOMES: Final = {
     Fate.PENDING: "would stay pending",
     Fate.NOT_KNOWN: "cannot be decided",
     Fate.BLOCKED: "would never be evicted",
+    Fate.HANGS: "would hang",
     Fate.LOST: "would be lost",
     Fate.MAY_BE_LOST: "may be lost",
 }
@@ -46,6 +48,7 @@ _LEVELS: Final = {
     Fate.PENDING: Level.WARNING,
     Fate.NOT_KNOWN: Level.WARNING,
     Fate.BLOCKED: Level.WARNING,
+    Fate.HANGS: Level.BAD,
     Fate.LOST: Level.BAD,
     Fate.MAY_BE_LOST: Level.BAD,
 }
@@ -120,6 +123,8 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
     yield _pending("notKnown", "Cannot be decided", result.of(Fate.NOT_KNOWN))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
+    yield _hanging(result.of(Fate.HANGS))
+    yield from _unreachable(result)
     yield _losses(result)
     yield _doubtful(result.of(Fate.MAY_BE_LOST))
     yield victims_table("pushedOut", "Would be evicted from other nodes to make room", result.pushed_out)
@@ -138,6 +143,7 @@ def kubectl_drain(result: Drain) -> str:
     flags = {
         "--ignore-daemonsets": any(pod.message == "DaemonSet" for pod in pods),
         "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
+        _NO_WAIT: bool(result.unreachable),
     }
     command = command_about("kubectl drain", *result.nodes)
     return " ".join([command, *(flag for flag, is_needed in flags.items() if is_needed)]) if command else ""
@@ -226,6 +232,23 @@ def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
         for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
     ]
     return Table(name, f"{title}: {len(pods):,}", columns, rows)
+
+
+def _hanging(pods: Sequence[DrainedPod]) -> Table:
+    table = _pending("hangs", "Would stay Terminating", pods)
+    advice = (
+        "If the machine is off, the taint node.kubernetes.io/out-of-service=nodeshutdown:NoExecute has the cluster "
+        "delete them; if it still runs, a second pod with the same data may start."
+    )
+    return msgspec.structs.replace(table, notes=(advice,) if pods else ())
+
+
+def _unreachable(result: Drain) -> Iterator[Paragraph]:
+    if nodes := result.unreachable:
+        are = f"{_listed(nodes)} {'is' if len(nodes) == 1 else 'are'} unreachable"
+        flag = _NO_WAIT.partition("=")[0]
+        text = f"{are}: no kubelet confirms deletions, so kubectl drain does not end without {flag}."
+        yield Paragraph(text, Level.WARNING)
 
 
 def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Table:
@@ -320,7 +343,7 @@ def _why(pod: DrainedPod) -> str:
     """What is wrong with the fate of a pod; empty where nothing is."""
     if pod.fate is Fate.BLOCKED:
         return f"disruption budget {', '.join(pod.budgets)}"
-    if pod.fate in (Fate.LOST, Fate.MAY_BE_LOST):
+    if pod.fate in (Fate.HANGS, Fate.LOST, Fate.MAY_BE_LOST):
         return pod.message
     if pod.fate is Fate.RETURNS:
         return "its new pod tolerates the cordon, and comes back"
@@ -401,6 +424,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "budgets": [_plain(one) for one in result.budgets],
         "evictedBefore": [_plain(one) for one in result.evicted_before],
         "evictedAgain": [_plain(one) for one in result.evicted_again],
+        "unreachable": list(result.unreachable),
         "unplacedBefore": list(result.unplaced_before),
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,

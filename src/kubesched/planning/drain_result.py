@@ -30,6 +30,8 @@ class Fate(enum.Enum):
     """Nothing makes it again: it has no controller, or its Job ends."""
     MAY_BE_LOST = "mayBeLost"
     """Its controller is not known to make a new pod."""
+    HANGS = "hangs"
+    """It stays Terminating: its node is unreachable, and its controller makes no new pod before it has ended."""
     GONE = "gone"
     """It has finished, or is being deleted already."""
     STAYS = "stays"
@@ -72,6 +74,12 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     has_local_data: bool = False
     was_pending: bool = False
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether `kubectl drain` waits until the pod has ended."""
+        is_left = self.fate in (Fate.STAYS, Fate.BLOCKED) or self.was_pending
+        return not is_left and not (self.fate is Fate.GONE and self.message == "finished")
+
 
 class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
     """A disruption budget that selects evicted pods.
@@ -109,6 +117,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         n_failed_before: those for which a plugin fails, so that they end in an error.
         n_undecided_before: those about which kubesched cannot decide.
         evicted_before: pods that preemption evicts for them, in order.
+        unreachable: those of the nodes that are unreachable and have pods to be deleted: these stay Terminating,
+            because no kubelet confirms that they have ended.
         unplaced_before: `namespace/name` of those that run in the snapshot, and of which no new pod has a node when the
             drain begins.
         evicted_again: pending pods of the snapshot that the scheduler places before the drain, and that preemption
@@ -140,6 +150,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     faults: tuple[str, ...] = ()
     evicted_before: tuple[Victim, ...] = ()
     evicted_again: tuple[Victim, ...] = ()
+    unreachable: tuple[str, ...] = ()
     unplaced_before: tuple[str, ...] = ()
     undecided_nodes: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()

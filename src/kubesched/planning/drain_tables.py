@@ -17,6 +17,7 @@ _BADLY: Final = {
     Fate.PENDING: "pending",
     Fate.NOT_KNOWN: "not decided",
     Fate.BLOCKED: "blocked",
+    Fate.HANGS: "hang",
     Fate.LOST: "lost",
     Fate.MAY_BE_LOST: "may be lost",
 }

@@ -8,7 +8,7 @@ from kubesched.api import Job, KubeObject, Node, Pod
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.planning.evictions import has_local_data, leaves_because, stays_because
+from kubesched.planning.evictions import hangs_because, has_local_data, is_unreachable, leaves_because, stays_because
 from kubesched.simulator import Mark, PodState, Progress, Victim, without_post_filter
 
 __all__ = ["Draining"]
@@ -39,6 +39,8 @@ class Draining:
         self._names = frozenset(node.name for node in nodes)
         self._pods = cluster.pods_on(nodes)
         self._were_pending = frozenset(pod.key for pod in cluster.settled)
+        self._unreachable = {node.name for node in nodes if is_unreachable(node)}
+        self._hangs = self._hanging() if self._unreachable else {}
         self._allowance = cluster.allowance([pod for pod in self._pods if pod.key in self._were_pending])
         self._keeps_objects = keeps_objects
         self._progress = progress
@@ -71,6 +73,7 @@ class Draining:
             self._last = self._trials.mark()
         self._trials.change(self._allowance.changed())
         drained = (*map(self._described, self._pods), *map(self._evicted_early, self._evicted_before))
+        awaited = {pod.node for pod in drained if pod.node in self._unreachable and pod.is_awaited}
         self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if pod.fate is Fate.NOT_KNOWN)
         return Drain(
             nodes=tuple(node.name for node in self._nodes),
@@ -86,6 +89,7 @@ class Draining:
             after=self._trials.fill(),
             groups=self._cluster.groups,
             faults=tuple(self._faults),
+            unreachable=tuple(node.name for node in self._nodes if node.name in awaited),
             evicted_before=self._cluster.evicted,
             unplaced_before=self._cluster.unplaced,
             evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
@@ -135,6 +139,8 @@ class Draining:
         made: list[KubeObject] = []
         gone: list[KubeObject] = []
         for pod in pods:
+            if pod.key in self._hangs:
+                continue
             new, old = replacement_of(pod, self._trials.get, n_of_job[job_of(pod)] or 1, self._cluster.controllers)
             if not new and pod.key in self._were_pending:
                 new, old = [self._cluster.as_pending(pod)], [pod]
@@ -178,6 +184,12 @@ class Draining:
         to, message = "", ""
         if why := stays_because(pod):
             fate, message = Fate.STAYS, why
+        elif (
+            (why := self._hangs.get(pod.key, ""))
+            and (step or pod.is_terminating)
+            and (successor is None or successor.is_made is not False)
+        ):
+            fate, message = Fate.HANGS, why
         elif now is None and (why := leaves_because(pod)):
             fate, message = Fate.GONE, why
         elif not step and self._runs(pod):
@@ -205,6 +217,13 @@ class Draining:
             has_local_data=not (fate is Fate.STAYS or was_pending or pod.is_finished) and has_local_data(pod),
             was_pending=was_pending,
         )
+
+    def _hanging(self) -> dict[str, str]:
+        """Why pods of unreachable nodes would stay Terminating, and no new ones would come."""
+        running = [
+            pod for pod in self._pods if pod.node_name in self._unreachable and pod.key not in self._were_pending
+        ]
+        return {pod.key: why for pod in running if (why := hangs_because(pod, self._trials.get))}
 
     def _has_left(self, pod: Pod) -> bool:
         """Whether a pod that was evicted before the drain is not among the pods that the drain evicts."""

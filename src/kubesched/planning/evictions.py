@@ -6,11 +6,33 @@ controller need --force, pods with an emptyDir volume need --delete-emptydir-dat
 
 from typing import Final
 
-from kubesched.api import Pod
+from kubesched.admission import Find, waits_for_end
+from kubesched.api import Node, Pod
 
-__all__ = ["has_local_data", "leaves_because", "stays_because"]
+__all__ = ["hangs_because", "has_local_data", "is_unreachable", "leaves_because", "stays_because"]
 
 _MIRROR: Final = "kubernetes.io/config.mirror"
+_UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+_OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
+
+
+def is_unreachable(node: Node) -> bool:
+    """Whether no kubelet confirms that a pod of a node has ended, so that an evicted pod stays Terminating.
+
+    Rule: kube-controller-manager v1.36: the condition Ready of such a node is Unknown, and it is tainted. With the
+    taint out-of-service, which an administrator sets, pods that are being deleted are deleted for good.
+    """
+    keys = {taint.key for taint in node.taints}
+    is_silent = any(one.type == "Ready" and one.status == "Unknown" for one in node.status.conditions or ())
+    return (is_silent or _UNREACHABLE in keys) and _OUT_OF_SERVICE not in keys
+
+
+def hangs_because(pod: Pod, find: Find) -> str:
+    """Why no new pod comes for a pod of an unreachable node that is evicted; empty if one may come."""
+    owner = pod.metadata.controller
+    if owner is None or pod.is_finished or stays_because(pod) or not waits_for_end(pod, find):
+        return ""
+    return f"{owner.kind} {owner.name} creates no new pod until this one has ended, and {pod.node_name} is unreachable"
 
 
 def stays_because(pod: Pod) -> str:
