@@ -1,10 +1,11 @@
 """Which controllers create a new pod in the place of an evicted one, and when a Job does."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from kubesched.admission import Successor, controllers_of, successor_of, with_failures
+from kubesched.admission import Controllers, Successor, controllers_of, successor_of, with_failures
 from kubesched.api import Job, KubeObject, Pod, kind_of
 from kubesched.testing import make_object, make_pod
 
@@ -109,6 +110,37 @@ def test_nobody_creates_a_pod_in_a_namespace_that_is_being_deleted(kind: str, ve
         False,
         "namespace default is being deleted, so no pod can be created in it",
     )
+
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("start", "now", "is_made"),
+    [
+        ("2026-01-01T10:00:00Z", NOON, False),
+        ("2026-01-01T11:10:00Z", NOON, None),
+        ("2026-01-01T11:50:00Z", NOON, True),
+        ("2026-01-01T12:50:00+01:00", NOON, True),
+        ("2026-01-01T11:50:00Z", None, None),
+        ("soon", NOON, None),
+        (None, NOON, None),
+    ],
+)
+def test_a_job_near_its_deadline_may_not_end_with_a_new_pod(
+    start: str | None, now: datetime | None, is_made: bool | None
+):
+    one = job({"startTime": start} if start else {}, activeDeadlineSeconds=3600)
+    found = successor_of(owned("Job", "batch/v1"), lambda kind, key: one, known=Controllers(taken_at=now))
+    assert found.is_made is is_made
+    assert found.ends_job is (is_made is False)
+    assert ("activeDeadlineSeconds of 3,600" in found.why) is not is_made
+
+
+def test_a_job_that_would_fail_anyway_fails_for_that_reason():
+    one = job(activeDeadlineSeconds=3600, backoffLimit=0)
+    found = successor_of(owned("Job", "batch/v1"), lambda kind, key: one)
+    assert (found.is_made, "backoffLimit" in found.why) == (False, True)
 
 
 def test_a_pod_without_a_controller_has_no_successor():

@@ -1,5 +1,6 @@
 """What `kubectl drain` does with each kind of pod, and what disruption budgets allow in which step."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from kubesched import InputError, Plugin, Simulator, Status, drain
 from kubesched.api import KubeObject, Pod, decode_object
 from kubesched.planning import BudgetUse, Drain, Drainer, Fate, drain_page
 from kubesched.setup import set_up
+from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import budget, owned_by
 
@@ -422,6 +424,16 @@ def test_a_pod_whose_replica_set_would_not_create_another_one_does_not_move(
 ):
     known = make_object("ReplicaSet", other or "web-5d8", spec={} if replicas is None else {"replicas": replicas})
     assert fates(drain([*nodes(2), known, web("web-1")], ["n1"])) == {"web-1": fate}
+
+
+def test_the_deadline_of_a_job_is_compared_with_the_time_of_the_snapshot():
+    job = make_object("Job", "etl", spec={"activeDeadlineSeconds": 60}, status={"startTime": "2026-01-01T11:59:50Z"})
+    known = (*nodes(2), job, make_pod("etl-1", node="n1", metadata=owned_by("Job", "etl")))
+    taken_at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert fates(drain(ClusterObjects(known, taken_at=taken_at), ["n1"])) == {"etl-1": Fate.MOVES}
+    late = ClusterObjects(known, taken_at=taken_at.replace(hour=13))
+    assert fates(drain(late, ["n1"])) == {"etl-1": Fate.LOST}
+    assert fates(drain(known, ["n1"])) == {"etl-1": Fate.MAY_BE_LOST}
 
 
 def only_on(name: str, node: str, **fields: Any) -> Pod:

@@ -1,6 +1,7 @@
 """Whether a new pod is created in the place of an evicted one: what is known of the controllers that own pods."""
 
-from typing import Final, NamedTuple
+from datetime import datetime
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -64,6 +65,7 @@ _BUILT_IN_GROUPS: Final = {kind: group for group, kind in (*sorted(RE_CREATING_K
 _JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 _ENDED: Final = frozenset(("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"))
 _BACKOFF_LIMIT: Final = 6
+_Time = Annotated[datetime, msgspec.Meta(tz=True)]
 _INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
 _EVICTED_CODES: Final = frozenset((137, 143))
 """How a container ends that is stopped: SIGKILL and SIGTERM, unless it chooses another code."""
@@ -107,7 +109,9 @@ def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = 
     if (group, owner.kind) in RE_CREATING_KINDS:
         return _MADE
     if (group, owner.kind) == _JOB:
-        return _of_job(pod, find("Job", f"{pod.namespace}/{owner.name}"), owner.name, n_evicted)
+        job = find("Job", f"{pod.namespace}/{owner.name}")
+        found = _of_job(pod, job, owner.name, n_evicted)
+        return _in_time(job, known.taken_at) if found.is_made and isinstance(job, Job) else found
     unknown = f"{owner.kind} is not known to create its pods again"
     return Successor(None, _DOUBTFUL.get((group, owner.kind), unknown))
 
@@ -199,6 +203,37 @@ def _needs_no_pod(job: Job) -> str:
     if spec.completions is not None and status.succeeded >= spec.completions:
         return f"Job {job.name} has its {spec.completions} completions"
     return ""
+
+
+def _in_time(job: Job, now: datetime | None) -> Successor:
+    """Whether a new pod, which begins from the start, has time before its Job's activeDeadlineSeconds.
+
+    Rule: Job controller of kube-controller-manager v1.36: the deadline counts from the start of the Job, whatever its
+    pods do; then the Job fails, and its pods end. A new pod is taken to have time if at least as much is left as the
+    Job has run.
+    """
+    seconds = job.spec.active_deadline_seconds
+    if seconds is None:
+        return _MADE
+    deadline = f"its activeDeadlineSeconds of {seconds:,}"
+    started = _time(job.status.start_time)
+    if now is None or started is None:
+        unknown = "it is not known when the Job started" if started is None else "the time of the snapshot is not known"
+        return Successor(None, f"Job {job.name} may fail: {deadline} may end before a new pod does; {unknown}")
+    run = (now - started).total_seconds()
+    if run >= seconds:
+        return Successor(False, f"Job {job.name} would fail: it is past {deadline}", ends_job=True)
+    if seconds - run >= run:
+        return _MADE
+    return Successor(None, f"Job {job.name} may fail: of {deadline}, {seconds - run:,.0f} are left for a new pod")
+
+
+def _time(text: str | None) -> datetime | None:
+    """A time of the API; None where there is none, or none that can be read."""
+    try:
+        return msgspec.convert(text, _Time)
+    except msgspec.ValidationError:
+        return None
 
 
 def _within_limit(job: Job, n_evicted: int) -> Successor:

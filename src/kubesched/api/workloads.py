@@ -130,6 +130,7 @@ class JobSpec(Value, frozen=True, gc=False):
     managed_by: str = ""
     pod_failure_policy: PodFailurePolicy | None = None
     pod_replacement_policy: str = ""
+    active_deadline_seconds: int | None = None
 
 
 class JobStatus(Value, frozen=True, gc=False):
@@ -137,6 +138,7 @@ class JobStatus(Value, frozen=True, gc=False):
 
     succeeded: int = 0
     failed: int = 0
+    start_time: str | None = None
     conditions: tuple[Condition, ...] | None = None
 
 

@@ -100,7 +100,7 @@ def simulate(
 
     found: Difference | None = None
     compares = bool(what_if) and output not in _WITHOUT_DIFFERENCE
-    changed = what_if.applied(read.objects)
+    changed = what_if.applied(read)
     new = new_pods(changed.objects, read.objects)
     if not compares or output == "summary":
         _note(changed.notes)
@@ -110,7 +110,7 @@ def simulate(
     else:
         with noting_slow_plugins(setup):
             if compares:
-                report, found = simulated(what_if, read.objects, run)
+                report, found = simulated(what_if, read, run)
             else:
                 report = run(changed.objects, new)
         n_pending = sum(one.is_left_pending or one.is_not_created for one in report.placements)

@@ -50,15 +50,18 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     relieved: tuple[str, ...]
 
 
-def simulated(what_if: WhatIf, objects: Sequence[KubeObject], simulate: Simulate) -> tuple[Report, Difference]:
+def simulated(what_if: WhatIf, objects: Iterable[KubeObject], simulate: Simulate) -> tuple[Report, Difference]:
     """Simulate a cluster with and without a change.
 
+    Args:
+        objects: as for `WhatIf.applied`.
     Raises:
         InputError: as from `WhatIf.applied`.
     """
     changed = what_if.applied(objects)
-    report = simulate(changed.objects, new_pods(changed.objects, objects))
-    return report, _difference(simulate(objects, new_pods(objects)), report, changed)
+    known = list(objects)
+    report = simulate(changed.objects, new_pods(changed.objects, known))
+    return report, _difference(simulate(known, new_pods(known)), report, changed)
 
 
 def new_pods(objects: Iterable[KubeObject], before: Iterable[KubeObject] | None = None) -> set[str]:

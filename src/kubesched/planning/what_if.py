@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import controllers_of, is_bound_to_node, job_of, replacement_of, successor_of
+from kubesched.admission import Controllers, controllers_of, is_bound_to_node, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
@@ -69,9 +69,13 @@ class WhatIf(msgspec.Struct, frozen=True):
     def applied(self, objects: Iterable[KubeObject]) -> Changed:
         """The changed cluster.
 
+        Args:
+            objects: the cluster; of ClusterObjects, `taken_at` and `listed_kinds` count too.
+
         Raises:
             InputError: a node or a workload is not there, a selector selects nothing, or a number is out of range.
         """
+        read = getattr(objects, "taken_at", None), getattr(objects, "listed_kinds", ())
         known = list(objects)
         notes: list[str] = []
         assumed: list[str] = []
@@ -93,7 +97,7 @@ class WhatIf(msgspec.Struct, frozen=True):
         if self.remove:
             assumed.append(f"{_named(known, self.remove)} were removed")
             names = chosen_nodes(known, self.remove)
-            evictions = _Evictions(known, names)
+            evictions = _Evictions(known, names, controllers_of(known, *read))
             known, n_back = _replaced(known, names, evictions)
             notes += evictions.notes(names, n_back)
         for workload, n in self.scale.items():
@@ -146,9 +150,9 @@ def _replaced(
 class _Evictions:
     """The pods of removed nodes, which leave together."""
 
-    def __init__(self, known: Sequence[KubeObject], names: Sequence[str]) -> None:
+    def __init__(self, known: Sequence[KubeObject], names: Sequence[str], counted: Controllers) -> None:
         self.pods = [one for one in known if isinstance(one, Pod) and one.node_name in names]
-        self.known = controllers_of(known)
+        self.known = counted
         self._by_key = {(kind_of(one), one.key): one for one in known}
         self._n_of_job = Counter(job_of(pod) for pod in self.pods if not pod.is_finished)
 
