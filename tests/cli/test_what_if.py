@@ -50,6 +50,12 @@ def test_pods_of_removed_nodes_are_placed_again(cluster, options):
     ]
 
 
+@pytest.mark.parametrize("output", ["wide", "summary", "json"])
+def test_a_lost_pod_fails_on_pending_and_is_told_in_every_form(cluster, output):
+    result = run("simulate", cluster, "--without-nodes", "n1", "--fail-on-pending", "-o", output)
+    assert (result.exit_code, "1 pod would be lost" in result.stdout) == (1, True)
+
+
 def test_several_nodes_can_be_removed(cluster):
     placed, _ = simulated(cluster, "--without-nodes", "n1", "--without-nodes", "n2")
     assert placed == {"default/web-7d9f-1": "", "default/web-7d9f-2": ""}
@@ -110,14 +116,18 @@ NOTES = [
     "1 pod would be lost: default/alone (no controller would create it again)",
 ]
 ANSWERS = {
-    ("--without-nodes", "n1"): "If n1 were removed: 1 of 1 new pod would be placed; no pod would stay pending.",
+    (
+        "--without-nodes",
+        "n1",
+    ): "If n1 were removed: 1 of 1 new pod would be placed; 1 pod would be lost; no pod would stay pending.",
     ("--without-nodes", "n1", "--without-nodes", "n2"): "If n1 and n2 were removed: 0 of 2 new pods would be placed; "
-    "2 pods would stay pending, 2 more than without this change.",
+    "1 pod would be lost; 2 pods would stay pending, 2 more than without this change.",
     (
         "--without-nodes",
         "-l",
         "pool in (a)",
-    ): "If 1 node with pool in (a) were removed: 1 of 1 new pod would be placed; no pod would stay pending.",
+    ): "If 1 node with pool in (a) were removed: 1 of 1 new pod would be placed; 1 pod would be lost; "
+    "no pod would stay pending.",
     ("--cordon", "n1", "--cordon", "pool!=c", "--cordon", "n1"): "If n1 and 2 nodes with pool!=c were cordoned: "
     "no pod would stay pending.",
     ("--scale", "deploy/web=4"): "If deploy/web had 4 pods: 1 of 2 new pods would be placed; "

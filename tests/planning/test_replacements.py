@@ -2,7 +2,8 @@
 
 from kubesched.api import PersistentVolumeClaim, Pod
 from kubesched.comparison.placed_again import parse_pod_choice, placed_again
-from kubesched.planning import WhatIf, drain
+from kubesched.planning import WhatIf, drain, simulated
+from kubesched.simulator import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by
 
@@ -70,9 +71,21 @@ def test_a_pod_is_lost_where_its_job_ends_and_one_of_an_unknown_controller_may_b
         assert (way, pods(way(job, step, migrate))) == (way, ["migrate", "step"] if way is compared else ["step"])
     assert WhatIf(remove=("n0",)).applied([*NODES, job, step, migrate]).notes == [
         "0 pods of the removed node would be re-created",
+        "1 pod would be lost: default/migrate (Job migrate would fail: its backoffLimit is 0)",
         (
             "1 pod may be lost: default/step (Workflow is not known to create its pods again); "
             "placed here as if re-created"
         ),
-        "1 pod would be lost: default/migrate (Job migrate would fail: its backoffLimit is 0)",
     ]
+
+
+def test_lost_pods_are_told_in_the_first_sentence_and_in_few_notes():
+    steps = [pod(f"step{i}", f"Kind{i}") for i in range(5)]
+    known = [*NODES, *steps, make_pod("bare", node="n0")]
+    changed = WhatIf(remove=("n0",)).applied(known)
+    assert (changed.lost, changed.may_be_lost) == (("default/bare",), tuple(one.key for one in steps))
+    assert len(changed.notes) == 3
+    assert "; and for 2 other reasons; placed here" in changed.notes[2]
+    _, found = simulated(WhatIf(remove=("n0",)), known, lambda objects, new: Simulator(objects, new=new).run())
+    assert "1 pod would be lost; 5 pods may be lost; no pod would stay pending" in found.text
+    assert (found.lost, found.may_be_lost) == (changed.lost, changed.may_be_lost)

@@ -35,7 +35,10 @@ _WITHOUT_DIFFERENCE: Final = ("csv", "jsonl", "junit")
 @click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")
 @tie_options
 @click.option(
-    "--fail-on-pending", is_flag=True, help="Exit with 1 if a tried pod stays pending, or a new pod is not created."
+    "--fail-on-pending",
+    is_flag=True,
+    help="Exit with 1 if a tried pod stays pending, a new pod is not created, or a pod of a removed node is or may be "
+    "lost.",
 )
 @click.option(
     "--no-preemption-effects",
@@ -116,7 +119,7 @@ def simulate(
         n_pending = sum(one.is_left_pending or one.is_not_created for one in report.placements)
         explain = "" if what_if else same_cluster("explain")
         n_failed = _print(report, found, output, explain, read.taken_at, _more_words(what_if) if n_pending else "")
-    if n_failed or (fail_on_pending and n_pending):
+    if n_failed or (fail_on_pending and (n_pending or changed.lost or changed.may_be_lost)):
         raise click.exceptions.Exit(1)
 
 

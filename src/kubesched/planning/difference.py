@@ -34,6 +34,8 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
         evicted, evicted_before: victims of preemption, with and without the change.
         displaced: pods that would be placed without the change, and would stay pending with it.
         relieved: pods that would stay pending without the change, and not with it.
+        lost, may_be_lost: pods of removed nodes of which no new ones come, or perhaps none; the second are placed as if
+            they were re-created.
     """
 
     text: str
@@ -48,6 +50,8 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     evicted_before: int
     displaced: tuple[str, ...]
     relieved: tuple[str, ...]
+    lost: tuple[str, ...] = ()
+    may_be_lost: tuple[str, ...] = ()
 
 
 def simulated(what_if: WhatIf, objects: Iterable[KubeObject], simulate: Simulate) -> tuple[Report, Difference]:
@@ -86,7 +90,8 @@ def with_difference(page: Page, found: Difference) -> Page:
         own.append(Paragraph(f"{_displaced(found.displaced)}.", Level.WARNING))
     own += [Paragraph(f"{note[0].upper()}{note[1:]}.", Level.DETAIL) for note in found.notes]
     level = Level.WARNING if found.pending > found.pending_before else Level.GOOD
-    verdict = Paragraph(found.text, Level.BAD if page.verdict.level is Level.BAD else level)
+    is_bad = page.verdict.level is Level.BAD or bool(found.lost or found.may_be_lost)
+    verdict = Paragraph(found.text, Level.BAD if is_bad else level)
     document = {**page.document, "whatIf": msgspec.to_builtins(found)}
     return msgspec.structs.replace(page, verdict=verdict, parts=(*own, *page.parts), document=document)
 
@@ -110,6 +115,8 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
         evicted_before=len(before.removed),
         displaced=tuple(pod for pod in left[1] if pod in placed[0]),
         relieved=tuple(pod for pod in left[0] if pod not in still),
+        lost=changed.lost,
+        may_be_lost=changed.may_be_lost,
     )
     return msgspec.structs.replace(counted, text=f"If {', and '.join(changed.assumed)}: {'; '.join(_words(counted))}.")
 
@@ -118,6 +125,10 @@ def _words(found: Difference) -> Iterator[str]:
     if found.new:
         rest = f", {len(found.not_created):,} would not be created" if found.not_created else ""
         yield f"{found.new_placed:,} of {_count(len(found.new), 'new pod')} would be placed{rest}"
+    if found.lost:
+        yield f"{_pods(len(found.lost))} would be lost"
+    if found.may_be_lost:
+        yield f"{_pods(len(found.may_be_lost))} may be lost"
     n, before = found.pending, found.pending_before
     if not n and found.not_created:
         return

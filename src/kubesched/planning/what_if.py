@@ -1,7 +1,7 @@
 """Changes to a cluster in one piece: what the what-if options of a command ask for."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -34,11 +34,14 @@ class Changed(NamedTuple):
     Attributes:
         notes: what became of pods, and what new nodes do not have of their model, one sentence each.
         assumed: the changes, each as what follows "if": `n1 and n2 were removed`.
+        lost, may_be_lost: `namespace/name` of the pods of which no controller, or perhaps none, creates new ones.
     """
 
     objects: list[KubeObject]
     notes: list[str]
     assumed: tuple[str, ...]
+    lost: tuple[str, ...] = ()
+    may_be_lost: tuple[str, ...] = ()
 
 
 class WhatIf(msgspec.Struct, frozen=True):
@@ -80,6 +83,7 @@ class WhatIf(msgspec.Struct, frozen=True):
         notes: list[str] = []
         assumed: list[str] = []
         freed: list[str] = []
+        lost: dict[bool | None, dict[str, str]] = {}
         for name in dict.fromkeys(self.uncordon):  # each of the cluster as it is: they may choose the same nodes
             alone = uncordoned(known, chosen_nodes(known, [name]))
             freed.append(_nodes_of(name, sum(node is not old for node, old in zip(alone, known, strict=True))))
@@ -99,11 +103,12 @@ class WhatIf(msgspec.Struct, frozen=True):
             names = chosen_nodes(known, self.remove)
             evictions = _Evictions(known, names, controllers_of(known, *read))
             known, n_back = _replaced(known, names, evictions)
-            notes += evictions.notes(names, n_back)
+            lost = evictions.lost()
+            notes += _loss_notes(lost, names, n_back)
         for workload, n in self.scale.items():
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {_count(n, 'pod')}")
-        return Changed(known, notes, tuple(assumed))
+        return Changed(known, notes, tuple(assumed), tuple(lost.get(False, ())), tuple(lost.get(None, ())))
 
 
 def chosen_nodes(objects: Sequence[KubeObject], names: Iterable[str]) -> list[str]:
@@ -164,22 +169,33 @@ class _Evictions:
         """How many pods of a pod's Job leave."""
         return self._n_of_job[job_of(pod)] or 1
 
-    def notes(self, names: Sequence[str], n_back: int) -> list[str]:
-        """How many pods are re-created, and which are or may be lost, for each reason."""
-        whose: dict[tuple[bool | None, str], list[str]] = {}
+    def lost(self) -> dict[bool | None, dict[str, str]]:
+        """Why pods are lost (False) or may be lost (None), by `namespace/name`."""
+        lost: dict[bool | None, dict[str, str]] = {False: {}, None: {}}
         for pod in self.pods:
             successor = successor_of(pod, self.find, self.n_with(pod), self.known)
             if not (successor.is_made or pod.is_finished or pod.is_terminating or is_bound_to_node(pod)):
-                whose.setdefault((successor.is_made, successor.why), []).append(pod.key)
-        n_doubtful = sum(len(pods) for (is_made, _), pods in whose.items() if is_made is None)
-        nodes = f"node{'' if len(names) == 1 else 's'}"
-        notes = [f"{_count(n_back - n_doubtful, 'pod')} of the removed {nodes} would be re-created"]
-        for (is_made, why), pods in whose.items():
-            lost = "may be lost" if is_made is None else "would be lost"
-            but = "; placed here as if re-created" if is_made is None else ""
-            shown = ", ".join(pods[:3]) + (", ..." if len(pods) > 3 else "")
-            notes.append(f"{_count(len(pods), 'pod')} {lost}: {shown} ({why}){but}")
-        return notes
+                lost[successor.is_made][pod.key] = successor.why
+        return lost
+
+
+def _loss_notes(lost: Mapping[bool | None, Mapping[str, str]], names: Sequence[str], n_back: int) -> Iterator[str]:
+    """How many pods are re-created, how many are or may be lost, and the reasons of the first."""
+    nodes = f"node{'' if len(names) == 1 else 's'}"
+    yield f"{_count(n_back - len(lost[None]), 'pod')} of the removed {nodes} would be re-created"
+    for is_made, words, but in ((False, "would be", ""), (None, "may be", "; placed here as if re-created")):
+        whose: dict[str, list[str]] = {}
+        for pod, why in lost[is_made].items():
+            whose.setdefault(why, []).append(pod)
+        shown = [f"{_listed(pods)} ({why})" for why, pods in whose.items()]
+        if shown:
+            yield f"{_count(len(lost[is_made]), 'pod')} {words} lost: {_in_short(shown)}{but}"
+
+
+def _in_short(reasons: Sequence[str]) -> str:
+    n_more = len(reasons) - _MAX_NAMED
+    more = f"; and for {_count(n_more, 'other reason')}" if n_more > 0 else ""
+    return "; ".join(reasons[:_MAX_NAMED]) + more
 
 
 def _named(objects: Sequence[KubeObject], given: Sequence[str]) -> str:
