@@ -261,6 +261,16 @@ def test_a_score_that_b_no_longer_has_is_named_and_not_those_that_are_the_same()
     assert move.points > 0
 
 
+def test_pods_that_may_not_be_created_again_are_named_where_they_are_placed_again():
+    owner = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "name": "w", "uid": "w", "controller": True}
+    step = make_pod("step", node="n0", metadata={"ownerReferences": [owner]})
+    cluster = [*empty_nodes(), *replicas("web", 2, "1", node="n0"), step]
+    comparison = compare(cluster, seeds=5, pods="all")
+    assert comparison.may_be_lost == ("default/step",)
+    assert "1 pod that is placed again may be lost if evicted" in as_html(comparison_page(comparison))
+    assert compare(cluster, seeds=5).may_be_lost == ()
+
+
 def test_all_places_what_a_controller_would_re_create_and_nothing_else():
     stays = [
         make_pod("bare", node="n0"),

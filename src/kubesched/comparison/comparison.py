@@ -12,7 +12,7 @@ from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
 from kubesched.comparison.measure import Ruler, Spread
 from kubesched.comparison.moves import Move, NodeWatch, find_moves
-from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, placed_again
+from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_choice, placed_again
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
@@ -96,6 +96,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
             where no plugin failed.
         spreads: the workloads whose zone skew, or whose being on one node, is not the same on both sides if ties go to
             the first node; those whose skew grows most come first.
+        may_be_lost: `namespace/name` of running pods that are placed again, though perhaps nothing creates them again.
 
     Example:
         comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
@@ -123,6 +124,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     spreads: tuple[WorkloadSpread, ...] = ()
     misspelt: dict[str, str] = {}
     undecided: str = ""
+    may_be_lost: tuple[str, ...] = ()
 
     @property
     def findings(self) -> list[Difference]:
@@ -165,7 +167,8 @@ def compare(
     choice = parse_pod_choice(pods)
     sides = [ReadCandidate(_candidate(side, name)) for side, name in ((a, "A"), (b, "B"))]
     names = [name for side in sides for name in side.scheduler_names]
-    objects = placed_again([completed(one) for one in objects_of(snapshot)], choice, names)
+    read = [completed(one) for one in objects_of(snapshot)]
+    objects = placed_again(read, choice, names)
     cluster = Cluster(objects, sides, prices)
     ruler = cluster.ruler
     runs = Runs(cluster, seeds, progress)
@@ -192,6 +195,7 @@ def compare(
         spreads=first.spreads,
         misspelt=ruler.misspelt,
         undecided=first.undecided,
+        may_be_lost=may_be_lost(read, objects),
     )
 
 

@@ -31,6 +31,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "widest": dict(zip("ab", comparison.widest, strict=True)),
         "settings": _plain(comparison.settings),
         "undecided": comparison.undecided,
+        "mayBeLost": list(comparison.may_be_lost),
         "unpriced": comparison.unpriced,
     }
 

@@ -187,6 +187,10 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     ]
     if comparison.undecided:
         notes.append(f"Counted as pending on both sides, {comparison.undecided}.")
+    if lost := comparison.may_be_lost:
+        pods = "1 pod that is" if len(lost) == 1 else f"{len(lost):,} pods that are"
+        named = ", ".join(lost[:_N_IN_VERDICT]) + (", ..." if len(lost) > _N_IN_VERDICT else "")
+        notes.append(f"{pods} placed again may be lost if evicted, because nothing may create a new one: {named}.")
     return (*notes, *_notes_on_prices(comparison))
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.admission import is_bound_to_node, replacement_of, successor_of
+from kubesched.admission import controllers_of, is_bound_to_node, replacement_of, successor_of
 from kubesched.api import (
     DeviceClass,
     Job,
@@ -28,7 +28,7 @@ from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unplaced
 from kubesched.state import DeviceClasses, ObjectStore, pod_volumes
 
-__all__ = ["PENDING", "PodChoice", "parse_pod_choice", "placed_again"]
+__all__ = ["PENDING", "PodChoice", "may_be_lost", "parse_pod_choice", "placed_again"]
 
 _MODES: Final = ("pending", "all", "rollout")
 _OWNERS: Final = (Job, Namespace, ReplicaSet, ReplicationController, StatefulSet)
@@ -105,6 +105,20 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
             "pods of DaemonSets, mirror pods, pods with resource claims and pods without a controller stay"
         )
     return _detached(known, _taken_off(known, chosen))
+
+
+def may_be_lost(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> tuple[str, ...]:
+    """`namespace/name` of the pods that `placed_again` took off their nodes, and that may not be created again."""
+    pending = {one.key for one in after if isinstance(one, Pod) and not one.node_name}
+    known = list(before)
+    owners = {(kind_of(one), one.key): one for one in known if isinstance(one, _OWNERS)}
+    counted = controllers_of(known)
+    taken = (one for one in known if isinstance(one, Pod) and one.node_name and one.key in pending)
+    return tuple(
+        one.key
+        for one in taken
+        if successor_of(one, lambda kind, key: owners.get((kind, key)), known=counted).is_made is None
+    )
 
 
 def _taken_off(known: Sequence[KubeObject], chosen: Container[str]) -> list[KubeObject]:
