@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission.generated_names import is_new_and_bound, uid_of_copy
+from kubesched.admission.generated_names import is_from_manifest, uid_of_copy
 from kubesched.admission.successors import Find, successor_of
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 
@@ -50,7 +50,7 @@ def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
     document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
     document.pop("status", None)
     spec = document["spec"]
-    if is_new_and_bound(pod):
+    if is_from_manifest(pod) and spec.get("nodeName"):  # its template names the node
         document["status"] = {"phase": "Pending"}
     else:
         spec.pop("nodeName", None)

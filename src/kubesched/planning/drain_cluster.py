@@ -22,7 +22,8 @@ class SettledCluster:
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
         groups: the pool and zone of each node.
-        settled: pending pods of the snapshot that were placed, as they are now.
+        settled: pending pods of the snapshot that the scheduler placed, as they are now; not new pods that name their
+            nodes: these run when the drain begins.
         faults: of plugins, for which pending pods of the snapshot ended in an error.
         evicted: pods that preemption evicted for pending pods of the snapshot.
         undecided_nodes: nodes whose drain was tried, and on which kubesched cannot decide about some pods.
@@ -40,9 +41,9 @@ class SettledCluster:
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
         pending = {one.key: one for one in known if isinstance(one, Pod) and not one.node_name}
         placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
-        self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
+        self._count_as_ready(pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod))
         self._as_pending = {key: pending[key] for key in placed if key in pending}
-        self._count_as_ready()
+        self.settled = [pod for key in self._as_pending if isinstance(pod := trials.get("Pod", key), Pod)]
         self.faults = report.faults
         self.evicted = report.victims
         self.n_placed = len(placed)
@@ -60,10 +61,10 @@ class SettledCluster:
         """What the budgets allow now, without some pods."""
         return Allowance(self.budgets, lambda key: self.trials.get("PodDisruptionBudget", key), leaving)
 
-    def _count_as_ready(self) -> None:
+    def _count_as_ready(self, placed: Iterable[Pod]) -> None:
         """Enter into the budgets that the placed pods are ready."""
         allowance = self.allowance()
-        for pod in self.settled:
+        for pod in placed:
             allowance.give_back(pod)
         self.trials.change(allowance.changed())
 

@@ -156,7 +156,7 @@ class Draining:
                 self._allowance.give_back(pod)
             elif isinstance(pod, Pod) and placement.state is PodState.NOT_DECIDED:
                 self._cannot_decide(pod, placement.diagnosis)
-            elif pod is not None:
+            elif pod is not None or placement.pod not in self._message_of:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
                 self._message_of[placement.pod] = failed or without_post_filter(placement.message)
 

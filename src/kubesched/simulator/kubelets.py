@@ -6,12 +6,14 @@ its messages; host ports are not looked at. A pod of a node that does not exist 
 
 from typing import Final
 
+import msgspec
+
 from kubesched.api import Node, Pod
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 from kubesched.simulator.report import Fill
 from kubesched.state import ClusterState
 
-__all__ = ["UNSEEN", "kubelet_refusal"]
+__all__ = ["UNSEEN", "kubelet_refusal", "started"]
 
 UNSEEN: Final = "spec.nodeName is set, so kube-scheduler does not see the pod"
 
@@ -24,6 +26,13 @@ def kubelet_refusal(cluster: ClusterState, pod: Pod) -> str:
     if fault := _predicate(node, pod) or _shortage(Fill(cluster.columns), pod):
         return f"{UNSEEN}; the kubelet of {node.name} rejects it: {fault}"
     return ""
+
+
+def started(pod: Pod) -> Pod:
+    """The pod as its kubelet has started it: a disruption budget that selects it is asked before its eviction."""
+    running = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
+    running.__dict__.update(pod.__dict__)
+    return running
 
 
 def _predicate(node: Node, pod: Pod) -> str:
