@@ -42,6 +42,30 @@ def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     assert rows[-1] == f"Next: kubesched explain {cluster} default/huge"
 
 
+@pytest.mark.parametrize("output", ["wide", "json", "jsonl", "csv", "markdown", "html", "junit"])
+def test_a_pod_of_a_manifest_that_names_its_node_is_not_among_the_pending_ones(cluster, tmp_path, output):
+    pod = tmp_path / "bound.yaml"
+    pod.write_text(json.dumps(bound_pod()))
+    alone, beside = run("explain", cluster, "-o", output), run("explain", cluster, "--manifest", pod, "-o", output)
+    assert beside.exit_code == alone.exit_code == 0
+    assert "huge" in beside.stdout
+    assert "bound" not in beside.stdout.replace(str(pod), "")
+
+
+def test_a_pod_of_a_manifest_that_names_its_node_is_not_tried_before_others(cluster, tmp_path):
+    pod = tmp_path / "bound.yaml"
+    pod.write_text(json.dumps(bound_pod()))
+    asked = ("explain", cluster, "default/huge", "-o", "json", "--queue")
+    alone, beside = (json.loads(run(*asked, *more).stdout)["queue"] for more in ((), ("--manifest", pod)))
+    assert beside["nBefore"] == alone["nBefore"]
+
+
+def bound_pod(**spec: object) -> dict[str, object]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
+    spec = {"nodeName": "n2", "containers": [container], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bound"}, "spec": spec}
+
+
 def test_one_pod_as_a_document(cluster):
     document = json.loads(run("explain", cluster, "--pod", "huge", "-o", "json").stdout)
     assert document["pod"] == "default/huge"

@@ -72,7 +72,7 @@ def queue_place(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> QueueP
         if placement.pod == pod.key:
             is_told = placement.state not in (PodState.NOT_TRIED, PodState.NOT_DECIDED)
             return QueuePlace(placement, n_before) if is_told else None
-        n_before += placement.state is not PodState.NOT_TRIED
+        n_before += bool(placement.profile) and placement.state is not PodState.NOT_TRIED  # without: a kubelet's
     return None
 
 

@@ -100,8 +100,10 @@ class PendingPods:
     def not_tried(self, keys: Collection[str]) -> Iterator[Explanation]:
         """Explain those of some pods that the simulation does not try, on the cluster as it leaves it."""
         for placement in self.report.placements:
+            if not placement.profile or placement.pod not in keys:  # no scheduler sees it
+                continue
             pod = self._pods[placement.pod]
-            if placement.profile and placement.pod in keys and pod.uid not in self._decided:
+            if pod.uid not in self._decided:
                 yield self._explainer.explain(pod, preempt=False)
 
     def each_attempt(self, keys: Collection[str], explained: Callable[[Explanation], None]) -> None:
