@@ -60,6 +60,16 @@ def test_a_pod_of_a_manifest_that_names_its_node_is_not_tried_before_others(clus
     assert beside["nBefore"] == alone["nBefore"]
 
 
+@pytest.mark.parametrize(("pods", "is_noted"), [((), False), (("default/new",), True)])
+def test_only_a_pod_that_is_explained_alone_is_said_to_be_explained_as_if_created(tmp_path, pods, is_noted):
+    quota = make_object("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "0"}})
+    cluster, pod = write(tmp_path, make_node("n1"), quota), tmp_path / "new.yaml"
+    pod.write_text(json.dumps(bound_pod(nodeName="") | {"metadata": {"name": "new"}}))
+    result = run("explain", cluster, *pods, "--manifest", pod)
+    assert ("explained as if created" in result.stderr) is is_noted
+    assert "exceeded quota: q" in (result.stderr if is_noted else result.stdout)
+
+
 def bound_pod(**spec: object) -> dict[str, object]:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
     spec = {"nodeName": "n2", "containers": [container], **spec}

@@ -1,17 +1,23 @@
 """The pending pods as a simulation places them."""
 
+import io
+import json
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from kubesched.api import KubeObject
 from kubesched.errors import InputError
-from kubesched.explanation import PodAnswer, State
+from kubesched.explanation import PodAnswer, State, overview_page
 from kubesched.framework import Plugin, Status
 from kubesched.planning import PendingPods
+from kubesched.reports import Table
 from kubesched.setup import set_up
+from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL
+from tests.planning.test_fit import deployment, stream
 
 NODE = make_node("n1", allocatable=SMALL)
 
@@ -75,6 +81,32 @@ def test_pods_that_are_not_tried_are_held_back():
     assert state is State.HELD_BACK
     assert why == "waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
     assert fix == "remove the scheduling gate not-yet -> 1 node"
+
+
+def of_manifests(*documents: dict[str, Any], to: Iterable[KubeObject]) -> Iterable[KubeObject]:
+    cluster = io.BytesIO(json.dumps([json.loads(one.raw) for one in to]).encode())
+    return load_snapshot(cluster, manifests=[stream(*documents)])
+
+
+def test_pods_that_the_api_server_refuses_are_held_back_by_its_words():
+    quota = make_object("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "1"}})
+    cluster = of_manifests(deployment(3), to=[NODE, quota])
+    with PendingPods(cluster, set_up(), lambda pod: "web") as pending:
+        page = overview_page(pending.answers())
+    table = next(part for part in page.parts if isinstance(part, Table))
+    rows = [[getattr(cell, "text", cell) for cell in row] for row in table.rows]
+    assert len(rows) == 1
+    assert rows[0][:3] == [2, "held back", "web"]
+    assert "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1" in rows[0]
+
+
+def test_pods_that_a_stateful_set_does_not_create_yet_are_held_back_as_in_a_simulation():
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": deployment(1, cpu="9")["spec"]["template"]["spec"]}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    manifest = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+    found = answers(*of_manifests(manifest, to=[NODE]))
+    assert [found[name][0] for name in ("db-0", "db-1")] == [State.NOWHERE, State.HELD_BACK]
+    assert found["db-1"][2].startswith("its StatefulSet would not create it before default/db-0 is ready")
 
 
 class NotOnN1(Plugin):

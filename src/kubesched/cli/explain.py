@@ -135,7 +135,7 @@ def explain(
         return
     chosen = choose_pods(cluster, names, namespace, selector)
     if manifests:
-        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods])
+        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods if chosen.is_one or one.node_name])
     if chosen.is_one:
         _print_pod(asked, chosen.pods[0], view)
         return

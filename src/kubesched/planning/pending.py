@@ -22,6 +22,7 @@ from kubesched.explanation import (
     outcome,
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
+from kubesched.planning.difference import new_pods
 from kubesched.scheduler import SchedulingCycle
 from kubesched.setup import ExtenderCalls, Setup
 from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, waiting_words, without_post_filter
@@ -59,8 +60,8 @@ class PendingPods:
         calls: Calls = lambda: None,
         progress: Progress | None = None,
     ) -> None:
-        self._cluster, self._setup, self._calls = cluster, setup, calls
-        simulator = Simulator(cluster, setup, extender_calls=calls())
+        self._cluster, self._setup, self._calls = list(cluster), setup, calls
+        simulator = self._simulator()
         self._decided: dict[str, Decision] = {}
         simulator.decisions = self._note
         self.report: Report = simulator.run(progress)
@@ -82,6 +83,9 @@ class PendingPods:
     def close(self) -> None:
         """Stop the plugins. Afterwards there are no more answers, but `each_attempt` can be called."""
         self._explainer.close()
+
+    def _simulator(self) -> Simulator:
+        return Simulator(self._cluster, self._setup, extender_calls=self._calls(), new=new_pods(self._cluster))
 
     def _note(self, decision: Decision) -> None:
         self._decided[decision.pod.uid] = decision
@@ -113,7 +117,7 @@ class PendingPods:
             explained: called in the order of the decisions with an explanation that is valid until it returns.
         """
         last = {uid: decision.attempt for uid, decision in self._decided.items() if decision.pod.key in keys}
-        simulator = Simulator(self._cluster, self._setup, extender_calls=self._calls())
+        simulator = self._simulator()
         simulator.scheduler.cycle = _ExplainedCycle(simulator, last, explained)
         simulator.run()
 
@@ -122,7 +126,7 @@ class PendingPods:
         state = _state(placement)
         decision = self._decided.get(pod.uid)
         n_fit = None if decision is None else decision.n_feasible
-        cause = "" if state is State.FITS else without_post_filter(placement.message)
+        cause = "" if state is State.FITS else placement.why_not_created or without_post_filter(placement.message)
         return PodAnswer(
             pod.key,
             self._workload_of(pod),
@@ -144,6 +148,8 @@ class PendingPods:
                 return Told(Outcome(state, f"evicted for {placement.evicted_by}"), n_fit)
             case State.FAILED | State.NOT_DECIDED:
                 return Told(Outcome(state, placement.diagnosis or placement.message), n_fit)
+            case State.HELD_BACK if placement.is_not_created:
+                return Told(Outcome(state, placement.why_not_created))
         explanation = self._explainer.explain(pod, preempt=False)
         fix = self._fix(explanation)
         found = outcome(explanation, fix)
