@@ -76,3 +76,14 @@ def test_a_pod_is_lost_where_its_job_ends_and_one_of_an_unknown_controller_may_b
         ),
         "1 pod would be lost: default/migrate (Job migrate would fail: its backoffLimit is 0)",
     ]
+
+
+def test_the_other_pods_of_a_job_that_ends_leave_the_nodes_that_stay():
+    job = make_object("Job", "migrate", spec={"backoffLimit": 0})
+    here, there = (
+        make_pod(name, node=node, metadata=owned_by("Job", "migrate")) for name, node in (("a", "n0"), ("b", "n1"))
+    )
+    assert pods(removed(job, here, there)) == pods(drained(job, here, there)) == []
+    assert WhatIf(remove=("n0",)).applied([*NODES, job, here, there]).notes[1] == (
+        "2 pods would be lost: default/a, default/b (Job migrate would fail: its backoffLimit is 0)"
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from kubesched.admission import job_of
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
@@ -53,9 +54,12 @@ class SettledCluster:
         self.n_pending = len(report.placements) - self.n_placed - self.n_failed - self.n_undecided
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         self._finished: dict[str, list[Pod]] = {}
+        self._of_job: dict[str, list[str]] = {}
         for one in known:
             if isinstance(one, Pod) and one.is_finished:
                 self._finished.setdefault(one.node_name, []).append(one)
+            elif isinstance(one, Pod) and (job := job_of(one)):
+                self._of_job.setdefault(job, []).append(one.key)
 
     def allowance(self, leaving: Iterable[Pod] = ()) -> Allowance:
         """What the budgets allow now, without some pods."""
@@ -79,6 +83,15 @@ class SettledCluster:
     def pods_on(self, nodes: Sequence[Node]) -> list[Pod]:
         """The pods on some nodes, finished ones among them."""
         return [pod for node in nodes for pod in (*self.trials.pods_on(node.name), *self._finished.get(node.name, ()))]
+
+    def pods_of_job(self, job: str) -> list[Pod]:
+        """The pods of a Job that have not ended, as they are now, on whatever node or on none.
+
+        Args:
+            job: `namespace/name`.
+        """
+        found = (self.trials.get("Pod", key) for key in self._of_job.get(job, ()))
+        return [pod for pod in found if isinstance(pod, Pod)]
 
     def as_pending(self, pod: Pod) -> Pod:
         """A pod of `settled` as it is in the snapshot, without a node."""

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import is_bound_to_node, job_of, replacement_of, successor_of
+from kubesched.admission import Successor, is_bound_to_node, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
@@ -134,7 +134,7 @@ def _replaced(
 ) -> tuple[list[KubeObject], int]:
     """The cluster without some nodes, with what controllers make for their pods, and how many pods they make."""
     back: list[KubeObject] = []
-    gone: set[tuple[str, str]] = set()
+    gone = {("Pod", pod.key) for pod in evictions.ended}
     for pod in evictions.pods:
         made, lost = replacement_of(pod, evictions.find, evictions.n_with(pod))
         back += made
@@ -144,12 +144,24 @@ def _replaced(
 
 
 class _Evictions:
-    """The pods of removed nodes, which leave together."""
+    """The pods of removed nodes, which leave together.
+
+    Attributes:
+        ended: pods elsewhere of Jobs that fail because of them; they end with their Job.
+    """
 
     def __init__(self, known: Sequence[KubeObject], names: Sequence[str]) -> None:
         self.pods = [one for one in known if isinstance(one, Pod) and one.node_name in names]
         self._by_key = {(kind_of(one), one.key): one for one in known}
         self._n_of_job = Counter(job_of(pod) for pod in self.pods if not pod.is_finished)
+        like = {job: pod for pod in self.pods if not pod.is_finished and (job := job_of(pod))}
+        self._ends = {job: end for job, pod in like.items() if (end := self._successor(pod)).ends_job}
+        self.ended = [
+            one
+            for one in (known if self._ends else ())
+            if isinstance(one, Pod) and job_of(one) in self._ends and one.node_name not in names
+            if not (one.is_finished or one.is_terminating)
+        ]
 
     def find(self, kind: str, key: str) -> KubeObject | None:
         """An object of the cluster."""
@@ -159,13 +171,18 @@ class _Evictions:
         """How many pods of a pod's Job leave."""
         return self._n_of_job[job_of(pod)] or 1
 
+    def _successor(self, pod: Pod) -> Successor:
+        return successor_of(pod, self.find, self.n_with(pod))
+
     def notes(self, names: Sequence[str], n_back: int) -> list[str]:
         """How many pods are re-created, and which are or may be lost, for each reason."""
         whose: dict[tuple[bool | None, str], list[str]] = {}
         for pod in self.pods:
-            successor = successor_of(pod, self.find, self.n_with(pod))
+            successor = self._successor(pod)
             if not (successor.is_made or pod.is_finished or pod.is_terminating or is_bound_to_node(pod)):
                 whose.setdefault((successor.is_made, successor.why), []).append(pod.key)
+        for pod in self.ended:
+            whose.setdefault((False, self._ends[job_of(pod)].why), []).append(pod.key)
         n_doubtful = sum(len(pods) for (is_made, _), pods in whose.items() if is_made is None)
         nodes = f"node{'' if len(names) == 1 else 's'}"
         notes = [f"{_count(n_back - n_doubtful, 'pod')} of the removed {nodes} would be re-created"]
