@@ -70,6 +70,45 @@ def test_only_a_pod_that_is_explained_alone_is_said_to_be_explained_as_if_create
     assert "exceeded quota: q" in (result.stderr if is_noted else result.stdout)
 
 
+LATE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"}, "provisioner": "p"}
+CLAIM = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "data"},
+    "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}},
+}
+LARGE = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "9"}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({"nodeName": "nowhere"}, "node nowhere does not exist"),
+        ({"nodeSelector": {"disk": "ssd"}}, "the kubelet of n2 rejects it: Predicate NodeAffinity failed: node(s)"),
+        (
+            {"containers": [LARGE]},
+            "the kubelet of n2 rejects it: Node didn't have enough resource: cpu",
+        ),
+        (
+            {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]},
+            "claim default/data is not bound, and WaitForFirstConsumer leaves that to the scheduler",
+        ),
+    ],
+    ids=["node", "selector", "room", "claim"],
+)
+def test_a_pod_of_a_manifest_that_does_not_start_is_stuck_with_the_words_of_a_simulation(cluster, tmp_path, spec, why):
+    documents = [LATE | {"volumeBindingMode": "WaitForFirstConsumer"}, CLAIM, bound_pod(**spec)]
+    pod = tmp_path / "bound.yaml"
+    pod.write_text("\n---\n".join(map(json.dumps, documents)))
+    placed = map(json.loads, run("simulate", cluster, "--manifest", pod, "-o", "jsonl").stdout.splitlines())
+    (simulated,) = [line for line in placed if line["pod"] == "default/bound"]
+    lines = map(json.loads, run("explain", cluster, "--manifest", pod, "-o", "jsonl").stdout.splitlines())
+    (explained,) = [line for line in lines if line["pod"] == "default/bound"]
+    assert (simulated["state"], explained["state"]) == ("unschedulable", "stuck")
+    assert simulated["message"].startswith(f"spec.nodeName is set, so kube-scheduler does not see the pod; {why}")
+    assert explained["why"].partition(" names: ")[2] == simulated["message"].partition("; ")[2]
+
+
 def bound_pod(**spec: object) -> dict[str, object]:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
     spec = {"nodeName": "n2", "containers": [container], **spec}

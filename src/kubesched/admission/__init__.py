@@ -6,6 +6,7 @@ from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.admission.generated_names import is_copy, is_from_manifest, is_new_and_bound
+from kubesched.admission.kubelets import awaited_claims, node_refusal, rejected_by
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
 from kubesched.admission.refusals import Refusals
@@ -36,6 +37,7 @@ __all__ = [
     "Successor",
     "UpdateStrategy",
     "as_stored",
+    "awaited_claims",
     "byte_notes",
     "claims_of",
     "decode_checked",
@@ -51,8 +53,10 @@ __all__ = [
     "known_resources",
     "may_run_daemon",
     "node_of_daemon",
+    "node_refusal",
     "ordinal_of",
     "quantity_faults",
+    "rejected_by",
     "replacement_of",
     "successor_of",
     "with_failures",

@@ -285,21 +285,25 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     """Explain pending pods as a simulation places them, and others as if they were pending."""
+    from kubesched.api import Pod
     from kubesched.explanation import Rows, answer_of, as_line, gangs_of, hanging_pods, overview_page
 
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
     lines: list[dict[str, Any]] = []
-    rows, foreign = Rows(), []
+    rows, foreign, stuck = Rows(), list[Pod](), dict[str, str]()
     emit = print_line if asked.output == "jsonl" else lines.append  # together they may be larger than the memory
     has_lines = asked.output in ("json", "jsonl")
     workload_of = _workloads(asked.cluster)
     if meant or not chosen.pods:
-        foreign = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
+        foreign, stuck = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
     pods = chosen.pods
     if chosen.what == "pending":
-        pods = (*pods, *(pod for pod in hanging_pods(asked.cluster) if chosen.namespace in ("", pod.namespace)))
+        hanging = {pod.key for pod in hanging_pods(asked.cluster)} | stuck.keys()
+        placed = (pod for pod in asked.cluster.of(Pod) if pod.key in hanging)
+        pods = (*pods, *(pod for pod in placed if chosen.namespace in ("", pod.namespace)))
     for explanation, fixes in _placed(asked, pods):
+        explanation.hangs = stuck.get(explanation.pod.key, explanation.hangs)
         said = rows.take(answer_of(explanation, workload_of(explanation.pod), fixes))
         if explanation.failure is not None:
             failed.append(explanation.pod.key)
@@ -319,14 +323,14 @@ def _take_pending(
     workload_of: "Callable[[Pod], str]",
     emit: "Callable[[dict[str, Any]], None] | None",
     failed: list[str],
-) -> "list[Pod]":
+) -> "tuple[list[Pod], dict[str, str]]":
     """Add the pending pods to the rows.
 
     Args:
         meant: `namespace/name` of these pods.
         emit: takes the line of each pod; None for nothing.
         failed: takes the pods for which a plugin failed.
-    Returns: those of them that no profile serves.
+    Returns: those of them that no profile serves; and new pods that do not start on the node that they name, with why.
     """
     from kubesched.explanation import State, as_line
     from kubesched.planning import PendingPods
@@ -350,7 +354,7 @@ def _take_pending(
         pending.each_attempt(said, line)
         for explanation in held:
             line(explanation)
-    return [pod for pod in pending.foreign if pod.key in meant]
+    return [pod for pod in pending.foreign if pod.key in meant], pending.stuck
 
 
 def _placed(asked: _Asked, pods: "Iterable[Pod]") -> "Iterator[tuple[Explanation, Callable[[Explanation], Any]]]":

@@ -25,7 +25,16 @@ from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.planning.difference import new_pods
 from kubesched.scheduler import SchedulingCycle
 from kubesched.setup import ExtenderCalls, Setup
-from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, waiting_words, without_post_filter
+from kubesched.simulator import (
+    UNSEEN,
+    Placement,
+    PodState,
+    Progress,
+    Report,
+    Simulator,
+    waiting_words,
+    without_post_filter,
+)
 from kubesched.state import PodInfo, Snapshot
 
 __all__ = ["PendingPods"]
@@ -46,6 +55,7 @@ class PendingPods:
     Attributes:
         report: of the simulation.
         foreign: the pods that no profile serves.
+        stuck: new pods that name their node and do not start there: by `namespace/name`, why.
 
     Example:
         with PendingPods(load_snapshot("cluster.json"), set_up(), str) as pending:
@@ -69,6 +79,8 @@ class PendingPods:
         self._workload_of = workload_of
         self._pods = {pod.key: pod for pod in simulator.pending}
         self.foreign = [pod for pod in simulator.pending if pod.scheduler_name not in simulator.frameworks]
+        unseen = simulator.bound_placements.values()
+        self.stuck = {one.pod: one.message.removeprefix(f"{UNSEEN}; ") for one in unseen if one.is_left_pending}
         self._explainer = Explainer(
             _taken_off(simulator), setup, extender_calls=calls(), cluster_state=simulator.cluster_state
         )

@@ -5,6 +5,7 @@ from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placed_line, placement_line, report_document
 from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.fill_tables import fill_level, fill_table, fill_words, nodes_table
+from kubesched.simulator.kubelets import UNSEEN
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.ordered_creation import awaited
 from kubesched.simulator.page import report_page, summary_of, victims_table
@@ -24,6 +25,7 @@ from kubesched.simulator.simulator import Progress, Simulator
 from kubesched.simulator.trials import Mark, Trials
 
 __all__ = [
+    "UNSEEN",
     "Allowance",
     "Budgets",
     "Fill",

@@ -12,7 +12,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from kubesched.admission import is_new_and_bound
+from kubesched.admission import awaited_claims, is_new_and_bound
 from kubesched.api import EventType, KubeObject, Node, Pod, ReplicaSet, WatchEvent, objects_of, owner_of
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
@@ -232,7 +232,10 @@ class Simulator:
                 placement.state, placement.node = PodState.NOT_TRIED, ""
                 placement.message, placement.refused = self.creation.why_not(pod), self.creation.refusal(pod)
             elif fault := kubelet_refusal(self.cluster_state, pod):
-                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", fault
+                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", f"{UNSEEN}; {fault}"
+            elif fault := awaited_claims(pod, self.cluster_state.objects.get):
+                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", f"{UNSEEN}; {fault}"
+                self._tell(WatchEvent(EventType.ADDED, "Pod", pod))  # it has its room on the node
             else:
                 self._tell(WatchEvent(EventType.ADDED, "Pod", started(pod)))
             self.bound_placements[pod.uid] = placement
