@@ -15,13 +15,19 @@ from kubesched.admission.replicas import (
     claims_of,
     fresh_claim,
     fresh_pod,
-    is_bound_to_node,
     ordinal_of,
     replacement_of,
 )
 from kubesched.admission.resource_checks import byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.admission.stored import as_stored
-from kubesched.admission.successors import RE_CREATING_KINDS, Successor, job_of, successor_of, with_failures
+from kubesched.admission.successors import (
+    RE_CREATING_KINDS,
+    Successor,
+    is_bound_to_node,
+    job_of,
+    successor_of,
+    with_failures,
+)
 
 __all__ = [
     "BUILT_IN_CLASSES",

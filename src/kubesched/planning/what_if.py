@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import Successor, is_bound_to_node, job_of, replacement_of, successor_of
+from kubesched.admission import Successor, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
@@ -179,7 +179,7 @@ class _Evictions:
         whose: dict[tuple[bool | None, str], list[str]] = {}
         for pod in self.pods:
             successor = self._successor(pod)
-            if not (successor.is_made or pod.is_finished or pod.is_terminating or is_bound_to_node(pod)):
+            if successor.is_loss:
                 whose.setdefault((successor.is_made, successor.why), []).append(pod.key)
         for pod in self.ended:
             whose.setdefault((False, self._ends[job_of(pod)].why), []).append(pod.key)
