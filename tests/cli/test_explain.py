@@ -42,6 +42,14 @@ def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     assert rows[-1] == f"Next: kubesched explain {cluster} default/huge"
 
 
+def test_the_pods_that_would_be_evicted_are_named_beside_all_pending_pods(cluster):
+    document = json.loads(run("explain", cluster, "-o", "json").stdout)
+    assert [(one["pod"], one["node"], one["preemptor"]) for one in document["victims"]] == [
+        ("default/cheap", "n1", "default/urgent")
+    ]
+    assert "Would be evicted to make room: 1" in run("explain", cluster).stdout
+
+
 @pytest.mark.parametrize("output", ["wide", "json", "jsonl", "csv", "markdown", "html", "junit"])
 def test_a_pod_of_a_manifest_that_names_its_node_is_not_among_the_pending_ones(cluster, tmp_path, output):
     pod = tmp_path / "bound.yaml"

@@ -14,6 +14,7 @@ from kubesched.framework import Plugin, Status
 from kubesched.planning import PendingPods
 from kubesched.reports import Table
 from kubesched.setup import set_up
+from kubesched.simulator import Simulator, report_page
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL
@@ -73,6 +74,42 @@ def test_who_evicts_and_who_is_evicted_is_told():
         "Preemption would make room on n1 by evicting default/low (priority -1), which would break disruption budget "
         "default/all"
     )
+
+
+def nominated() -> list[KubeObject]:
+    """A pod that evicts, and waits on another node then; another one takes the room that this makes."""
+    leaving = make_pod("v1", node="a", requests=cpu("1"), metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    return [
+        *(make_node(name, allocatable=SMALL) for name in ("a", "b")),
+        make_pod("urgent", requests=cpu("1500m"), priority=1000, status={"nominatedNodeName": "a"}),
+        leaving,
+        make_pod("full", node="b", requests=cpu("1750m")),
+        make_pod("small", requests=cpu("250m")),
+        make_pod("urgent2", requests=cpu("1500m"), priority=900, status={"nominatedNodeName": "gone"}),
+    ]
+
+
+def test_a_pod_that_fits_only_where_preemption_makes_room_for_another_one_names_the_victim():
+    found = answers(*nominated())
+    assert found["urgent"][:3] == (
+        State.PREEMPTS,
+        "b",
+        "takes room on b that preemption makes for default/urgent2 by evicting default/full",
+    )
+    with PendingPods(nominated(), set_up(), lambda pod: pod.name) as pending:
+        assert [[str(getattr(cell, "text", cell)) for cell in row] for row in pending.victims.rows] == [
+            ["- default/full", "-", "b", "default/urgent2"]
+        ]
+
+
+def test_a_pod_that_would_fit_beside_the_victim_needs_no_eviction():
+    assert answers(*nominated())["small"][0] is State.FITS
+
+
+def test_a_simulation_says_on_which_node_preemption_makes_room():
+    page = report_page(Simulator(nominated()).run())
+    notes = [note for part in page.parts if isinstance(part, Table) for note in part.notes]
+    assert "Preemption would make room for default/urgent2 on b by evicting default/full." in notes
 
 
 def test_pods_that_are_not_tried_are_held_back():

@@ -22,6 +22,7 @@ from kubesched.cli.targets import split_targets
 if TYPE_CHECKING:
     from kubesched.api import Pod
     from kubesched.explanation import Explanation, Rows
+    from kubesched.planning import PendingPods
     from kubesched.reports import Page
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
@@ -291,12 +292,13 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
     lines: list[dict[str, Any]] = []
-    rows, foreign, stuck = Rows(), list[Pod](), dict[str, str]()
+    rows, pending = Rows(), None
     emit = print_line if asked.output == "jsonl" else lines.append  # together they may be larger than the memory
     has_lines = asked.output in ("json", "jsonl")
     workload_of = _workloads(asked.cluster)
     if meant or not chosen.pods:
-        foreign, stuck = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
+        pending = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
+    stuck = {} if pending is None else pending.stuck
     pods = chosen.pods
     if chosen.what == "pending":
         hanging = {pod.key for pod in hanging_pods(asked.cluster)} | stuck.keys()
@@ -311,9 +313,17 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
             emit(as_line(explanation) | said)
     if asked.output != "jsonl":
         gangs = gangs_of(asked.cluster, chosen.pods)
+        foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
         page = overview_page(rows, foreign=foreign, gangs=gangs, what=chosen.what, again=asked.again, lines=lines)
-        print_report(page, asked.output)
+        print_report(page if pending is None else _with_victims(page, pending), asked.output)
     _end(failed)
+
+
+def _with_victims(page: "Page", pending: "PendingPods") -> "Page":
+    import msgspec
+
+    document = {**page.document, "victims": [msgspec.to_builtins(one) for one in pending.report.removed]}
+    return msgspec.structs.replace(page, parts=(*page.parts, pending.victims), document=document)
 
 
 def _take_pending(
@@ -323,14 +333,14 @@ def _take_pending(
     workload_of: "Callable[[Pod], str]",
     emit: "Callable[[dict[str, Any]], None] | None",
     failed: list[str],
-) -> "tuple[list[Pod], dict[str, str]]":
+) -> "PendingPods":
     """Add the pending pods to the rows.
 
     Args:
         meant: `namespace/name` of these pods.
         emit: takes the line of each pod; None for nothing.
         failed: takes the pods for which a plugin failed.
-    Returns: those of them that no profile serves; and new pods that do not start on the node that they name, with why.
+    Returns: the simulation, which is closed.
     """
     from kubesched.explanation import State, as_line
     from kubesched.planning import PendingPods
@@ -354,7 +364,7 @@ def _take_pending(
         pending.each_attempt(said, line)
         for explanation in held:
             line(explanation)
-    return [pod for pod in pending.foreign if pod.key in meant], pending.stuck
+    return pending
 
 
 def _placed(asked: _Asked, pods: "Iterable[Pod]") -> "Iterator[tuple[Explanation, Callable[[Explanation], Any]]]":
