@@ -68,14 +68,15 @@ def test_a_pod_of_a_manifest_that_names_its_node_is_not_tried_before_others(clus
     assert beside["nBefore"] == alone["nBefore"]
 
 
-@pytest.mark.parametrize(("pods", "is_noted"), [((), False), (("default/new",), True)])
-def test_only_a_pod_that_is_explained_alone_is_said_to_be_explained_as_if_created(tmp_path, pods, is_noted):
+@pytest.mark.parametrize("pods", [(), ("default/new",)])
+def test_a_pod_of_a_manifest_that_is_refused_is_not_said_to_go_to_a_node(tmp_path, pods):
     quota = make_object("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "0"}})
     cluster, pod = write(tmp_path, make_node("n1"), quota), tmp_path / "new.yaml"
     pod.write_text(json.dumps(bound_pod(nodeName="") | {"metadata": {"name": "new"}}))
     result = run("explain", cluster, *pods, "--manifest", pod)
-    assert ("explained as if created" in result.stderr) is is_noted
-    assert "exceeded quota: q" in (result.stderr if is_noted else result.stdout)
+    assert "exceeded quota: q" in result.stdout
+    assert "would go to n1" not in result.stdout
+    assert "API server" not in result.stderr
 
 
 LATE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"}, "provisioner": "p"}
@@ -329,7 +330,7 @@ def test_what_the_queue_makes_of_the_pod_is_in_json(cluster):
     assert "queue" not in json.loads(run("explain", cluster, "fits", "--no-queue", "-o", "json").stdout)
 
 
-def test_a_new_pod_that_the_api_server_refuses_has_a_note(tmp_path):
+def test_a_new_pod_that_the_api_server_refuses_is_said_to_be_refused(tmp_path):
     limits = {"limits": [{"type": "Container", "max": {"memory": "1Gi"}}]}
     cluster = write(tmp_path, make_node("n1"), make_object("LimitRange", "l", spec=limits))
     container = {"name": "c", "image": "i", "resources": {"limits": {"memory": "2Gi"}}}
@@ -339,11 +340,11 @@ def test_a_new_pod_that_the_api_server_refuses_has_a_note(tmp_path):
             {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": {"containers": [container]}}
         )
     )
-    fault = (
-        "would not create 1 pod (default/big): maximum memory usage per Container is 1Gi, but limit is 2Gi; explained"
-    )
+    fault = "maximum memory usage per Container is 1Gi, but limit is 2Gi"
     for options in (("--pod", manifest), ("--manifest", manifest, "--pod", "default/big")):
-        assert fault in run("explain", cluster, *options).stderr
+        assert run("explain", cluster, *options).stdout.startswith(f"Pod default/big would not be created: {fault}")
+        document = json.loads(run("explain", cluster, *options, "-o", "json").stdout)
+        assert document["refused"].startswith(fault)
 
 
 def test_a_file_without_a_pod_to_explain_has_the_reason(tmp_path):

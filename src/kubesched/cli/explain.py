@@ -20,7 +20,7 @@ from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
-    from kubesched.api import Pod
+    from kubesched.api import KubeObject, Pod
     from kubesched.explanation import Explanation, Rows
     from kubesched.planning import PendingPods
     from kubesched.reports import Page
@@ -136,7 +136,7 @@ def explain(
         return
     chosen = choose_pods(cluster, names, namespace, selector)
     if manifests:
-        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods if chosen.is_one or one.node_name])
+        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods if one.node_name and not chosen.is_one])
     if chosen.is_one:
         _print_pod(asked, chosen.pods[0], view)
         return
@@ -186,11 +186,22 @@ def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
     # Before the explanation, whose plugins have to be those of its cluster when it is printed.
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
+    explanation.refused = _refusal(asked.cluster, pod)
     queue = "" if simulated is None else simulated.sentence(explanation)
     page = _page(explanation, view, command_about(asked.again, pod.key), queue)
     if simulated is not None:
         page = _with_queue(page, simulated.document(explanation))
     _print(asked, explanation, page)
+
+
+def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:
+    """Why the API server does not create a pod of a manifest; empty if it does."""
+    from kubesched.admission import is_from_manifest
+    from kubesched.planning import new_pods
+    from kubesched.simulator import refused_pods
+
+    known = list(cluster)
+    return refused_pods(known, new_pods(known)).get(pod.key, "") if is_from_manifest(pod) else ""
 
 
 def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":
@@ -204,8 +215,9 @@ def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
     """Explain a pod that is not in the cluster."""
     from kubesched.explanation import explain
 
-    pod, claims = new_pod(file, asked.cluster)
-    explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
+    pod, others, admitted = new_pod(file, asked.cluster)
+    explanation = explain([*asked.cluster, *others], pod, asked.setup, extender_calls=asked.calls)
+    explanation.refused = _refusal([*asked.cluster, *admitted], pod)
     again = f"{asked.again} --pod {shlex.quote(file)}" if asked.again else ""
     _print(asked, explanation, _page(explanation, view, again, ""))
 

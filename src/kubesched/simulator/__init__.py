@@ -1,6 +1,7 @@
 """Runs the scheduler on a virtual clock and an in-memory cluster."""
 
 from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.creation import refused_pods
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placed_line, placement_line, report_document
 from kubesched.simulator.evict_budgets import Allowance, Budgets
@@ -54,6 +55,7 @@ __all__ = [
     "place_all",
     "placed_line",
     "placement_line",
+    "refused_pods",
     "report_document",
     "report_page",
     "summary_of",
