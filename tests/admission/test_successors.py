@@ -147,6 +147,35 @@ def test_a_pod_without_a_controller_has_no_successor():
     assert successor_of(make_pod("p"), lambda kind, key: None).is_made is False
 
 
+LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "fields"),
+    [
+        ("DaemonSet", "apps/v1", {}),
+        ("Node", "v1", {}),
+        ("ReplicaSet", "apps/v1", {"status": {"phase": "Succeeded"}}),
+        ("StatefulSet", "apps/v1", {"status": {"phase": "Failed"}}),
+        ("ReplicaSet", "apps/v1", LEAVING),
+        ("Thing", "example.com/v1", LEAVING),
+        ("", "", LEAVING),
+    ],
+)
+def test_a_pod_that_is_not_created_again_and_costs_nothing(kind: str, version: str, fields: dict[str, Any]):
+    owner = {"apiVersion": version, "kind": kind, "name": "j", "uid": "u", "controller": True}
+    about = {"ownerReferences": [owner] if kind else [], **(fields if fields is LEAVING else {})}
+    pod = make_pod("p", node="n1", metadata=about, **({} if fields is LEAVING else fields))
+    found = successor_of(pod, lambda kind, key: None)
+    assert (found.is_made, found.costs_nothing, found.is_loss) == (False, True, False)
+
+
+def test_a_pod_of_a_stateful_set_that_is_being_deleted_is_created_again():
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "j", "uid": "u", "controller": True}
+    pod = make_pod("p", node="n1", metadata={"ownerReferences": [owner], **LEAVING})
+    assert successor_of(pod, lambda kind, key: None).is_made
+
+
 @pytest.mark.parametrize(
     ("known", "n_evicted", "is_made"),
     [

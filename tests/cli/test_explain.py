@@ -42,6 +42,88 @@ def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     assert rows[-1] == f"Next: kubesched explain {cluster} default/huge"
 
 
+def test_the_pods_that_would_be_evicted_are_named_beside_all_pending_pods(cluster):
+    document = json.loads(run("explain", cluster, "-o", "json").stdout)
+    assert [(one["pod"], one["node"], one["preemptor"]) for one in document["victims"]] == [
+        ("default/cheap", "n1", "default/urgent")
+    ]
+    assert "Would be evicted to make room: 1" in run("explain", cluster).stdout
+
+
+@pytest.mark.parametrize("output", ["wide", "json", "jsonl", "csv", "markdown", "html", "junit"])
+def test_a_pod_of_a_manifest_that_names_its_node_is_not_among_the_pending_ones(cluster, tmp_path, output):
+    pod = tmp_path / "bound.yaml"
+    pod.write_text(json.dumps(bound_pod()))
+    alone, beside = run("explain", cluster, "-o", output), run("explain", cluster, "--manifest", pod, "-o", output)
+    assert beside.exit_code == alone.exit_code == 0
+    assert "huge" in beside.stdout
+    assert "bound" not in beside.stdout.replace(str(pod), "")
+
+
+def test_a_pod_of_a_manifest_that_names_its_node_is_not_tried_before_others(cluster, tmp_path):
+    pod = tmp_path / "bound.yaml"
+    pod.write_text(json.dumps(bound_pod()))
+    asked = ("explain", cluster, "default/huge", "-o", "json", "--queue")
+    alone, beside = (json.loads(run(*asked, *more).stdout)["queue"] for more in ((), ("--manifest", pod)))
+    assert beside["nBefore"] == alone["nBefore"]
+
+
+@pytest.mark.parametrize("pods", [(), ("default/new",)])
+def test_a_pod_of_a_manifest_that_is_refused_is_not_said_to_go_to_a_node(tmp_path, pods):
+    quota = make_object("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "0"}})
+    cluster, pod = write(tmp_path, make_node("n1"), quota), tmp_path / "new.yaml"
+    pod.write_text(json.dumps(bound_pod(nodeName="") | {"metadata": {"name": "new"}}))
+    result = run("explain", cluster, *pods, "--manifest", pod)
+    assert "exceeded quota: q" in result.stdout
+    assert "would go to n1" not in result.stdout
+    assert "API server" not in result.stderr
+
+
+LATE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"}, "provisioner": "p"}
+CLAIM = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "data"},
+    "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}},
+}
+LARGE = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "9"}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({"nodeName": "nowhere"}, "node nowhere does not exist"),
+        ({"nodeSelector": {"disk": "ssd"}}, "the kubelet of n2 rejects it: Predicate NodeAffinity failed: node(s)"),
+        (
+            {"containers": [LARGE]},
+            "the kubelet of n2 rejects it: Node didn't have enough resource: cpu",
+        ),
+        (
+            {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]},
+            "claim default/data is not bound, and WaitForFirstConsumer leaves that to the scheduler",
+        ),
+    ],
+    ids=["node", "selector", "room", "claim"],
+)
+def test_a_pod_of_a_manifest_that_does_not_start_is_stuck_with_the_words_of_a_simulation(cluster, tmp_path, spec, why):
+    documents = [LATE | {"volumeBindingMode": "WaitForFirstConsumer"}, CLAIM, bound_pod(**spec)]
+    pod = tmp_path / "bound.yaml"
+    pod.write_text("\n---\n".join(map(json.dumps, documents)))
+    placed = map(json.loads, run("simulate", cluster, "--manifest", pod, "-o", "jsonl").stdout.splitlines())
+    (simulated,) = [line for line in placed if line["pod"] == "default/bound"]
+    lines = map(json.loads, run("explain", cluster, "--manifest", pod, "-o", "jsonl").stdout.splitlines())
+    (explained,) = [line for line in lines if line["pod"] == "default/bound"]
+    assert (simulated["state"], explained["state"]) == ("unschedulable", "stuck")
+    assert simulated["message"].startswith(f"spec.nodeName is set, so kube-scheduler does not see the pod; {why}")
+    assert explained["why"].partition(" names: ")[2] == simulated["message"].partition("; ")[2]
+
+
+def bound_pod(**spec: object) -> dict[str, object]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
+    spec = {"nodeName": "n2", "containers": [container], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bound"}, "spec": spec}
+
+
 def test_one_pod_as_a_document(cluster):
     document = json.loads(run("explain", cluster, "--pod", "huge", "-o", "json").stdout)
     assert document["pod"] == "default/huge"
@@ -248,7 +330,7 @@ def test_what_the_queue_makes_of_the_pod_is_in_json(cluster):
     assert "queue" not in json.loads(run("explain", cluster, "fits", "--no-queue", "-o", "json").stdout)
 
 
-def test_a_new_pod_that_the_api_server_refuses_has_a_note(tmp_path):
+def test_a_new_pod_that_the_api_server_refuses_is_said_to_be_refused(tmp_path):
     limits = {"limits": [{"type": "Container", "max": {"memory": "1Gi"}}]}
     cluster = write(tmp_path, make_node("n1"), make_object("LimitRange", "l", spec=limits))
     container = {"name": "c", "image": "i", "resources": {"limits": {"memory": "2Gi"}}}
@@ -258,11 +340,11 @@ def test_a_new_pod_that_the_api_server_refuses_has_a_note(tmp_path):
             {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": {"containers": [container]}}
         )
     )
-    fault = (
-        "would not create 1 pod (default/big): maximum memory usage per Container is 1Gi, but limit is 2Gi; explained"
-    )
+    fault = "maximum memory usage per Container is 1Gi, but limit is 2Gi"
     for options in (("--pod", manifest), ("--manifest", manifest, "--pod", "default/big")):
-        assert fault in run("explain", cluster, *options).stderr
+        assert run("explain", cluster, *options).stdout.startswith(f"Pod default/big would not be created: {fault}")
+        document = json.loads(run("explain", cluster, *options, "-o", "json").stdout)
+        assert document["refused"].startswith(fault)
 
 
 def test_a_file_without_a_pod_to_explain_has_the_reason(tmp_path):

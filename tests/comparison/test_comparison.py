@@ -1,5 +1,6 @@
 """Whole comparisons on small clusters."""
 
+import json
 from io import BytesIO
 from random import Random
 
@@ -351,6 +352,29 @@ def test_workloads_that_are_spread_in_another_way_are_named():
 def test_pods_that_cannot_be_decided_are_told_and_are_no_finding():
     waiting = [make_pod(f"gpu-{i}", requests={GPU: 1}) for i in range(2)]
     comparison = compare([*device_cluster(), *waiting], None, None, seeds=5)
-    assert comparison.undecided == f"2 pods cannot be decided: {NOT_DECIDED}"
+    assert comparison.undecided == (f"2 pods cannot be decided: {NOT_DECIDED}",) * 2
     assert comparison.findings == []
-    assert f"Counted as pending on both sides, {comparison.undecided}." in str(comparison_page(comparison).parts)
+    page = str(comparison_page(comparison).parts)
+    assert f"Counted as pending on both sides, {comparison.undecided[0]}." in page
+    assert "Part of the difference" not in page
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_pods_that_one_side_alone_cannot_decide_are_told_of_that_side(side: str):
+    off = {"name": "DynamicResources"}
+    points = {point: {"disabled": [off]} for point in ("multiPoint", "preEnqueue", "preFilter", "filter", "score")}
+    without = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": points}],
+    }
+    waiting = [make_pod(f"gpu-{i}", requests={GPU: 1}) for i in range(2)]
+    text = json.dumps(without).encode()
+    sides = (None, text) if side == "a" else (text, None)
+    comparison = compare([*device_cluster(), *waiting], *sides, seeds=5)
+    why = f"2 pods cannot be decided: {NOT_DECIDED}"
+    assert as_document(comparison)["undecided"] == {"a": "", "b": ""} | {side: why}
+    page = str(comparison_page(comparison).parts)
+    assert f"Counted as pending with {side.upper()}, {why}." in page
+    assert f"some pods count as pending with {side.upper()} only because" in page
+    assert "on both sides" not in page

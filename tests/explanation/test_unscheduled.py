@@ -91,6 +91,14 @@ def test_a_node_that_does_not_exist():
     assert "n9 and" not in text_of(pod, NODE)
 
 
+@pytest.mark.parametrize("is_admitted", [True, False])
+def test_a_pod_hangs_that_its_kubelet_rejects_unless_the_kubelet_has_admitted_it(is_admitted):
+    conditions = [{"type": "PodScheduled", "status": "True"}, *([{"type": "Ready", "status": "False"}] * is_admitted)]
+    status = {"phase": "Pending", "conditions": conditions}
+    pod = make_pod("p", spec={"nodeName": "n1", "nodeSelector": {"disk": "ssd"}}, status=status)
+    assert [one.key for one in hanging_pods([NODE, pod])] == ([] if is_admitted else ["default/p"])
+
+
 @pytest.mark.parametrize(
     ("pod", "objects"),
     [

@@ -6,8 +6,9 @@ from kubesched.errors import InputError
 from kubesched.planning import fit, fit_page
 from kubesched.planning.fit import Fit
 from kubesched.reports import Paragraph, Table
-from kubesched.simulator import PodState
+from kubesched.simulator import PodState, Simulator, report_page
 from kubesched.testing import make_object, make_pod
+from tests.device_cluster import GPU, device_cluster
 from tests.planning.drain_clusters import owned_by
 from tests.planning.test_fit import NODES, deployment, stream
 
@@ -100,7 +101,7 @@ def test_plain_requests_are_no_pod_of_a_namespace():
 @pytest.mark.parametrize(
     ("node", "cpu", "why"),
     [
-        ("nope", "1", "the cluster has no node nope, so no kubelet starts it"),
+        ("nope", "1", "node nope does not exist"),
         (
             "n0",
             "99",
@@ -145,3 +146,11 @@ def test_a_file_without_pods_says_what_it_has(document, why):
         fit(NODES, stream(document))
     assert why in str(caught.value)
     assert "neither" not in str(caught.value)
+
+
+def test_pods_that_cannot_be_decided_have_one_output_id():
+    waiting = make_pod("waits", requests={GPU: 1})
+    pages = [fit_page(fit(device_cluster(), [waiting])), report_page(Simulator([*device_cluster(), waiting]).run())]
+    tables = [[one for one in page.parts if isinstance(one, Table) and one.rows] for page in pages]
+    ids = [[one.name for one in of if one.title.startswith("Cannot be decided")] for of in tables]
+    assert ids == [["not-decided"]] * 2

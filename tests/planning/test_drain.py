@@ -523,6 +523,49 @@ def test_a_job_that_fails_in_a_later_step_takes_the_pods_of_earlier_steps_with_i
     assert result.after.held("n2")["pods"] == 0
 
 
+def test_a_job_that_fails_ends_its_pods_on_other_nodes_and_its_pending_ones():
+    waits, other = of_job("c", "", requests={"cpu": "9"}), web("web-1", "n3")
+    objects = [*nodes(3), of_job("a"), of_job("b", "n2"), waits, other, job(backoffLimit=0)]
+    with Drainer(objects, set_up()) as drainer:
+        result = drainer.drain(["n1"])
+        assert [(pod.pod, pod.node, pod.fate, pod.was_pending) for pod in result.pods] == [
+            ("default/a", "n1", Fate.LOST, False),
+            ("default/b", "n2", Fate.LOST, False),
+            ("default/c", "", Fate.LOST, True),
+        ]
+        assert {pod.message for pod in result.pods} == {"Job migrate would fail: its backoffLimit is 0"}
+        assert [result.after.held(name)["pods"] for name in ("n1", "n2", "n3")] == [0, 0, 1]
+        assert {one.key for one in result.objects if isinstance(one, Pod)} == {"default/web-1"}
+        assert [set(fates(one)) for one in drainer.each()] == [{"a", "b", "c"}, {"a", "b", "c"}, {"web-1"}]
+        assert drainer.most().nodes == ("n3",)
+
+
+def test_a_job_that_fails_gives_its_room_to_the_pods_of_the_drained_nodes():
+    big = web("web-1", "n1", requests={"cpu": "4"})
+    result = drain([*nodes(2), of_job("a"), of_job("b", "n2"), big, job(backoffLimit=0)], ["n1"])
+    assert fates(result) == {"a": Fate.LOST, "b": Fate.LOST, "web-1": Fate.MOVES}
+
+
+def test_a_pod_that_a_budget_holds_up_is_lost_with_its_job():
+    held = of_job("b", labels={"app": "held"})
+    objects = [*nodes(2), of_job("a"), held, budget("held", "held", 0), job(backoffLimit=0)]
+    result = drain(objects, ["n1"])
+    assert fates(result) == {"a": Fate.LOST, "b": Fate.LOST}
+    assert [pod.step for pod in result.pods] == [1, 0]
+    assert [(one.budget, one.n_blocked) for one in result.budgets] == [("default/held", 0)]
+
+
+def test_the_pods_of_a_job_that_fails_are_missing_from_their_budget():
+    mixed = [of_job("a"), of_job("b", "n2", labels={"app": "web"}), web("web-1"), web("web-2")]
+    objects = [*nodes(3), *mixed, budget("web", "web", 2, currentHealthy=4, desiredHealthy=2), job(backoffLimit=0)]
+    assert fates(drain(objects, ["n1"])) == {
+        "a": Fate.LOST,
+        "web-1": Fate.MOVES,
+        "web-2": Fate.BLOCKED,
+        "b": Fate.LOST,
+    }
+
+
 def test_a_job_that_ignores_disruptions_has_no_limit():
     rule = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
     result = drain(

@@ -1,17 +1,24 @@
 """The pending pods as a simulation places them."""
 
+import io
+import json
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from kubesched.api import KubeObject
 from kubesched.errors import InputError
-from kubesched.explanation import PodAnswer, State
+from kubesched.explanation import PodAnswer, State, overview_page
 from kubesched.framework import Plugin, Status
 from kubesched.planning import PendingPods
+from kubesched.reports import Table
 from kubesched.setup import set_up
+from kubesched.simulator import Simulator, report_page
+from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL
+from tests.planning.test_fit import deployment, stream
 
 NODE = make_node("n1", allocatable=SMALL)
 
@@ -69,12 +76,74 @@ def test_who_evicts_and_who_is_evicted_is_told():
     )
 
 
+def nominated() -> list[KubeObject]:
+    """A pod that evicts, and waits on another node then; another one takes the room that this makes."""
+    leaving = make_pod("v1", node="a", requests=cpu("1"), metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    return [
+        *(make_node(name, allocatable=SMALL) for name in ("a", "b")),
+        make_pod("urgent", requests=cpu("1500m"), priority=1000, status={"nominatedNodeName": "a"}),
+        leaving,
+        make_pod("full", node="b", requests=cpu("1750m")),
+        make_pod("small", requests=cpu("250m")),
+        make_pod("urgent2", requests=cpu("1500m"), priority=900, status={"nominatedNodeName": "gone"}),
+    ]
+
+
+def test_a_pod_that_fits_only_where_preemption_makes_room_for_another_one_names_the_victim():
+    found = answers(*nominated())
+    assert found["urgent"][:3] == (
+        State.PREEMPTS,
+        "b",
+        "takes room on b that preemption makes for default/urgent2 by evicting default/full",
+    )
+    with PendingPods(nominated(), set_up(), lambda pod: pod.name) as pending:
+        assert [[str(getattr(cell, "text", cell)) for cell in row] for row in pending.victims.rows] == [
+            ["- default/full", "-", "b", "default/urgent2"]
+        ]
+
+
+def test_a_pod_that_would_fit_beside_the_victim_needs_no_eviction():
+    assert answers(*nominated())["small"][0] is State.FITS
+
+
+def test_a_simulation_says_on_which_node_preemption_makes_room():
+    page = report_page(Simulator(nominated()).run())
+    notes = [note for part in page.parts if isinstance(part, Table) for note in part.notes]
+    assert "Preemption would make room for default/urgent2 on b by evicting default/full." in notes
+
+
 def test_pods_that_are_not_tried_are_held_back():
     gated = make_pod("gated", spec={"schedulingGates": [{"name": "not-yet"}]})
     state, _, why, fix = answers(NODE, gated, make_pod("web", requests=cpu("2")))["gated"]
     assert state is State.HELD_BACK
     assert why == "waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
     assert fix == "remove the scheduling gate not-yet -> 1 node"
+
+
+def of_manifests(*documents: dict[str, Any], to: Iterable[KubeObject]) -> Iterable[KubeObject]:
+    cluster = io.BytesIO(json.dumps([json.loads(one.raw) for one in to]).encode())
+    return load_snapshot(cluster, manifests=[stream(*documents)])
+
+
+def test_pods_that_the_api_server_refuses_are_held_back_by_its_words():
+    quota = make_object("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "1"}})
+    cluster = of_manifests(deployment(3), to=[NODE, quota])
+    with PendingPods(cluster, set_up(), lambda pod: "web") as pending:
+        page = overview_page(pending.answers())
+    table = next(part for part in page.parts if isinstance(part, Table))
+    rows = [[getattr(cell, "text", cell) for cell in row] for row in table.rows]
+    assert len(rows) == 1
+    assert rows[0][:3] == [2, "held back", "web"]
+    assert "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1" in rows[0]
+
+
+def test_pods_that_a_stateful_set_does_not_create_yet_are_held_back_as_in_a_simulation():
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": deployment(1, cpu="9")["spec"]["template"]["spec"]}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    manifest = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+    found = answers(*of_manifests(manifest, to=[NODE]))
+    assert [found[name][0] for name in ("db-0", "db-1")] == [State.NOWHERE, State.HELD_BACK]
+    assert found["db-1"][2].startswith("its StatefulSet would not create it before default/db-0 is ready")
 
 
 class NotOnN1(Plugin):

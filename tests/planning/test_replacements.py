@@ -89,3 +89,14 @@ def test_lost_pods_are_told_in_the_first_sentence_and_in_few_notes():
     _, found = simulated(WhatIf(remove=("n0",)), known, lambda objects, new: Simulator(objects, new=new).run())
     assert "1 pod would be lost; 5 pods may be lost; no pod would stay pending" in found.text
     assert (found.lost, found.may_be_lost) == (changed.lost, changed.may_be_lost)
+
+
+def test_the_other_pods_of_a_job_that_ends_leave_the_nodes_that_stay():
+    job = make_object("Job", "migrate", spec={"backoffLimit": 0})
+    here, there = (
+        make_pod(name, node=node, metadata=owned_by("Job", "migrate")) for name, node in (("a", "n0"), ("b", "n1"))
+    )
+    assert pods(removed(job, here, there)) == pods(drained(job, here, there)) == []
+    assert WhatIf(remove=("n0",)).applied([*NODES, job, here, there]).notes[1] == (
+        "2 pods would be lost: default/a, default/b (Job migrate would fail: its backoffLimit is 0)"
+    )

@@ -6,7 +6,7 @@ import json
 from kubesched.api import KubeObject, Pod
 from kubesched.planning import WhatIf, new_pods
 from kubesched.scheduler import TieBreak
-from kubesched.simulator import PodState, Report, Simulator, place_all, report_page
+from kubesched.simulator import PodState, Report, Simulator, place_all, refused_pods, report_page
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -85,3 +85,22 @@ def test_a_stateful_set_waits_for_a_pod_that_is_refused():
     report = Simulator(objects, new=new_pods(objects)).run()
     assert states(report) == {"db-0": "scheduled", "db-1": OVER, "db-2": "notTried"}
     assert [one.awaits for one in report.placements] == ["", "", "default/db-1"]
+
+
+def test_the_pods_that_are_refused_are_those_of_a_simulation():
+    stateful = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": _template("db")},
+    }
+    bound = of_manifest("a-bound", nodeName="n")
+    objects = added(bound, stateful, of_manifest("web"), to=[NODE, quota("0", "2"), old("waits", node="")])
+    report = Simulator(objects, new=new_pods(objects)).run()
+    simulated = {one.pod: one.refused for one in report.placements if one.refused}
+    assert refused_pods(objects, new_pods(objects)).keys() == simulated.keys() == {"default/a-bound", "default/db-1"}
+
+
+def _template(app: str) -> dict[str, object]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    return {"metadata": {"labels": {"app": app}}, "spec": {"containers": [container]}}

@@ -7,6 +7,7 @@ from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.controllers import Controllers, Find, controllers_of, ordinal_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.admission.generated_names import is_copy, is_from_manifest, is_new_and_bound
+from kubesched.admission.kubelets import awaited_claims, node_refusal, rejected_by
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
 from kubesched.admission.refusals import Refusals
@@ -15,7 +16,6 @@ from kubesched.admission.replicas import (
     claims_of,
     fresh_claim,
     fresh_pod,
-    is_bound_to_node,
     replacement_of,
 )
 from kubesched.admission.resource_checks import byte_notes, huge_page_faults, known_resources, quantity_faults
@@ -23,6 +23,7 @@ from kubesched.admission.stored import as_stored
 from kubesched.admission.successors import (
     RE_CREATING_KINDS,
     Successor,
+    is_bound_to_node,
     job_of,
     successor_of,
     waits_for_end,
@@ -45,6 +46,7 @@ __all__ = [
     "Successor",
     "UpdateStrategy",
     "as_stored",
+    "awaited_claims",
     "byte_notes",
     "claims_of",
     "controllers_of",
@@ -61,8 +63,10 @@ __all__ = [
     "known_resources",
     "may_run_daemon",
     "node_of_daemon",
+    "node_refusal",
     "ordinal_of",
     "quantity_faults",
+    "rejected_by",
     "replacement_of",
     "successor_of",
     "waits_for_end",

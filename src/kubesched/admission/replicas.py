@@ -10,17 +10,16 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission.controllers import Controllers, Find
-from kubesched.admission.generated_names import is_new_and_bound, uid_of_copy
+from kubesched.admission.generated_names import is_from_manifest, uid_of_copy
 from kubesched.admission.successors import successor_of
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 
-__all__ = ["Replacement", "claims_of", "fresh_claim", "fresh_pod", "is_bound_to_node", "replacement_of"]
+__all__ = ["Replacement", "claims_of", "fresh_claim", "fresh_pod", "replacement_of"]
 
 Replacement = tuple[list[KubeObject], list[KubeObject]]
 """The objects that come in the place of a pod that goes, and those that go with it."""
 
 _KEPT_METADATA: Final = ("namespace", "labels", "annotations", "ownerReferences")
-_BOUND_TO_NODE: Final = ("DaemonSet", "Node")
 _NOT_COUNTED: Final = Controllers()
 _POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
@@ -31,12 +30,6 @@ _OF_BOUND_CLAIMS: Final = (
     "volume.kubernetes.io/selected-node",
     "volume.kubernetes.io/storage-provisioner",
 )
-
-
-def is_bound_to_node(pod: Pod) -> bool:
-    """Whether a pod belongs to its node: a pod of a DaemonSet, or a mirror pod, whose controller is the node."""
-    owner = pod.metadata.controller
-    return owner is not None and owner.kind in _BOUND_TO_NODE
 
 
 def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
@@ -52,7 +45,7 @@ def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
     document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
     document.pop("status", None)
     spec = document["spec"]
-    if is_new_and_bound(pod):
+    if is_from_manifest(pod) and spec.get("nodeName"):  # its template names the node
         document["status"] = {"phase": "Pending"}
     else:
         spec.pop("nodeName", None)
@@ -118,17 +111,11 @@ def replacement_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers 
     The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
     keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and created again,
     unbound. A pod does not come back if `successor_of` has that for certain: one that may come back needs its room.
-    Neither does one that is being deleted, except in a StatefulSet: any other controller has created the new pod
-    already.
 
     Args:
         n_evicted, known: as for `successor_of`.
     """
-    owner = pod.metadata.controller
-    is_expected = not is_bound_to_node(pod) and not pod.is_finished
-    is_expected = is_expected and successor_of(pod, find, n_evicted, known).is_made is not False
-    if pod.is_terminating:
-        is_expected = is_expected and owner is not None and owner.kind == "StatefulSet"
+    is_expected = successor_of(pod, find, n_evicted, known).is_made is not False
     made: list[KubeObject] = []
     gone: list[KubeObject] = [pod]
     new = fresh_pod(pod)

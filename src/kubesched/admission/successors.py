@@ -8,7 +8,15 @@ import msgspec
 from kubesched.admission.controllers import Controllers, Find, why_not_kept
 from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, decode_object
 
-__all__ = ["RE_CREATING_KINDS", "Successor", "job_of", "successor_of", "waits_for_end", "with_failures"]
+__all__ = [
+    "RE_CREATING_KINDS",
+    "Successor",
+    "is_bound_to_node",
+    "job_of",
+    "successor_of",
+    "waits_for_end",
+    "with_failures",
+]
 
 RE_CREATING_KINDS: Final = frozenset(
     (
@@ -66,6 +74,7 @@ _JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 _ENDED: Final = frozenset(("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"))
 _BACKOFF_LIMIT: Final = 6
 _Time = Annotated[datetime, msgspec.Meta(tz=True)]
+_BOUND_TO_NODE: Final = ("DaemonSet", "Node")
 _INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
 _EVICTED_CODES: Final = frozenset((137, 143))
 """How a container ends that is stopped: SIGKILL and SIGTERM, unless it chooses another code."""
@@ -78,19 +87,36 @@ class Successor(NamedTuple):
         is_made: whether one is created; None where that is not known.
         why: the reason, unless one is created.
         ends_job: whether the eviction ends the pod's Job, and with it the other pods of the Job.
+        costs_nothing: whether nothing is lost although none is created: the pod has ended, is being deleted already, or
+            belongs to its node.
     """
 
     is_made: bool | None
     why: str = ""
     ends_job: bool = False
+    costs_nothing: bool = False
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the eviction loses the pod, or may lose it."""
+        return not self.is_made and not self.costs_nothing
 
 
 _MADE: Final = Successor(True)
 _NOT_COUNTED: Final = Controllers()
 
 
+def is_bound_to_node(pod: Pod) -> bool:
+    """Whether a pod belongs to its node: a pod of a DaemonSet, or a mirror pod, whose controller is the node."""
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind in _BOUND_TO_NODE
+
+
 def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = _NOT_COUNTED) -> Successor:
-    """Say whether a new pod is created when a pod is evicted that has not finished.
+    """Say whether a new pod is created, here or elsewhere, when a pod leaves its node.
+
+    A pod that is being deleted is replaced by a StatefulSet alone: any other controller has created the new pod
+    already.
 
     Args:
         find: looks up the pod's namespace and controller.
@@ -98,6 +124,12 @@ def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = 
         known: the controllers of the cluster; by default nothing is known that has to be counted.
     """
     owner = pod.metadata.controller
+    if is_bound_to_node(pod):
+        return Successor(False, "it belongs to its node", costs_nothing=True)
+    if pod.is_finished:
+        return Successor(False, "it has ended", costs_nothing=True)
+    if pod.is_terminating and (owner is None or owner.kind != "StatefulSet"):
+        return Successor(False, "it is being deleted already", costs_nothing=True)
     if owner is None:
         return Successor(False, "no controller would create it again")
     namespace = find("Namespace", pod.namespace)

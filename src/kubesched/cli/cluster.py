@@ -277,25 +277,21 @@ def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":
 
 
 def note_refused(objects: "Iterable[KubeObject]", then: str, keys: Collection[str] | None = None) -> None:
-    """Note which pods of manifests an API server would not create.
+    """Note which pods of manifests an API server would not create, the same ones as in a simulation.
 
     Args:
         objects: the cluster with the objects of the manifests.
         then: what becomes of these pods here.
         keys: `namespace/name` of the pods that the command is about; None for all.
     """
-    from kubesched.admission import Refusals, is_from_manifest
-    from kubesched.api import Pod
+    from kubesched.planning import new_pods
+    from kubesched.simulator import refused_pods
 
     known = list(objects)
-    pods = [one for one in known if isinstance(one, Pod)]
-    new = [pod for pod in pods if is_from_manifest(pod)]
-    refusals = Refusals(known, [pod for pod in pods if not is_from_manifest(pod)])
     refused: dict[str, list[str]] = {}
-    for pod in new:
-        fault = refusals.admit(pod)
-        if fault and (keys is None or pod.key in keys):
-            refused.setdefault(fault, []).append(pod.key)
+    for key, fault in refused_pods(known, new_pods(known)).items():
+        if keys is None or key in keys:
+            refused.setdefault(fault, []).append(key)
     for fault, of in refused.items():
         named = ", ".join(of[:_MAX_NAMED]) + (", ..." if len(of) > _MAX_NAMED else "")
         note(f"the API server would not create {_count(len(of), 'pod')} ({named}): {fault}; {then}")

@@ -20,8 +20,9 @@ from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
-    from kubesched.api import Pod
+    from kubesched.api import KubeObject, Pod
     from kubesched.explanation import Explanation, Rows
+    from kubesched.planning import PendingPods
     from kubesched.reports import Page
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
@@ -135,7 +136,7 @@ def explain(
         return
     chosen = choose_pods(cluster, names, namespace, selector)
     if manifests:
-        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods])
+        note_refused(cluster, EXPLAINED, [one.key for one in chosen.pods if one.node_name and not chosen.is_one])
     if chosen.is_one:
         _print_pod(asked, chosen.pods[0], view)
         return
@@ -185,11 +186,22 @@ def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
     # Before the explanation, whose plugins have to be those of its cluster when it is printed.
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
+    explanation.refused = _refusal(asked.cluster, pod)
     queue = "" if simulated is None else simulated.sentence(explanation)
     page = _page(explanation, view, command_about(asked.again, pod.key), queue)
     if simulated is not None:
         page = _with_queue(page, simulated.document(explanation))
     _print(asked, explanation, page)
+
+
+def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:
+    """Why the API server does not create a pod of a manifest; empty if it does."""
+    from kubesched.admission import is_from_manifest
+    from kubesched.planning import new_pods
+    from kubesched.simulator import refused_pods
+
+    known = list(cluster)
+    return refused_pods(known, new_pods(known)).get(pod.key, "") if is_from_manifest(pod) else ""
 
 
 def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":
@@ -203,8 +215,9 @@ def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
     """Explain a pod that is not in the cluster."""
     from kubesched.explanation import explain
 
-    pod, claims = new_pod(file, asked.cluster)
-    explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
+    pod, others, admitted = new_pod(file, asked.cluster)
+    explanation = explain([*asked.cluster, *others], pod, asked.setup, extender_calls=asked.calls)
+    explanation.refused = _refusal([*asked.cluster, *admitted], pod)
     again = f"{asked.again} --pod {shlex.quote(file)}" if asked.again else ""
     _print(asked, explanation, _page(explanation, view, again, ""))
 
@@ -285,21 +298,26 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     """Explain pending pods as a simulation places them, and others as if they were pending."""
+    from kubesched.api import Pod
     from kubesched.explanation import Rows, answer_of, as_line, gangs_of, hanging_pods, overview_page
 
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
     lines: list[dict[str, Any]] = []
-    rows, foreign = Rows(), []
+    rows, pending = Rows(), None
     emit = print_line if asked.output == "jsonl" else lines.append  # together they may be larger than the memory
     has_lines = asked.output in ("json", "jsonl")
     workload_of = _workloads(asked.cluster)
     if meant or not chosen.pods:
-        foreign = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
+        pending = _take_pending(asked, meant, rows, workload_of, emit if has_lines else None, failed)
+    stuck = {} if pending is None else pending.stuck
     pods = chosen.pods
     if chosen.what == "pending":
-        pods = (*pods, *(pod for pod in hanging_pods(asked.cluster) if chosen.namespace in ("", pod.namespace)))
+        hanging = {pod.key for pod in hanging_pods(asked.cluster)} | stuck.keys()
+        placed = (pod for pod in asked.cluster.of(Pod) if pod.key in hanging)
+        pods = (*pods, *(pod for pod in placed if chosen.namespace in ("", pod.namespace)))
     for explanation, fixes in _placed(asked, pods):
+        explanation.hangs = stuck.get(explanation.pod.key, explanation.hangs)
         said = rows.take(answer_of(explanation, workload_of(explanation.pod), fixes))
         if explanation.failure is not None:
             failed.append(explanation.pod.key)
@@ -307,9 +325,17 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
             emit(as_line(explanation) | said)
     if asked.output != "jsonl":
         gangs = gangs_of(asked.cluster, chosen.pods)
+        foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
         page = overview_page(rows, foreign=foreign, gangs=gangs, what=chosen.what, again=asked.again, lines=lines)
-        print_report(page, asked.output)
+        print_report(page if pending is None else _with_victims(page, pending), asked.output)
     _end(failed)
+
+
+def _with_victims(page: "Page", pending: "PendingPods") -> "Page":
+    import msgspec
+
+    document = {**page.document, "victims": [msgspec.to_builtins(one) for one in pending.report.removed]}
+    return msgspec.structs.replace(page, parts=(*page.parts, pending.victims), document=document)
 
 
 def _take_pending(
@@ -319,14 +345,14 @@ def _take_pending(
     workload_of: "Callable[[Pod], str]",
     emit: "Callable[[dict[str, Any]], None] | None",
     failed: list[str],
-) -> "list[Pod]":
+) -> "PendingPods":
     """Add the pending pods to the rows.
 
     Args:
         meant: `namespace/name` of these pods.
         emit: takes the line of each pod; None for nothing.
         failed: takes the pods for which a plugin failed.
-    Returns: those of them that no profile serves.
+    Returns: the simulation, which is closed.
     """
     from kubesched.explanation import State, as_line
     from kubesched.planning import PendingPods
@@ -350,7 +376,7 @@ def _take_pending(
         pending.each_attempt(said, line)
         for explanation in held:
             line(explanation)
-    return [pod for pod in pending.foreign if pod.key in meant]
+    return pending
 
 
 def _placed(asked: _Asked, pods: "Iterable[Pod]") -> "Iterator[tuple[Explanation, Callable[[Explanation], Any]]]":

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from kubesched.cli.cluster import EXPLAINED, note, note_refused
+from kubesched.cli.cluster import note
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
     from kubesched.snapshot import ClusterObjects
 
 
-def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject]]":
+def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject], list[KubeObject]]":
     """Read the pod, as if the cluster had neither it nor its workload.
 
-    Returns: the pod, and the other objects of the file, such as its claims.
+    Returns: the pod, the other objects of the file, such as its claims, and all objects that an API server would store.
     Raises:
         InputError: the file cannot be read, or has no pod, or several that are not of one workload.
     """
@@ -27,7 +27,7 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
         raise InputError(f"{file}: no pod to explain: {'; '.join(admitted.without_pods)}")
     if not pods:
         pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead
-        return pod, list(claims)
+        return pod, list(claims), [pod, *claims]
     for sentence in admitted.notes:
         note(sentence)
     owners = {pod.metadata.controller for pod in pods}
@@ -39,5 +39,4 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     if len(pods) > 1:
         alike = f"{file} has {len(pods)} pods that are alike; {pods[0].key} is explained"
         note(f"{alike}; kubesched fit -f {file} answers for all")
-    note_refused([*cluster, *admitted.objects], EXPLAINED, [pods[0].key])
-    return pods[0], [known for known in admitted.objects if not isinstance(known, Pod)]
+    return pods[0], [known for known in admitted.objects if not isinstance(known, Pod)], list(admitted.objects)

@@ -65,14 +65,15 @@ def is_cheap(cluster: "ClusterObjects") -> bool:
 
 def queue_place(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> QueuePlace | None:
     """Simulate the queue and find the pod in it; None for a pod that is not tried."""
+    from kubesched.planning import new_pods
     from kubesched.simulator import PodState, Simulator
 
     n_before = 0
-    for placement in Simulator(cluster, setup).run().placements:
+    for placement in Simulator(cluster, setup, new=new_pods(cluster)).run().placements:
         if placement.pod == pod.key:
             is_told = placement.state not in (PodState.NOT_TRIED, PodState.NOT_DECIDED)
             return QueuePlace(placement, n_before) if is_told else None
-        n_before += placement.state is not PodState.NOT_TRIED
+        n_before += bool(placement.profile) and placement.state is not PodState.NOT_TRIED  # without: a kubelet's
     return None
 
 

@@ -88,7 +88,8 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         times: which plugins took the time of the runs, of each side.
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
         unpriced: instance type -> how many nodes have no price; empty without prices.
-        undecided: how many pods kubesched cannot decide about, and why; they count as pending. Empty for none.
+        undecided: of each side, how many pods kubesched cannot decide about, and why; they count as pending. Empty for
+            none.
         misspelt: instance type of the prices that no node has -> the like type of nodes without a price.
         extenders: addresses of the extenders that the configurations have; they are not called.
         taken_at: when the snapshot was taken, in UTC; None where that is not known.
@@ -123,7 +124,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     faults: tuple[str, str] = ("", "")
     spreads: tuple[WorkloadSpread, ...] = ()
     misspelt: dict[str, str] = {}
-    undecided: str = ""
+    undecided: tuple[str, str] = ("", "")
     may_be_lost: tuple[str, ...] = ()
 
     @property
@@ -210,7 +211,7 @@ class _First(msgspec.Struct, frozen=True):
     fills: tuple[NodeFill, ...]
     faults: tuple[str, str]
     spreads: tuple[WorkloadSpread, ...]
-    undecided: str
+    undecided: tuple[str, str]
 
 
 def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
@@ -225,7 +226,7 @@ def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
         node_fills(of_a.after, of_b.after, of_b.groups),
         (_fault(of_a), _fault(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
-        _undecided(of_a) or _undecided(of_b),
+        (_undecided(of_a), _undecided(of_b)),
     )
 
 

@@ -30,7 +30,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "faults": dict(zip("ab", comparison.faults, strict=True)),
         "widest": dict(zip("ab", comparison.widest, strict=True)),
         "settings": _plain(comparison.settings),
-        "undecided": comparison.undecided,
+        "undecided": dict(zip("ab", comparison.undecided, strict=True)),
         "mayBeLost": list(comparison.may_be_lost),
         "unpriced": comparison.unpriced,
     }

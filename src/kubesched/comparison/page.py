@@ -70,6 +70,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
         Paragraph(verdict, level),
         (
             *failed,
+            *_on_one_side(comparison.undecided),
             Paragraph(_sides(comparison)),
             Table(
                 "figures", "Figures", _FIGURES, [_row(one) for one in comparison.differences], notes=_notes(comparison)
@@ -185,13 +186,29 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         for side, workload in zip("AB", comparison.widest, strict=True)
         if workload
     ]
-    if comparison.undecided:
-        notes.append(f"Counted as pending on both sides, {comparison.undecided}.")
     if lost := comparison.may_be_lost:
         pods = "1 pod that is" if len(lost) == 1 else f"{len(lost):,} pods that are"
         named = ", ".join(lost[:_N_IN_VERDICT]) + (", ..." if len(lost) > _N_IN_VERDICT else "")
         notes.append(f"{pods} placed again may be lost if evicted, because nothing may create a new one: {named}.")
-    return (*notes, *_notes_on_prices(comparison))
+    return (*notes, *_notes_on_undecided(comparison.undecided), *_notes_on_prices(comparison))
+
+
+def _on_one_side(undecided: tuple[str, str]) -> Iterator[Paragraph]:
+    """A warning where the sides differ in what kubesched can decide: that alone makes their figures differ."""
+    if undecided[0] == undecided[1]:
+        return
+    sides = [side for side, why in zip("AB", undecided, strict=True) if why]
+    which = (
+        f"some pods count as pending with {sides[0]}" if len(sides) == 1 else "A and B count different pods as pending"
+    )
+    yield Paragraph(f"Part of the difference is not real: {which} only because kubesched cannot decide.", Level.WARNING)
+
+
+def _notes_on_undecided(undecided: tuple[str, str]) -> Iterator[str]:
+    if undecided[0] == undecided[1]:
+        yield from (f"Counted as pending on both sides, {why}." for why in undecided[:1] if why)
+        return
+    yield from (f"Counted as pending with {side}, {why}." for side, why in zip("AB", undecided, strict=True) if why)
 
 
 def _notes_on_prices(comparison: Comparison) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.admission import controllers_of, is_bound_to_node, replacement_of, successor_of
+from kubesched.admission import controllers_of, replacement_of, successor_of
 from kubesched.api import (
     DeviceClass,
     Job,
@@ -166,9 +166,7 @@ def _claims_in_use(objects: Iterable[KubeObject]) -> Iterator[tuple[str, str]]:
 
 def _is_re_created(pod: Pod, scheduler_names: frozenset[str], find: Callable[[str, str], KubeObject | None]) -> bool:
     return (
-        not is_bound_to_node(pod)
-        and not pod.is_finished
-        and not pod.is_terminating
+        not pod.is_terminating  # it leaves anyway
         and pod.scheduler_name in scheduler_names
         and successor_of(pod, find).is_made is not False
     )

@@ -19,8 +19,9 @@ N_NEAREST: Final = 20
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
-    """The fields of as_line, and `hangs`, `runsOn`, `heldBack`, `hooks`, `nNodes`, `nearest`, `advice`, `extenders`,
-    `preemption`, `choice`, `defaultSample`, `notes`; of a pod that has ended `pod`, `profile`, `plugins` and `ended`.
+    """The fields of as_line, and `refused`, `hangs`, `runsOn`, `heldBack`, `hooks`, `nNodes`, `nearest`, `advice`,
+    `extenders`, `preemption`, `choice`, `defaultSample`, `notes`; of a pod that has ended `pod`, `profile`, `plugins`
+    and `ended`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -31,6 +32,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document = as_line(explanation)
     if explanation.ended is not None:
         return {**document, "ended": msgspec.to_builtins(explanation.ended)}
+    document["refused"] = explanation.refused
     document["hangs"] = explanation.hangs
     document["runsOn"] = _current_node(explanation)
     document["heldBack"] = explanation.held_back

@@ -184,6 +184,7 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
         ended: how the pod has ended; nothing is evaluated for it. None for a pod that has not.
         hangs: why a pod that names its node does not start there; empty where nothing is known to prevent it.
+        refused: why the API server does not create the pod; it is explained as if it were created. Empty if it does.
         runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
         notes: what plugins say about their data, by plugin.
         fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
@@ -211,6 +212,7 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     notes: dict[str, tuple[str, ...]] = {}
     ended: Ended | None = None
     hangs: str = ""
+    refused: str = ""
     fixes: tuple[Fix, ...] = ()
     fix_fault: Status | None = None
 

@@ -51,7 +51,9 @@ def explanation_page(
     if explanation.ended is not None:
         return _ended_page(explanation, explanation.ended, document)
     parts: list[Part] = [*circumstances(explanation), fix_table(explanation), hook_table(explanation)]
-    if explanation.hangs:
+    if explanation.refused:
+        parts.insert(0, Paragraph("If the API server created the pod, it would be decided like this:", Level.DETAIL))
+    elif explanation.hangs:
         parts.append(Paragraph("A pod without spec.nodeName would be decided like this:", Level.DETAIL))
     if chosen is not None:
         parts += ranking_parts(explanation, chosen, all_nodes=all_nodes)
@@ -113,6 +115,8 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     if explanation.ended is not None:
         again = f"{pod} has ended ({explanation.ended.text}). Nothing schedules it again."
         return Paragraph(again, Level.PLAIN if explanation.ended.phase == "Succeeded" else Level.WARNING)
+    if explanation.refused:
+        return Paragraph(f"{pod} would not be created: {explanation.refused}.", Level.BAD)
     if explanation.hangs:
         return Paragraph(_hangs(explanation), Level.BAD)
     if explanation.failure is not None:

@@ -1,18 +1,15 @@
 """Pods that kube-scheduler does not schedule: they have ended, or they hang on the node that they name themselves."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StorageClass, kind_of
-from kubesched.state import storage_class_of
+from kubesched.admission import awaited_claims, node_refusal
+from kubesched.api import KubeObject, Pod, kind_of
 
 __all__ = ["Ended", "ended_of", "hanging_pods", "why_it_hangs"]
 
-_BINDS_LATE: Final = "WaitForFirstConsumer"
-_SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
-Get = Callable[[str, str], KubeObject | None]
+Find = Callable[[str, str], KubeObject | None]
 """Finds an object by its kind and its `namespace/name`, or its name alone."""
 
 
@@ -72,7 +69,7 @@ def ended_of(pod: Pod, pods: Iterable[Pod]) -> Ended | None:
 
 
 def hanging_pods(objects: Iterable[KubeObject]) -> list[Pod]:
-    """The pods that hang on the node that they name, because of a claim or because the node does not exist.
+    """The pods that hang on the node that they name, because of a claim, the node or its kubelet.
 
     Example:
         assert hanging_pods(load_snapshot("cluster.json")) == []
@@ -88,39 +85,21 @@ def hanging_pods(objects: Iterable[KubeObject]) -> list[Pod]:
     return [pod for pod in waiting if why_it_hangs(pod, lambda kind, key: by_key.get((kind, key)))]
 
 
-def why_it_hangs(pod: Pod, get: Get) -> str:
+def why_it_hangs(pod: Pod, find: Find) -> str:
     """Why a pod that has a node and has not started cannot start, as far as a scheduler would have prevented it.
 
     Returns: a phrase; empty where nothing is known to keep the pod from starting.
-    Rule: kube-scheduler v1.36 takes only pods without spec.nodeName; the volume controller leaves a claim of a class
-        with WaitForFirstConsumer alone until a scheduler has selected its node or its volume.
     """
     if not _has_not_started(pod):
         return ""
-    if get("Node", pod.node_name) is None:
-        return f"node {pod.node_name} does not exist"
-    claims = [key for key in _claims(pod) if _waits_for_scheduler(get("PersistentVolumeClaim", key), get)]
-    if not claims:
-        return ""
-    what = f"claim {claims[0]} is" if len(claims) == 1 else f"claims {', '.join(claims)} are"
-    return f"{what} not bound, and {_BINDS_LATE} leaves that to the scheduler"
+    is_admitted = _has_a_kubelet(pod) and find("Node", pod.node_name) is not None
+    return ("" if is_admitted else node_refusal(pod, find)) or awaited_claims(pod, find)
 
 
 def _has_not_started(pod: Pod) -> bool:
     return bool(pod.node_name) and pod.status.phase == "Pending" and not pod.is_terminating
 
 
-def _claims(pod: Pod) -> Iterator[str]:
-    for volume in pod.spec.volumes or ():
-        if volume.persistent_volume_claim is not None:
-            yield f"{pod.namespace}/{volume.persistent_volume_claim.claim_name}"
-        elif volume.ephemeral is not None:
-            yield f"{pod.namespace}/{pod.name}-{volume.name}"
-
-
-def _waits_for_scheduler(claim: KubeObject | None, get: Get) -> bool:
-    if not isinstance(claim, PersistentVolumeClaim) or claim.spec.volume_name or _SELECTED_NODE in claim.annotations:
-        return False
-    name = storage_class_of(claim)
-    storage_class = get("StorageClass", name) if name else None
-    return isinstance(storage_class, StorageClass) and storage_class.volume_binding_mode == _BINDS_LATE
+def _has_a_kubelet(pod: Pod) -> bool:
+    """Whether a kubelet has admitted the pod: it sets all conditions but the scheduler's."""
+    return any(one.type != "PodScheduled" for one in pod.status.conditions or ())

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from kubesched.admission import controllers_of
+from kubesched.admission import controllers_of, job_of
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
@@ -27,7 +27,8 @@ class SettledCluster:
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
         groups: the pool and zone of each node.
-        settled: pending pods of the snapshot that were placed, as they are now.
+        settled: pending pods of the snapshot that the scheduler placed, as they are now; not new pods that name their
+            nodes: these run when the drain begins.
         faults: of plugins, for which pending pods of the snapshot ended in an error.
         evicted: pods that preemption evicted for pending pods of the snapshot.
         victims: those of them that run in the snapshot, as they were there, and whether new pods were created.
@@ -57,12 +58,13 @@ class SettledCluster:
         now = (trials.get("Pod", key) for key in settled.placements)
         placed = {pod.key: pod for pod in now if isinstance(pod, Pod) and pod.node_name}
         ran = [pod for pod in settled.evicted if pod.key not in pending]
+        replaced = [pod for pod in ran if not settled.successors[pod.key].costs_nothing]
         self._count_as_ready(placed.values(), ran)
         self.settled = [pod for pod in placed.values() if pod.key in pending]
         self._as_pending = {pod.key: pending[pod.key] for pod in self.settled}
         self.faults = tuple(settled.faults)
         self.evicted = tuple(settled.victims)
-        self.victims = {pod.key: (pod, settled.successors[pod.key]) for pod in ran}
+        self.victims = {pod.key: (pod, settled.successors[pod.key]) for pod in replaced}
         self.messages = {one.pod: without_post_filter(one.message) for one in settled.placements.values()}
         outcomes = [one for one in settled.placements.values() if one.pod not in self.victims]
         self.n_placed = sum(one.pod in placed for one in outcomes)
@@ -73,9 +75,12 @@ class SettledCluster:
         self.unplaced = tuple(key for key in self.victims if key not in placed)
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         self._finished: dict[str, list[Pod]] = {}
+        self._of_job: dict[str, list[str]] = {}
         for one in known:
             if isinstance(one, Pod) and one.is_finished:
                 self._finished.setdefault(one.node_name, []).append(one)
+            elif isinstance(one, Pod) and (job := job_of(one)):
+                self._of_job.setdefault(job, []).append(one.key)
 
     def allowance(self, leaving: Iterable[Pod] = ()) -> Allowance:
         """What the budgets allow now, without some pods."""
@@ -101,6 +106,15 @@ class SettledCluster:
     def pods_on(self, nodes: Sequence[Node]) -> list[Pod]:
         """The pods on some nodes, finished ones among them."""
         return [pod for node in nodes for pod in (*self.trials.pods_on(node.name), *self._finished.get(node.name, ()))]
+
+    def pods_of_job(self, job: str) -> list[Pod]:
+        """The pods of a Job that have not ended, as they are now, on whatever node or on none.
+
+        Args:
+            job: `namespace/name`.
+        """
+        found = (self.trials.get("Pod", key) for key in self._of_job.get(job, ()))
+        return [pod for pod in found if isinstance(pod, Pod)]
 
     def as_pending(self, pod: Pod) -> Pod:
         """A pod of `settled` as it is in the snapshot, without a node."""

@@ -27,7 +27,7 @@ class Fate(enum.Enum):
     BLOCKED = "blocked"
     """Disruption budgets never allow its eviction."""
     LOST = "lost"
-    """Nothing makes it again: it has no controller, or its Job ends."""
+    """Nothing makes it again: it has no controller, or its Job ends, also because of pods on other nodes."""
     MAY_BE_LOST = "mayBeLost"
     """Its controller is not known to make a new pod."""
     HANGS = "hangs"
@@ -46,12 +46,12 @@ class Fate(enum.Enum):
 
 
 class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A pod on a drained node.
+    """A pod on a drained node, or elsewhere a pod of a Job that fails because of the drain.
 
     Attributes:
         pod: `namespace/name`.
         owner: `Kind/name` of its workload, empty for none.
-        node: where it is.
+        node: where it is; empty for a pending pod of such a Job.
         fate: what becomes of it.
         to: where it runs afterwards; empty for nowhere. Of a pod that may be lost, where a new pod would run.
         step: the step in which it is evicted, from 1 on; 0 if it is not evicted, as where it was pending.
@@ -59,8 +59,8 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
             is not known; why it stays or is gone; why it is or may be lost.
         budgets: `namespace/name` of the disruption budgets that select it.
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
-        was_pending: whether it is pending in the snapshot, and was placed on the node before the drain. As it does not
-            run, it is placed again without an eviction: it needs no budget, and has no data to lose.
+        was_pending: whether it is pending in the snapshot, so that it does not run. If it was placed on the node before
+            the drain, it is placed again without an eviction: it needs no budget, and has no data to lose.
     """
 
     pod: str
@@ -108,7 +108,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     Attributes:
         nodes: the drained nodes.
         pods: the pods on them, in the snapshot's order; then those that run there in the snapshot and are evicted
-            before the drain, for pending pods.
+            before the drain, for pending pods; then the pods elsewhere of Jobs that fail, which end with their Job.
         pushed_out: running pods that preemption evicts from other nodes, in order.
         budgets: those that select pods of the nodes.
         steps: how many steps evict pods.

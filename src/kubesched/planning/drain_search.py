@@ -75,7 +75,7 @@ class DrainSearch:
     def _together(self, nodes: list[Node], *, keeps_objects: bool = False) -> Drain:
         """The drain of those of some nodes that can go together: without the ones whose pods find no place."""
         while not (result := self._tried(nodes, keeps_objects=keeps_objects)).can_go:
-            bad = {pod.node for pod in result.pods if pod.fate.is_bad}
+            bad = {pod.node for pod in result.pods if pod.fate.is_bad}.intersection(node.name for node in nodes)
             nodes = [node for node in nodes if node.name not in bad] if bad else nodes[:-1]
         return result
 

@@ -51,6 +51,7 @@ class Draining:
         self._message_of = {pod.key: cluster.messages.get(pod.key, "") for pod in self._evicted_before}
         self._successors: dict[str, Successor] = {}
         self._undecided: set[str] = set()
+        self._ended_elsewhere: list[DrainedPod] = []
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
         self._last: Mark | None = None
@@ -68,11 +69,13 @@ class Draining:
             n_steps += 1
             self._step_of |= dict.fromkeys((pod.key for pod in now), n_steps)
             self._evict(now)
+            waiting = [pod for pod in waiting if pod.key not in self._successors]  # else its Job has ended it
             self._schedule()
         if self._keeps_objects and self._last is None:
             self._last = self._trials.mark()
         self._trials.change(self._allowance.changed())
-        drained = (*map(self._described, self._pods), *map(self._evicted_early, self._evicted_before))
+        early = map(self._evicted_early, self._evicted_before)
+        drained = (*map(self._described, self._pods), *early, *self._ended_elsewhere)
         awaited = {pod.node for pod in drained if pod.node in self._unreachable and pod.is_awaited}
         self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if pod.fate is Fate.NOT_KNOWN)
         return Drain(
@@ -116,20 +119,38 @@ class Draining:
         return now, later
 
     def _evict(self, pods: Sequence[Pod]) -> None:
-        """Evict pods. Each counts as a failure of its Job, and a Job that fails takes its earlier pods with it."""
+        """Evict pods. Each counts as a failure of its Job, and a Job that fails ends all its pods."""
         find, known = self._trials.get, self._cluster.controllers
         n_of_job = Counter(filter(None, map(job_of, pods)))
         for pod in pods:
             self._successors[pod.key] = successor_of(pod, find, n_of_job[job_of(pod)] or 1, known)
         like = {job_of(pod): pod for pod in pods}
-        ended = {key: self._successors[pod.key] for key, pod in like.items() if self._successors[pod.key].ends_job}
+        ended = {job_of(pod): end for pod in pods if (end := self._successors[pod.key]).ends_job}
         self._replace(pods, n_of_job)
         jobs = [(job, key) for key in n_of_job if isinstance(job := find("Job", key), Job)]
         self._trials.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
-        for pod in self._pods if ended else ():
-            if pod.key in self._successors and (end := ended.get(job_of(pod))):
-                self._successors[pod.key] = end
-                self._trials.change(gone=filter(None, [find("Pod", pod.key)]))
+        for key, end in ended.items():
+            self._end(key, end)
+
+    def _end(self, job: str, end: Successor) -> None:
+        """Remove the pods of a Job that fails, wherever they are.
+
+        Rule: Job controller of kube-controller-manager v1.36: it deletes the pods of a failed Job that have not ended;
+        no disruption budget is asked.
+        """
+        drained = {pod.key for pod in self._pods if job_of(pod) == job}
+        for key in drained & self._successors.keys():
+            self._successors[key] = end
+        left = [pod for pod in self._cluster.pods_of_job(job) if not pod.is_terminating]
+        for pod in left:
+            self._successors[pod.key] = end
+            if pod.node_name:
+                self._allowance.lose(pod)
+            if pod.key not in drained:
+                owner, was_pending = self._cluster.owner_of(pod), pod.key in self._were_pending or not pod.node_name
+                lost = DrainedPod(pod.key, owner, pod.node_name, Fate.LOST, message=end.why, was_pending=was_pending)
+                self._ended_elsewhere.append(lost)
+        self._trials.change(self._allowance.changed(), left)
 
     def _replace(self, pods: Iterable[Pod], n_of_job: Counter[str]) -> bool:
         """Take pods off their nodes; what their controllers make in their place is pending.
@@ -166,7 +187,7 @@ class Draining:
                 self._allowance.give_back(pod)
             elif isinstance(pod, Pod) and placement.state is PodState.NOT_DECIDED:
                 self._cannot_decide(pod, placement.diagnosis)
-            elif pod is not None:
+            elif pod is not None or placement.pod not in self._message_of:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
                 self._message_of[placement.pod] = failed or without_post_filter(placement.message)
 
@@ -192,7 +213,7 @@ class Draining:
             fate, message = Fate.HANGS, why
         elif now is None and (why := leaves_because(pod)):
             fate, message = Fate.GONE, why
-        elif not step and self._runs(pod):
+        elif not step and self._runs(pod) and successor is None:
             fate = Fate.BLOCKED
         elif successor is not None and not successor.is_made:
             fate, message = Fate.MAY_BE_LOST if successor.is_made is None else Fate.LOST, successor.why

@@ -75,7 +75,7 @@ def fit_page(
         _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)]),
         _left(answer, "not-created", "Would not be created", [one for one in left if one.is_not_created]),
         _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR]),
-        _left(answer, "notDecided", "Cannot be decided", [one for one in left if one.state is PodState.NOT_DECIDED]),
+        _left(answer, "not-decided", "Cannot be decided", [one for one in left if one.state is PodState.NOT_DECIDED]),
         *_victims(answer),
         _each_pod(answer),
     ]

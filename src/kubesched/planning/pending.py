@@ -4,8 +4,8 @@ The pods are tried one after another in the order of the queue, and each takes i
 explained on the cluster as the run leaves it: there is what keeps it waiting, and what would help.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Self
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final, Self
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.explanation import (
@@ -22,13 +22,27 @@ from kubesched.explanation import (
     outcome,
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
+from kubesched.planning.difference import new_pods
+from kubesched.reports import Table
 from kubesched.scheduler import SchedulingCycle
 from kubesched.setup import ExtenderCalls, Setup
-from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, waiting_words, without_post_filter
+from kubesched.simulator import (
+    UNSEEN,
+    Placement,
+    PodState,
+    Progress,
+    Report,
+    Simulator,
+    Victim,
+    victims_table,
+    waiting_words,
+    without_post_filter,
+)
 from kubesched.state import PodInfo, Snapshot
 
 __all__ = ["PendingPods"]
 
+_MAX_NAMED: Final = 3
 Calls = Callable[[], ExtenderCalls | None]
 """Makes what calls the extenders of one run; returns None where they are not called."""
 
@@ -45,6 +59,7 @@ class PendingPods:
     Attributes:
         report: of the simulation.
         foreign: the pods that no profile serves.
+        stuck: new pods that name their node and do not start there: by `namespace/name`, why.
 
     Example:
         with PendingPods(load_snapshot("cluster.json"), set_up(), str) as pending:
@@ -59,15 +74,17 @@ class PendingPods:
         calls: Calls = lambda: None,
         progress: Progress | None = None,
     ) -> None:
-        self._cluster, self._setup, self._calls = cluster, setup, calls
-        simulator = Simulator(cluster, setup, extender_calls=calls())
+        self._cluster, self._setup, self._calls = list(cluster), setup, calls
+        simulator = self._simulator()
         self._decided: dict[str, Decision] = {}
         simulator.decisions = self._note
         self.report: Report = simulator.run(progress)
-        self._evicted = {action.pod.key: action.pod.priority for action in simulator.cluster.evicted}
+        self._evicted = {action.pod.key: action.pod for action in simulator.cluster.evicted}
         self._workload_of = workload_of
         self._pods = {pod.key: pod for pod in simulator.pending}
         self.foreign = [pod for pod in simulator.pending if pod.scheduler_name not in simulator.frameworks]
+        unseen = simulator.bound_placements.values()
+        self.stuck = {one.pod: one.message.removeprefix(f"{UNSEEN}; ") for one in unseen if one.is_left_pending}
         self._explainer = Explainer(
             _taken_off(simulator), setup, extender_calls=calls(), cluster_state=simulator.cluster_state
         )
@@ -82,6 +99,9 @@ class PendingPods:
     def close(self) -> None:
         """Stop the plugins. Afterwards there are no more answers, but `each_attempt` can be called."""
         self._explainer.close()
+
+    def _simulator(self) -> Simulator:
+        return Simulator(self._cluster, self._setup, extender_calls=self._calls(), new=new_pods(self._cluster))
 
     def _note(self, decision: Decision) -> None:
         self._decided[decision.pod.uid] = decision
@@ -100,8 +120,10 @@ class PendingPods:
     def not_tried(self, keys: Collection[str]) -> Iterator[Explanation]:
         """Explain those of some pods that the simulation does not try, on the cluster as it leaves it."""
         for placement in self.report.placements:
+            if not placement.profile or placement.pod not in keys:  # no scheduler sees it
+                continue
             pod = self._pods[placement.pod]
-            if placement.profile and placement.pod in keys and pod.uid not in self._decided:
+            if pod.uid not in self._decided:
                 yield self._explainer.explain(pod, preempt=False)
 
     def each_attempt(self, keys: Collection[str], explained: Callable[[Explanation], None]) -> None:
@@ -111,16 +133,18 @@ class PendingPods:
             explained: called in the order of the decisions with an explanation that is valid until it returns.
         """
         last = {uid: decision.attempt for uid, decision in self._decided.items() if decision.pod.key in keys}
-        simulator = Simulator(self._cluster, self._setup, extender_calls=self._calls())
+        simulator = self._simulator()
         simulator.scheduler.cycle = _ExplainedCycle(simulator, last, explained)
         simulator.run()
 
     def _answer(self, placement: Placement, names: list[str]) -> PodAnswer:
         pod = self._pods[placement.pod]
         state = _state(placement)
+        if state is State.FITS and self._needs_evictions(placement):
+            state = State.PREEMPTS
         decision = self._decided.get(pod.uid)
         n_fit = None if decision is None else decision.n_feasible
-        cause = "" if state is State.FITS else without_post_filter(placement.message)
+        cause = "" if state is State.FITS else placement.why_not_created or without_post_filter(placement.message)
         return PodAnswer(
             pod.key,
             self._workload_of(pod),
@@ -137,11 +161,14 @@ class PendingPods:
             case State.FITS:
                 return Told(Outcome(state, f"fits on {n_fit} of {len(self._nodes)} nodes"), n_fit)
             case State.PREEMPTS:
-                return Told(Outcome(state, self._eviction(placement)), n_fit)
+                why = self._eviction(placement) if placement.victims else self._eviction_for_others(placement)
+                return Told(Outcome(state, why), n_fit)
             case State.EVICTED:
                 return Told(Outcome(state, f"evicted for {placement.evicted_by}"), n_fit)
             case State.FAILED | State.NOT_DECIDED:
                 return Told(Outcome(state, placement.diagnosis or placement.message), n_fit)
+            case State.HELD_BACK if placement.is_not_created:
+                return Told(Outcome(state, placement.why_not_created))
         explanation = self._explainer.explain(pod, preempt=False)
         fix = self._fix(explanation)
         found = outcome(explanation, fix)
@@ -164,12 +191,37 @@ class PendingPods:
             None,
         )
 
+    def _needs_evictions(self, placement: Placement) -> bool:
+        """Whether a pod fits only because pods were evicted, for whatever pod."""
+        node, decision = placement.node, self._decided.get(self._pods[placement.pod].uid)
+        fits = {node, *(name for name, _ in placement.runners_up)}
+        if decision is None or decision.n_feasible > len(fits) or not fits <= {one.node for one in self.report.removed}:
+            return bool(placement.victims)
+        offered, held = self.report.before.allocatable(node), self.report.before.held(node)  # the victims among it
+        wanted = {**self._pods[placement.pod].requests, "pods": 1}
+        return any(held.get(name, 0) + amount > offered.get(name, 0) for name, amount in wanted.items() if amount)
+
+    def _eviction_for_others(self, placement: Placement) -> str:
+        left = [victim for victim in self.report.removed if victim.node == placement.node]
+        whom = ", ".join(dict.fromkeys(one.preemptor for one in left))
+        return f"takes room on {placement.node} that preemption makes for {whom} by evicting {_named(left)}"
+
+    @property
+    def victims(self) -> Table:
+        """The pods that would be evicted to make room, as in a simulation."""
+        return victims_table("victims", "Would be evicted to make room", self.report.removed)
+
     def _eviction(self, placement: Placement) -> str:
         """Where preemption makes room, and by whose eviction."""
         left = [victim for victim in self.report.victims if victim.preemptor == placement.pod]
-        victims = [(one.pod, self._evicted[one.pod]) for one in left]
+        victims = [(one.pod, self._evicted[one.pod].priority) for one in left]
         broken = tuple(dict.fromkeys(budget for one in left for budget in one.broken))
         return eviction_sentence(left[-1].node, victims, broken)
+
+
+def _named(victims: Sequence[Victim]) -> str:
+    more = len(victims) - _MAX_NAMED
+    return ", ".join(one.pod for one in victims[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _state(placement: Placement) -> State:

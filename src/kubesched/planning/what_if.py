@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import Controllers, controllers_of, is_bound_to_node, job_of, replacement_of, successor_of
+from kubesched.admission import Controllers, Successor, controllers_of, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
@@ -143,7 +143,7 @@ def _replaced(
 ) -> tuple[list[KubeObject], int]:
     """The cluster without some nodes, with what controllers make for their pods, and how many pods they make."""
     back: list[KubeObject] = []
-    gone: set[tuple[str, str]] = set()
+    gone = {("Pod", pod.key) for pod in evictions.ended}
     for pod in evictions.pods:
         made, lost = replacement_of(pod, evictions.find, evictions.n_with(pod), evictions.known)
         back += made
@@ -153,13 +153,25 @@ def _replaced(
 
 
 class _Evictions:
-    """The pods of removed nodes, which leave together."""
+    """The pods of removed nodes, which leave together.
+
+    Attributes:
+        ended: pods elsewhere of Jobs that fail because of them; they end with their Job.
+    """
 
     def __init__(self, known: Sequence[KubeObject], names: Sequence[str], counted: Controllers) -> None:
         self.pods = [one for one in known if isinstance(one, Pod) and one.node_name in names]
         self.known = counted
         self._by_key = {(kind_of(one), one.key): one for one in known}
         self._n_of_job = Counter(job_of(pod) for pod in self.pods if not pod.is_finished)
+        like = {job: pod for pod in self.pods if not pod.is_finished and (job := job_of(pod))}
+        self._ends = {job: end for job, pod in like.items() if (end := self._successor(pod)).ends_job}
+        self.ended = [
+            one
+            for one in (known if self._ends else ())
+            if isinstance(one, Pod) and job_of(one) in self._ends and one.node_name not in names
+            if not (one.is_finished or one.is_terminating)
+        ]
 
     def find(self, kind: str, key: str) -> KubeObject | None:
         """An object of the cluster."""
@@ -169,13 +181,17 @@ class _Evictions:
         """How many pods of a pod's Job leave."""
         return self._n_of_job[job_of(pod)] or 1
 
+    def _successor(self, pod: Pod) -> Successor:
+        return successor_of(pod, self.find, self.n_with(pod), self.known)
+
     def lost(self) -> dict[bool | None, dict[str, str]]:
         """Why pods are lost (False) or may be lost (None), by `namespace/name`."""
         lost: dict[bool | None, dict[str, str]] = {False: {}, None: {}}
         for pod in self.pods:
-            successor = successor_of(pod, self.find, self.n_with(pod), self.known)
-            if not (successor.is_made or pod.is_finished or pod.is_terminating or is_bound_to_node(pod)):
+            successor = self._successor(pod)
+            if successor.is_loss:
                 lost[successor.is_made][pod.key] = successor.why
+        lost[False] |= {pod.key: self._ends[job_of(pod)].why for pod in self.ended}
         return lost
 
 
@@ -187,7 +203,7 @@ def _loss_notes(lost: Mapping[bool | None, Mapping[str, str]], names: Sequence[s
         whose: dict[str, list[str]] = {}
         for pod, why in lost[is_made].items():
             whose.setdefault(why, []).append(pod)
-        shown = [f"{_listed(pods)} ({why})" for why, pods in whose.items()]
+        shown = [f"{', '.join(pods[:3])}{', ...' if len(pods) > 3 else ''} ({why})" for why, pods in whose.items()]
         if shown:
             yield f"{_count(len(lost[is_made]), 'pod')} {words} lost: {_in_short(shown)}{but}"
 

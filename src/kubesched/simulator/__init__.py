@@ -1,10 +1,12 @@
 """Runs the scheduler on a virtual clock and an in-memory cluster."""
 
 from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.creation import refused_pods
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placed_line, placement_line, report_document
 from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.fill_tables import fill_level, fill_table, fill_words, nodes_table
+from kubesched.simulator.kubelets import UNSEEN
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.ordered_creation import awaited
 from kubesched.simulator.page import report_page, summary_of, victims_table
@@ -24,6 +26,7 @@ from kubesched.simulator.simulator import Progress, Simulator
 from kubesched.simulator.trials import Mark, Trials
 
 __all__ = [
+    "UNSEEN",
     "Allowance",
     "Budgets",
     "Fill",
@@ -52,6 +55,7 @@ __all__ = [
     "place_all",
     "placed_line",
     "placement_line",
+    "refused_pods",
     "report_document",
     "report_page",
     "summary_of",

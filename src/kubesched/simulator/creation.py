@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence, Set
 
-from kubesched.admission import Refusals, is_copy, is_from_manifest
-from kubesched.api import KubeObject, Pod
+from kubesched.admission import Refusals, is_copy, is_from_manifest, is_new_and_bound
+from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
 from kubesched.simulator.ordered_creation import OrderedCreation
 from kubesched.state import ObjectStore
 
-__all__ = ["Creation"]
+__all__ = ["Creation", "refused_pods"]
 
 
 class Creation:
@@ -72,6 +72,33 @@ class Creation:
         """The pods that an API server has: those on nodes, and the pending ones that are not new."""
         placed = [one for one in self._objects.list("Pod") if isinstance(one, Pod) and one.node_name]
         return [*placed, *(pod for pod in pending if not _is_new(pod))]
+
+
+def refused_pods(cluster: Iterable[KubeObject], new: Set[str]) -> dict[str, str]:
+    """The pods of manifests that the API server refuses in a simulation where each pod gets a node.
+
+    Args:
+        cluster: with the objects of the manifests.
+        new: as for `Creation`.
+    Returns: `namespace/name` -> the words of the API server.
+    """
+    objects = ObjectStore()
+    pending: list[Pod] = []
+    bound: list[Pod] = []
+    for one in map(completed, objects_of(cluster)):
+        if isinstance(one, Pod) and is_new_and_bound(one):
+            bound.append(one)
+        elif isinstance(one, Pod) and not one.node_name and not one.is_finished:
+            pending.append(one)
+        else:
+            objects.put(kind_of(one), one)
+    creation = Creation(pending, new, objects)
+    created = creation.begin(pending, bound)
+    for pod in created:  # which grows
+        if (following := creation.placed(pod)) is not None:
+            created.append(following)
+    refused = [pod for pod in bound if not creation.is_allowed(pod)]
+    return {pod.key: why for pod in (*pending, *refused) if (why := creation.refusal(pod))}
 
 
 def _is_new(pod: Pod) -> bool:

@@ -62,7 +62,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         *([Paragraph(fill_words(fills))] if has_nodes else []),
         _placed("placed", "Would be placed", [one for one in placed if not one.evicted_by]),
         _why("evicted-again", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
-        _why("pending", "Would stay pending", pending, _notes_on(pending)),
+        _why("pending", "Would stay pending", pending, _notes_on(pending, report.victims)),
         _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
         _why("not-decided", "Cannot be decided", by_state[PodState.NOT_DECIDED]),
         _why("not-tried", "Would not be tried", [one for one in not_tried if not one.is_not_created]),
@@ -141,12 +141,16 @@ def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[st
     return Table(name, f"{title}: {len(placements)}", columns, rows, notes=notes)
 
 
-def _notes_on(pending: Iterable[Placement]) -> tuple[str, ...]:
+def _notes_on(pending: Iterable[Placement], victims: Iterable[Victim]) -> tuple[str, ...]:
     """What preemption would do, and what WHY shows."""
+    evicted: dict[tuple[str, str], list[str]] = {}  # for whom and on which node: the pod may be nominated elsewhere
+    for victim in victims:
+        evicted.setdefault((victim.preemptor, victim.node), []).append(victim.pod)
+    left = {one.pod for one in pending}
     notes = [
-        f"Preemption would make room for {one.pod} on {one.nominated_node} by evicting {', '.join(one.victims)}."
-        for one in pending
-        if one.nominated_node and one.victims
+        f"Preemption would make room for {pod} on {node} by evicting {', '.join(of)}."
+        for (pod, node), of in evicted.items()
+        if pod in left
     ]
     if any(" the last " in one.diagnosis for one in pending):
         notes.append(_LAST_FILTER)

@@ -113,6 +113,11 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         return bool(self.awaits or self.refused)
 
     @property
+    def why_not_created(self) -> str:
+        """Why the pod would not exist, without its name; empty where it would."""
+        return self.refused or (self.message if self.awaits else "")
+
+    @property
     def is_left_pending(self) -> bool:
         """Whether the pod was tried and has no place in the end."""
         return self.state in _LEFT or bool(self.evicted_by)

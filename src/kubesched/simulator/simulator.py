@@ -12,7 +12,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from kubesched.admission import is_new_and_bound
+from kubesched.admission import awaited_claims, is_new_and_bound
 from kubesched.api import EventType, KubeObject, Node, Pod, ReplicaSet, WatchEvent, objects_of, owner_of
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
@@ -56,7 +56,7 @@ from kubesched.simulator.creation import Creation
 from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.freed_room import leaving_for
-from kubesched.simulator.kubelets import UNSEEN, kubelet_refusal
+from kubesched.simulator.kubelets import UNSEEN, kubelet_refusal, started
 from kubesched.simulator.node_groups import NodeGroup, group_nodes
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.suspended import LATER, SuspendedCycles
@@ -99,7 +99,7 @@ class Simulator:
         clock: the virtual clock.
         loop: the event loop of the plugins.
         rng: random numbers.
-        bound_placements: what became of new pods that name their nodes, by uid.
+        bound_placements: what became of the new pods that name their nodes in this run, by uid.
         pending: pods without a node, in file order.
         creation: which of them are created.
         decisions: called with every decision, in order; may be None.
@@ -232,9 +232,12 @@ class Simulator:
                 placement.state, placement.node = PodState.NOT_TRIED, ""
                 placement.message, placement.refused = self.creation.why_not(pod), self.creation.refusal(pod)
             elif fault := kubelet_refusal(self.cluster_state, pod):
-                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", fault
+                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", f"{UNSEEN}; {fault}"
+            elif fault := awaited_claims(pod, self.cluster_state.objects.get):
+                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", f"{UNSEEN}; {fault}"
+                self._tell(WatchEvent(EventType.ADDED, "Pod", pod))  # it has its room on the node
             else:
-                self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
+                self._tell(WatchEvent(EventType.ADDED, "Pod", started(pod)))
             self.bound_placements[pod.uid] = placement
             placement.owner = self.owner_of(pod)
         self._bound.clear()

@@ -32,6 +32,7 @@ class Mark(msgspec.Struct, frozen=True, eq=False):
     pending: dict[Key, Pod]
     positions: dict[Key, int]
     n_changes: int
+    bound: tuple[Pod, ...]
 
 
 class Trials(Simulator):
@@ -118,12 +119,13 @@ class Trials(Simulator):
 
     def mark(self) -> Mark:
         """Remember this moment."""
-        return Mark(dict(self._now), dict(self._pending), dict(self._position), len(self._changed))
+        return Mark(dict(self._now), dict(self._pending), dict(self._position), len(self._changed), tuple(self._bound))
 
     def go_back(self, mark: Mark) -> None:
         """Take back every change since a mark, and forget the marks after it."""
         keys = dict.fromkeys(self._changed[mark.n_changes :])
         del self._changed[mark.n_changes :]
+        self._bound[:] = mark.bound
         self._now, self._pending, self._position = dict(mark.objects), dict(mark.pending), dict(mark.positions)
         objects = self.cluster_state.objects
         others: list[KubeObject] = []
@@ -166,6 +168,7 @@ class Trials(Simulator):
         self.rng.seed(self._seed)
         self.scheduler.cycle.next_start = 0
         self._outcomes.clear()
+        self.bound_placements.clear()
         self._errors.clear()
         self.cluster.evicted.clear()
         self.cluster.events.clear()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kubesched.api import EventType, Pod
-from kubesched.extender.server.undecided_pods import DECISION_SECONDS
+from kubesched.extender.server.pods_in_flight import DECISION_SECONDS
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_pod
 from tests.extender.asking import encode, with_names
@@ -71,7 +71,7 @@ def test_a_pod_that_nobody_hears_of_delays_the_next_call_and_does_not_stop_it():
         async with wired(OnePod, watched=NODES) as running:
             await ask(running, "/filter", about(pending("a")))
             assert filtered(await ask(running, "/filter", about(pending("b")))).survivors == ["n1", "n2"]
-            undecided = running.extender.undecided
+            undecided = running.extender.pods_in_flight
             assert undecided is not None
             await asyncio.sleep(DECISION_SECONDS * 1.5)
             return len(undecided), undecided.n_given_up
@@ -84,8 +84,8 @@ def test_a_pod_that_no_node_is_left_for_is_not_waited_for():
         full = [make_pod(f"on-{name}", node=name) for name in ("n1", "n2")]
         async with wired(OnePod, watched=[*NODES, *full]) as running:
             assert filtered(await ask(running, "/filter", about(pending("a")))).survivors == []
-            assert running.extender.undecided is not None
-            return len(running.extender.undecided)
+            assert running.extender.pods_in_flight is not None
+            return len(running.extender.pods_in_flight)
 
     assert asyncio.run(story()) == 0
 

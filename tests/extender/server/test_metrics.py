@@ -70,8 +70,8 @@ class Counts(Plugin):
 
 def test_a_filter_that_counts_pods_has_a_series_of_those_that_were_not_waited_for():
     extender, _, read = series(Counts, is_watched=True)
-    assert extender.undecided is not None
-    extender.undecided.n_given_up = 3
+    assert extender.pods_in_flight is not None
+    extender.pods_in_flight.n_given_up = 3
     assert read("extender_undecided_pods_given_up_total") == 3
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.admission import is_bound_to_node, successor_of
+from kubesched.admission import successor_of
 from kubesched.api import Pod
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, moved
@@ -44,4 +44,4 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def _may_go(pod: Pod, case: Case) -> bool:
     find = case.explanation.snapshot.cluster_state.objects.get
-    return not is_bound_to_node(pod) and not pod.is_terminating and successor_of(pod, find).is_made is True
+    return not pod.is_terminating and successor_of(pod, find).is_made is True  # one that leaves anyway is not moved

@@ -10,7 +10,7 @@ from typing import Final
 from kubesched.config import KubeSchedulerConfiguration, ignorable_bind_before, sampling_advice, scored_as_idle
 from kubesched.extender.server.merged_scores import extender_weight
 from kubesched.extender.server.offer import Offer
-from kubesched.extender.server.undecided_pods import DECISION_SECONDS
+from kubesched.extender.server.pods_in_flight import DECISION_SECONDS
 from kubesched.extender.server.watched_kinds import counting_filters
 from kubesched.framework import Profile
 from kubesched.scheduler import default_sample, nodes_to_find

@@ -13,9 +13,9 @@ from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import InputError
 from kubesched.extender.server.binder import Binder
 from kubesched.extender.server.offer import Offer, find_offer
+from kubesched.extender.server.pods_in_flight import PodsInFlight
 from kubesched.extender.server.requested_nodes import NodeSource
 from kubesched.extender.server.requested_pods import RequestedPods
-from kubesched.extender.server.undecided_pods import UndecidedPods
 from kubesched.extender.server.verbs import Verbs
 from kubesched.extender.server.watched_kinds import check_needs_no_watch, counting_filters, watched_kinds
 from kubesched.framework import Bind, Clock, Framework, Profile, Services, WaitingPod
@@ -49,7 +49,7 @@ class Extender:
         kinds: what a watch is to bring.
         verbs: filter, prioritize and preempt with all plugins of a profile.
         singles: the same with one plugin each, by its name.
-        undecided: pods that filter let pass and whose node is not known yet; None where no filter reads pods.
+        pods_in_flight: pods that filter let pass and whose node is not known yet; None where no filter reads pods.
         binder: bind; None without a cluster to write to.
     """
 
@@ -108,7 +108,7 @@ class Extender:
 
         self.verbs = serve(self.frameworks)
         self.singles = {name: serve(frameworks) for name, frameworks in self._by_plugin(profiles).items()}
-        self.undecided = UndecidedPods() if is_watched and counting_filters(profiles) else None
+        self.pods_in_flight = PodsInFlight() if is_watched and counting_filters(profiles) else None
         self.binder = None
         if self.offer.bind and writes is not None:
             self.binder = Binder(
@@ -118,7 +118,7 @@ class Extender:
                 waiting_pods,
                 find_pod=writes.find_pod,
                 create_binding=writes.create_binding,
-                on_assumed=None if self.undecided is None else self.undecided.decided,
+                on_assumed=None if self.pods_in_flight is None else self.pods_in_flight.decided,
             )
 
     def load(self, objects: Iterable[KubeObject]) -> None:
@@ -133,8 +133,8 @@ class Extender:
         for event in events:
             stays = event.kind != "Node" or (event.type is EventType.MODIFIED and event.object.name in row_of)
             self.cluster_state.apply(event)
-            if self.undecided is not None:
-                self.undecided.observe(event)
+            if self.pods_in_flight is not None:
+                self.pods_in_flight.observe(event)
             if self.binder is not None:
                 self.binder.observe(event)
             if not stays:

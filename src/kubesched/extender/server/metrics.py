@@ -133,11 +133,11 @@ class _Knowledge(Collector):
                 "Pods bound but not confirmed by the watch.",
                 len(extender.binder.assumed()),
             )
-        if extender.undecided is not None:
+        if extender.pods_in_flight is not None:
             yield CounterMetricFamily(
                 "kubesched_extender_undecided_pods_given_up",
                 "Pods that filter let pass and whose node was not known in time.",
-                extender.undecided.n_given_up,
+                extender.pods_in_flight.n_given_up,
             )
         if self._server is not None:
             yield CounterMetricFamily(

@@ -18,9 +18,9 @@ from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.history import History
 from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.paths import BelowPrefix, VerbPaths
+from kubesched.extender.server.pods_in_flight import DECISION_SECONDS, PodsInFlight
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
-from kubesched.extender.server.undecided_pods import DECISION_SECONDS, UndecidedPods
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, in_one_line, located_line
@@ -132,7 +132,7 @@ class ExtenderService:
             **{f"/predicates/{name}": ("filter", single) for name, single in singles.items()},
             **{f"/priorities/{name}": ("prioritize", single) for name, single in singles.items()},
         }
-        may_wait = {"filter"} if self._extender.undecided is not None else set()
+        may_wait = {"filter"} if self._extender.pods_in_flight is not None else set()
         return {
             path.encode(): self._quick(verb, chosen, path)
             for path, (verb, chosen) in paths.items()
@@ -166,20 +166,20 @@ class ExtenderService:
                 return _refused(
                     verb, "kubesched extender: too many answers that clients have not read; try again later"
                 )
-            if verb == "filter" and self._extender.undecided is not None and not self.unready:
-                return await self._in_turn(self._extender.undecided, chosen, body, checkpoint)
+            if verb == "filter" and self._extender.pods_in_flight is not None and not self.unready:
+                return await self._in_turn(self._extender.pods_in_flight, chosen, body, checkpoint)
             return self._now(verb, chosen, body, checkpoint)
 
         return await self._answer(request, verb, answer)
 
-    async def _in_turn(self, undecided: UndecidedPods, verbs: Verbs, body: Body, checkpoint: Checkpoint) -> Answer:
+    async def _in_turn(self, in_flight: PodsInFlight, verbs: Verbs, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer filter once it is known where the pods went that earlier calls let pass."""
         pod = verbs.pod_of(body)
         if pod is not None:
-            await undecided.settle(pod.uid, min(DECISION_SECONDS, self._budget / 2))
+            await in_flight.settle(pod.uid, min(DECISION_SECONDS, self._budget / 2))
         answer = self._now("filter", verbs, body, checkpoint)
         if pod is not None and answer.n_kept:
-            undecided.add(pod)
+            in_flight.add(pod)
         return answer
 
     def _now(self, verb: str, verbs: Verbs, body: Body, checkpoint: Checkpoint) -> Answer:

@@ -1,4 +1,4 @@
-"""Pods that filter let pass and whose node is not known yet.
+"""Pods in flight: those that filter let pass and whose node is not known yet.
 
 kube-scheduler asks about the next pod as soon as it has chosen a node for the last one, some milliseconds before the
 watch or a bind call shows which. A filter that counts pods would miss the last one. The node cannot be guessed, since
@@ -12,13 +12,13 @@ from typing import Final
 
 from kubesched.api import EventType, Pod, WatchEvent, compare_versions
 
-__all__ = ["DECISION_SECONDS", "UndecidedPods"]
+__all__ = ["DECISION_SECONDS", "PodsInFlight"]
 
 DECISION_SECONDS: Final = 0.1
 """How long a pod is waited for. Permit and volumes take longer, and an attempt that fails as before is not shown."""
 
 
-class UndecidedPods:
+class PodsInFlight:
     """The pods that are waited for. Each leaves by itself when its time is over.
 
     Attributes:

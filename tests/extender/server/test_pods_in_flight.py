@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 import pytest
 
 from kubesched.api import EventType, Pod, WatchEvent
-from kubesched.extender.server.undecided_pods import DECISION_SECONDS, UndecidedPods
+from kubesched.extender.server.pods_in_flight import DECISION_SECONDS, PodsInFlight
 from kubesched.testing import make_node, make_pod
 from tests.extender.virtual_time import now, run, settle
 
@@ -22,12 +22,12 @@ def seconds_waited(*events: WatchEvent, uid: str = "another", cap: float = 10.0)
     """How long a call waits for the pod `a`, when events come 0.01 s after it began."""
 
     async def story() -> float:
-        undecided = UndecidedPods()
-        undecided.add(A)
-        call = asyncio.create_task(undecided.settle(uid, cap))
+        in_flight = PodsInFlight()
+        in_flight.add(A)
+        call = asyncio.create_task(in_flight.settle(uid, cap))
         await asyncio.sleep(0.01)
         for event in events:
-            undecided.observe(event)
+            in_flight.observe(event)
         await call
         return now()
 
@@ -81,30 +81,30 @@ def test_a_call_waits_no_longer_than_it_may() -> None:
 
 def test_a_call_about_the_same_pod_does_not_wait() -> None:
     async def story() -> float:
-        undecided = UndecidedPods()
-        undecided.add(A)
-        await undecided.settle(A.uid, 10.0)
+        in_flight = PodsInFlight()
+        in_flight.add(A)
+        await in_flight.settle(A.uid, 10.0)
         return now()
 
     assert run(story()) == 0.0
 
 
 def test_of_two_calls_that_wait_the_second_waits_for_the_pod_of_the_first() -> None:
-    async def call(undecided: UndecidedPods, pod: Pod, done: list[tuple[str, float]]) -> None:
-        await undecided.settle(pod.uid, 10.0)
+    async def call(in_flight: PodsInFlight, pod: Pod, done: list[tuple[str, float]]) -> None:
+        await in_flight.settle(pod.uid, 10.0)
         done.append((pod.name, now()))
-        undecided.add(pod)
+        in_flight.add(pod)
 
     async def story() -> list[tuple[str, float]]:
-        undecided, done = UndecidedPods(), []
-        undecided.add(A)
-        calls: list[Coroutine[object, object, None]] = [call(undecided, make_pod(name), done) for name in "bc"]
+        in_flight, done = PodsInFlight(), []
+        in_flight.add(A)
+        calls: list[Coroutine[object, object, None]] = [call(in_flight, make_pod(name), done) for name in "bc"]
         tasks = [asyncio.create_task(one) for one in calls]
         await asyncio.sleep(0.01)
-        undecided.decided(A.uid)
+        in_flight.decided(A.uid)
         await settle()
         assert [name for name, _ in done] == ["b"]
-        undecided.decided(make_pod("b").uid)
+        in_flight.decided(make_pod("b").uid)
         await asyncio.gather(*tasks)
         return done
 
@@ -113,13 +113,13 @@ def test_of_two_calls_that_wait_the_second_waits_for_the_pod_of_the_first() -> N
 
 def test_nothing_is_kept_of_pods_that_nobody_hears_of_again() -> None:
     async def story() -> tuple[int, int, int]:
-        undecided = UndecidedPods()
+        in_flight = PodsInFlight()
         for i in range(1000):
-            undecided.add(make_pod(f"p{i}"))
-            undecided.add(make_pod(f"p{i}"))
-        undecided.decided(make_pod("p0").uid)
-        before = len(undecided)
+            in_flight.add(make_pod(f"p{i}"))
+            in_flight.add(make_pod(f"p{i}"))
+        in_flight.decided(make_pod("p0").uid)
+        before = len(in_flight)
         await asyncio.sleep(DECISION_SECONDS)
-        return before, len(undecided), undecided.n_given_up
+        return before, len(in_flight), in_flight.n_given_up
 
     assert run(story()) == (999, 0, 999)
