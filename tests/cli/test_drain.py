@@ -165,8 +165,9 @@ def test_it_is_not_known_where_served_pods_would_run(tmp_path: Path, output: str
     budget = make_object("PodDisruptionBudget", "train", spec={"selector": {}}, status={"disruptionsAllowed": 1})
     plain = make_pod("plain", node="dra-1", requests={"cpu": "1"}, metadata=owned_by("ReplicaSet", "web"))
     second = running("second", "dra-1", labels={"app": "train"})
-    web = make_object("ReplicaSet", "web")
-    path = write(tmp_path, *device_cluster(), web, plain, second, budget)
+    sets = [make_object("ReplicaSet", "train", spec={"replicas": 5}), make_object("ReplicaSet", "web")]
+    cluster = [one for one in device_cluster() if one.name != "train"]
+    path = write(tmp_path, *cluster, *sets, plain, second, budget)
     result = run("drain", path, "dra-1", "-o", output)
     assert result.exit_code == 1
     if output == "json":
