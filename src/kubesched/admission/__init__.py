@@ -1,6 +1,6 @@
 """Completes new objects as an API server and its controllers do: checks, defaults, priorities, workloads' pods."""
 
-from kubesched.admission.admission import Admission
+from kubesched.admission.admission import Admission, changed_in
 from kubesched.admission.autoscalers import Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
@@ -45,6 +45,7 @@ __all__ = [
     "as_stored",
     "awaited_claims",
     "byte_notes",
+    "changed_in",
     "claims_of",
     "decode_checked",
     "fresh_claim",

@@ -1,7 +1,7 @@
 """Expands new pods and workloads to the objects that an API server and its controllers would create."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -58,6 +58,19 @@ Document = dict[str, Any]
 
 _KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
 _HELM_HOOK: Final = "helm.sh/hook"
+_CHANGED: Final = frozenset(  # kinds that `kubectl apply` changes, and of which nothing in a cluster fills in the spec
+    (
+        "DeviceClass",
+        "HorizontalPodAutoscaler",
+        "LimitRange",
+        "Namespace",
+        "PodDisruptionBudget",
+        "ResourceQuota",
+        "RuntimeClass",
+        "Service",
+    )
+)
+_STORED_METADATA: Final = ("uid", "creationTimestamp", "deletionTimestamp", "resourceVersion")
 _PARALLEL: Final = "Parallel"
 _POD_MANAGEMENT: Final = ("OrderedReady", _PARALLEL)
 _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
@@ -82,7 +95,9 @@ class Admission:
         without_pods: those of the notes that say why something that may have pods adds none.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         unapplied: what a cluster would add to the pods and claims, and kubesched does not.
-        present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
+        changed: the objects of the snapshot that the manifests change, as they are then.
+        present: how many other objects than these, pods and workloads the snapshot has already. It does not change for
+            them: a cluster fills in their specs, or refuses the change.
         strategies: how each workload replaces its pods.
     """
 
@@ -95,6 +110,7 @@ class Admission:
         self.scaled: list[Scaled] = []
         self.left_out: Counter[str] = Counter()
         self.unapplied = Unapplied()
+        self.changed: dict[Key, KubeObject] = {}
         self.present: Counter[str] = Counter()
         self.strategies: dict[Key, UpdateStrategy] = {}
         self._snapshot = cluster
@@ -114,7 +130,11 @@ class Admission:
     @cached_property
     def _all(self) -> list[KubeObject]:
         """The snapshot and the new objects that pods refer to, from the first pod, workload or claim on."""
-        return [*self._snapshot, *self.objects]
+        return [*self.applied_to(self._snapshot), *self.objects]
+
+    def applied_to(self, cluster: Iterable[KubeObject]) -> list[KubeObject]:
+        """A cluster with the objects that the manifests change, and without those that they add."""
+        return changed_in(cluster, self.changed)
 
     @cached_property
     def _cluster(self) -> ClusterOutline:
@@ -196,8 +216,8 @@ class Admission:
         document["metadata"]["namespace"] = decoded.namespace
         key = key_of(decoded)
         if key in self._places:
-            if key in self._present_keys:
-                self.present[KINDS[kind].name] += 1
+            if (stored := self._present.get(key)) is not None:
+                self._change(key, stored, document)
                 return
             raise _there_already(key, self._places[key])
         if kind == "PersistentVolumeClaim":
@@ -208,8 +228,18 @@ class Admission:
         self._keep(as_stored(self._checked(kind, document)), place)
 
     @cached_property
-    def _present_keys(self) -> set[Key]:
-        return {key_of(known) for known in self._snapshot}
+    def _present(self) -> dict[Key, KubeObject]:
+        return {key_of(known): known for known in self._snapshot}
+
+    def _change(self, key: Key, stored: KubeObject, document: Document) -> None:
+        """Apply a manifest to the object that is there; the kinds that it cannot change stay as they are."""
+        kind = key[0]
+        if kind not in _CHANGED:
+            self.present[KINDS[kind].name] += 1
+            return
+        applied = self._checked(kind, _applied(stored.document, document))
+        if applied != stored:
+            self.changed[key] = applied
 
     def _admit_running(self, kind: str, raw: RawJson, place: object) -> None:
         """Admit a pod or what becomes pods; the tests of a Helm chart run later."""
@@ -385,6 +415,20 @@ class Admission:
             self.notes.append(f"{who} already has a pod on {n_present} nodes; only the other nodes get one")
         else:
             self.notes.append(f"{who} already has {n_present} pods in the snapshot; the pods of the manifest are added")
+
+
+def changed_in(cluster: Iterable[KubeObject], changed: Mapping[Key, KubeObject]) -> list[KubeObject]:
+    """The objects of a cluster, those that are changed as they are then."""
+    return [changed.get(key_of(one), one) for one in cluster] if changed else list(cluster)
+
+
+def _applied(stored: Document, manifest: Document) -> Document:
+    """What `kubectl apply` makes of an object: the manifest, with the status, identity and labels that there are."""
+    metadata, written = stored.get("metadata") or {}, manifest["metadata"]
+    kept = {name: metadata[name] for name in _STORED_METADATA if name in metadata}
+    labels = {**(metadata.get("labels") or {}), **(written.get("labels") or {})}
+    applied = {**manifest, "metadata": {**written, **kept, **({"labels": labels} if labels else {})}}
+    return applied | ({"status": stored["status"]} if "status" in stored else {})
 
 
 def _there_already(key: Key, place: object) -> ObjectError:

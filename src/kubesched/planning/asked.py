@@ -46,7 +46,7 @@ class Asked:
     """New pods, and the objects that come with them.
 
     Args:
-        cluster: the objects that are there already.
+        cluster: the objects that are there already, as the manifests change them.
         new: what is added to it.
         notes: what a user should know about the manifests.
         strategies: how each workload replaces its pods, where its manifest has that.
@@ -55,6 +55,7 @@ class Asked:
     Raises:
         InputError: there are no new pods.
     Attributes:
+        cluster: as given.
         pods: the new pods.
         workloads: whom they belong to; a pod without a controller stands for itself.
         existing: those of them that have pods in the cluster already, with these pods.
@@ -69,7 +70,7 @@ class Asked:
         without_pods: Sequence[str] = (),
         scaled: Sequence[Scaled] = (),
     ) -> None:
-        self._cluster = cluster
+        self.cluster = cluster
         self._new = list(new)
         self._replica_sets = {one.key: one for one in self._new if isinstance(one, ReplicaSet)}
         self.notes = tuple(notes)
@@ -118,7 +119,7 @@ class Asked:
         kept = [one for one in self._new if not isinstance(one, Pod) or self._workload_of(one) == chosen]
         n = len(self.workloads) - 1
         left_out = [f"{n} other workload{' of the manifests is' if n == 1 else 's of the manifests are'} left out"]
-        return Asked(self._cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies, (), self._scaled)
+        return Asked(self.cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies, (), self._scaled)
 
     def found_several(self, only: str) -> str:
         """Which workloads were found, and the choice of one that has replicas; empty for a single workload.
@@ -149,7 +150,7 @@ class Asked:
         kept = [one for one in self._new if not (isinstance(one, Pod) and one.key in taken)]
         if not any(isinstance(one, Pod) for one in kept):
             raise InputError(f"{self.workloads[0]} has all of these pods already; there is nothing to add")
-        added = Asked(self._cluster, kept, self.notes, self.strategies, (), self._scaled)
+        added = Asked(self.cluster, kept, self.notes, self.strategies, (), self._scaled)
         added.existing = {}
         return added
 
@@ -176,7 +177,7 @@ class Asked:
         if n < len(self.pods):
             dropped = {pod.key for pod in self.pods[n:]}
             return [one for one in self._new if not (isinstance(one, Pod) and one.key in dropped)]
-        return self._new + pods_to_add(workload, self.pods, n, [*self._cluster, *self._new])
+        return self._new + pods_to_add(workload, self.pods, n, [*self.cluster, *self._new])
 
     def only_workload(self) -> Workload:
         """The one workload or pod whose number can be changed.
@@ -221,7 +222,7 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
 def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject]) -> Asked:
     new = admit_manifests(_without_pods(cluster), manifests)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
-    return Asked(cluster, new.objects, new.notes, strategies, new.without_pods, new.scaled)
+    return Asked(new.applied_to(cluster), new.objects, new.notes, strategies, new.without_pods, new.scaled)
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:

@@ -207,14 +207,14 @@ def fit_asked(
     rollout: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
-    """The answer for pods that are admitted already; arguments as for `fit`."""
+    """The answer for pods that are admitted to the snapshot already; arguments as for `fit`."""
     _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
     asked = _resolved(asked, add=add, rollout=rollout)
     if rollout and (maximum or (nodes_like and n_nodes is None)):
         raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
     rollouts: tuple[Rollout, ...] = ()
-    before = cluster = list(snapshot)
+    before = cluster = list(asked.cluster)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
     on_model = note_on_model(model) if isinstance(model, Node) else ""
     next_left: Placement | None = None

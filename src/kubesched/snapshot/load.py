@@ -1,11 +1,12 @@
 """load_snapshot, admit_manifests and read_pod: read files and manifests into the objects of a cluster."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubesched.admission import Admission, Key, PriorityClasses, Scaled, UpdateStrategy, key_of
-from kubesched.api import KubeObject, Pod
+from kubesched.admission import Admission, Key, PriorityClasses, Scaled, UpdateStrategy, changed_in, key_of
+from kubesched.api import KINDS, KubeObject, Pod
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.files import Files
@@ -76,7 +77,7 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
         admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
         files = Files(are_manifests=True)
         _admit(manifest_files, files, admission)
-        objects += admission.objects
+        objects = [*admission.applied_to(objects), *admission.objects]
         notes += [*files.notes, *admission.notes, *_notes_on(admission)]
     return ClusterObjects(
         objects=tuple(objects),
@@ -122,6 +123,7 @@ class AdmittedObjects(msgspec.Struct, frozen=True):
         strategies: how each workload replaces its pods, where its manifest has that.
         scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
         without_pods: why those of the objects that may have pods add none, one sentence each.
+        changed: the objects of the cluster that the manifests change, as they are then.
     """
 
     objects: tuple[KubeObject, ...]
@@ -129,6 +131,11 @@ class AdmittedObjects(msgspec.Struct, frozen=True):
     strategies: dict[Key, UpdateStrategy] = {}
     without_pods: tuple[str, ...] = ()
     scaled: tuple[Scaled, ...] = ()
+    changed: dict[Key, KubeObject] = {}
+
+    def applied_to(self, cluster: Iterable[KubeObject]) -> list[KubeObject]:
+        """A cluster with the objects that the manifests change, and without those that they add."""
+        return changed_in(cluster, self.changed)
 
 
 def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> AdmittedObjects:
@@ -149,7 +156,14 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
     _admit(find_sources(manifests), files, admission)
     notes = (*files.notes, *admission.notes, *_notes_on(admission))
     why = admission.without_pods or left_out_sentences(admission.left_out, source="the manifests")
-    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies, tuple(why), tuple(admission.scaled))
+    return AdmittedObjects(
+        tuple(admission.objects),
+        notes,
+        admission.strategies,
+        tuple(why),
+        tuple(admission.scaled),
+        admission.changed,
+    )
 
 
 def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:
@@ -168,6 +182,9 @@ def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> Non
 def _notes_on(admission: Admission) -> Iterator[str]:
     yield from left_out_sentences(admission.left_out, source="the manifests")
     yield from admission.unapplied.notes()
+    if admission.changed:
+        changed = Counter(KINDS[kind].name for kind, _, _ in admission.changed)
+        yield f"in the snapshot and in the manifests, which are used: {_counted(changed)}"
     if admission.present:
         yield f"in the manifests and in the snapshot, which is used: {_counted(admission.present)}"
     if not any(isinstance(known, Pod) for known in admission.objects):
