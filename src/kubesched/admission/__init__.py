@@ -1,5 +1,6 @@
 """Completes new objects as an API server and its controllers do: checks, defaults, priorities, workloads' pods."""
 
+from kubesched.admission.absent_pods import WithoutPods
 from kubesched.admission.admission import Admission, changed_in
 from kubesched.admission.autoscalers import Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
@@ -42,6 +43,7 @@ __all__ = [
     "Scaled",
     "Successor",
     "UpdateStrategy",
+    "WithoutPods",
     "as_stored",
     "awaited_claims",
     "byte_notes",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission.absent_pods import has_pod_template, why_no_pods
+from kubesched.admission.absent_pods import WithoutPods, has_pod_template, why_no_pods
 from kubesched.admission.autoscalers import Autoscalers, Scaled, is_scaled_object
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
@@ -37,7 +37,7 @@ from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.admission.stored import as_stored
 from kubesched.admission.unapplied import Unapplied
-from kubesched.admission.workloads import Workload, expand_workload
+from kubesched.admission.workloads import Workload, awake, expand_workload
 from kubesched.api import (
     KINDS,
     KubeObject,
@@ -88,11 +88,12 @@ class Admission:
         cluster: the objects of the snapshot.
         places: the source of each of them; `str()` is shown.
         kinds: what may be in a manifest; every kind is accepted by default.
+        are_awake: whether workloads that are suspended or have 0 replicas get pods, as if they were resumed.
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
         scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
-        without_pods: those of the notes that say why something that may have pods adds none.
+        without_pods: what may have pods and adds none; the notes have the sentences on it.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         unapplied: what a cluster would add to the pods and claims, and kubesched does not.
         changed: the objects of the snapshot that the manifests change, as they are then.
@@ -102,11 +103,16 @@ class Admission:
     """
 
     def __init__(
-        self, cluster: Sequence[KubeObject], places: Mapping[Key, object], kinds: Collection[str] = ()
+        self,
+        cluster: Sequence[KubeObject],
+        places: Mapping[Key, object],
+        kinds: Collection[str] = (),
+        *,
+        are_awake: bool = False,
     ) -> None:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
-        self.without_pods: list[str] = []
+        self.without_pods: list[WithoutPods] = []
         self.scaled: list[Scaled] = []
         self.left_out: Counter[str] = Counter()
         self.unapplied = Unapplied()
@@ -118,6 +124,7 @@ class Admission:
         self._workloads: dict[Key, object] = {}
         self._checked_spec: PodSpec | None = None
         self._kinds = kinds
+        self._are_awake = are_awake
         self._checker = ObjectChecker()
         self._generated: Counter[str] = Counter()
         self._scaled_objects = Autoscalers()
@@ -200,11 +207,12 @@ class Admission:
         elif "." in group and not group.endswith("k8s.io") and has_pod_template(raw):
             named, _ = decode_forgiving(_decode_named, raw)
             key = f"{named.metadata.namespace or 'default'}/{named.metadata.name or named.metadata.generate_name}"
-            self._say_no_pods(f"{place}: {kind}.{group} {key} may have pods, but kubesched does not read this kind")
+            why = "may have pods, but kubesched does not read this kind"
+            self._say_no_pods(WithoutPods(str(place), f"{kind}.{group} {key}", why, is_read=False))
 
-    def _say_no_pods(self, why: str) -> None:
-        self.notes.append(f"{why}; no pod is added for it")
-        self.without_pods.append(why)
+    def _say_no_pods(self, workload: WithoutPods) -> None:
+        self.notes.append(f"{workload}; no pod is added for it")
+        self.without_pods.append(workload)
 
     def _admit_cluster_object(self, kind: str, raw: RawJson, place: object) -> None:
         """Admit what pods refer to, such as a class, a namespace or a claim."""
@@ -268,8 +276,8 @@ class Admission:
         check_fields("CronJob", msgspec.json.decode(raw))
         document = self._identified("CronJob", raw)
         name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
-        if manifest.spec.suspend:
-            self._say_no_pods(f"{place}: CronJob {namespace}/{name} is suspended")
+        if manifest.spec.suspend and not self._are_awake:
+            self._say_no_pods(WithoutPods(str(place), f"CronJob {namespace}/{name}", "is suspended"))
             return
         self.notes.append(f"{place}: CronJob {namespace}/{name}: the pods of one run are added")
         template = (document.get("spec") or {}).get("jobTemplate") or {}
@@ -308,7 +316,8 @@ class Admission:
             spec = manifest.spec
         check_fields(kind, msgspec.json.decode(raw))
         _check_workload(kind, spec)
-        workload = self._autoscaled(Workload(kind, self._identified(kind, raw), spec), place)
+        workload = Workload(kind, self._identified(kind, raw), spec)
+        workload = self._autoscaled(awake(workload) if self._are_awake else workload, place)
         key = (kind, workload.namespace, workload.name)
         if key in self._workloads:
             raise _there_already(key, self._workloads[key])
@@ -332,8 +341,8 @@ class Admission:
                 self._keep_unless_there(document, place)
         self._note_present(workload, place, len(present), kept)
         if not present and not added:
-            who = f"{place}: {kind} {workload.namespace}/{workload.name}"
-            self._say_no_pods(f"{who} {why_no_pods(kind, workload.spec, self._cluster.nodes)}")
+            why = why_no_pods(kind, workload.spec, self._cluster.nodes)
+            self._say_no_pods(WithoutPods(str(place), f"{kind} {workload.namespace}/{workload.name}", why))
 
     def _autoscaled(self, workload: Workload, place: object) -> Workload:
         """The workload with the replicas that its autoscaler gives it."""

@@ -25,7 +25,7 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
     pods = [known for known in admitted.objects if isinstance(known, Pod)]
     if not pods and admitted.without_pods:
-        raise InputError(f"{file}: no pod to explain: {'; '.join(admitted.without_pods)}")
+        raise InputError(f"{file}: no pod to explain: {'; '.join(map(str, admitted.without_pods))}")
     if not pods:
         pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead
         return pod, [*cluster, *claims], [*cluster, pod, *claims]

@@ -8,7 +8,15 @@ from typing import IO, Final, TypeGuard, cast
 
 import msgspec
 
-from kubesched.admission import Scaled, UpdateStrategy, byte_notes, huge_page_faults, known_resources, quantity_faults
+from kubesched.admission import (
+    Scaled,
+    UpdateStrategy,
+    WithoutPods,
+    byte_notes,
+    huge_page_faults,
+    known_resources,
+    quantity_faults,
+)
 from kubesched.api import (
     KubeObject,
     LimitRange,
@@ -50,12 +58,13 @@ class Asked:
         new: what is added to it.
         notes: what a user should know about the manifests.
         strategies: how each workload replaces its pods, where its manifest has that.
-        without_pods: why parts of the manifests have no pods, one sentence each.
+        without_pods: workloads of the manifests that have no pods.
+        left_out: what else the manifests have, one sentence each.
         scaled: the workloads whose replicas an autoscaler sets.
     Raises:
-        InputError: there are no new pods.
+        InputError: there are no new pods, and no workload that is known to have none now.
     Attributes:
-        cluster: as given.
+        cluster, without_pods: as given.
         pods: the new pods.
         workloads: whom they belong to; a pod without a controller stands for itself.
         existing: those of them that have pods in the cluster already, with these pods.
@@ -67,8 +76,9 @@ class Asked:
         new: Iterable[KubeObject],
         notes: Sequence[str] = (),
         strategies: Mapping[Workload, UpdateStrategy] = _NO_STRATEGIES,
-        without_pods: Sequence[str] = (),
+        without_pods: Sequence[WithoutPods] = (),
         scaled: Sequence[Scaled] = (),
+        left_out: Sequence[str] = (),
     ) -> None:
         self.cluster = cluster
         self._new = list(new)
@@ -77,9 +87,12 @@ class Asked:
         self._scaled = tuple(scaled)
         self.strategies = strategies
         self.pods = [one for one in self._new if isinstance(one, Pod)]
-        if not self.pods:
-            found = "; ".join(without_pods) or "found neither a Pod nor a workload with replicas"
-            raise InputError(f"the manifests have no pods: {found}")
+        self.without_pods = tuple(without_pods)
+        if not self.pods and not any(one.is_read for one in self.without_pods):
+            found = "; ".join(map(str, self.without_pods)) or "; ".join(left_out)
+            raise InputError(
+                f"the manifests have no pods: {found or 'found neither a Pod nor a workload with replicas'}"
+            )
         self.workloads = list(dict.fromkeys(map(self._workload_of, self.pods)))
         present = workloads(cluster)
         by_key = {one.key: one for one in cluster if isinstance(one, Pod)}
@@ -129,6 +142,8 @@ class Asked:
         """
         if len(self.workloads) == 1:
             return ""
+        if not self.workloads:
+            return f"the manifests have no pods: {'; '.join(map(str, self.without_pods))}"
         chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), None)
         choice = f"choose one, such as {only.format(_named(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
         return f"found {len(self.workloads)}: {self._listed()}; {choice}"
@@ -179,6 +194,15 @@ class Asked:
             return [one for one in self._new if not (isinstance(one, Pod) and one.key in dropped)]
         return self._new + pods_to_add(workload, self.pods, n, [*self.cluster, *self._new])
 
+    def check_number(self, n: int | None, *, is_search: bool) -> None:
+        """Check that the number of pods can be changed, if it is; arguments as for `notes_on`.
+
+        Raises:
+            InputError: as from `objects`.
+        """
+        if n is not None or is_search:
+            self.only_workload()
+
     def only_workload(self) -> Workload:
         """The one workload or pod whose number can be changed.
 
@@ -193,21 +217,23 @@ class Asked:
         return workload
 
 
-def asked_of(pods: PodsLike, cluster: Sequence[KubeObject]) -> Asked:
+def asked_of(pods: PodsLike, cluster: Sequence[KubeObject], *, may_wake: bool = False) -> Asked:
     """What is asked, admitted to a cluster.
 
+    Args:
+        may_wake: as for `admit_manifests`.
     Raises:
         InputError: a manifest cannot be read, is not valid, or has no pods; or a quantity is not valid.
     """
     if isinstance(pods, Mapping):
         return _of_requests(pods, cluster)
     if isinstance(pods, str | PathLike) or _is_stream(pods):
-        return _of_manifests([pods], cluster)
+        return _of_manifests([pods], cluster, may_wake=may_wake)
     given = list(pods)
     objects = [one for one in given if isinstance(one, KubeObject)]
     if len(objects) == len(given):
         return Asked(cluster, objects)
-    return _of_manifests(cast(list[Manifest], given), cluster)
+    return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake)
 
 
 def _named(workload: Workload) -> str:
@@ -219,10 +245,11 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
     return hasattr(pods, "read")
 
 
-def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject]) -> Asked:
-    new = admit_manifests(_without_pods(cluster), manifests)
+def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject], *, may_wake: bool) -> Asked:
+    new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
-    return Asked(new.applied_to(cluster), new.objects, new.notes, strategies, new.without_pods, new.scaled)
+    there, without = new.applied_to(cluster), new.without_pods
+    return Asked(there, new.objects, new.notes, strategies, without, new.scaled, new.left_out)
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:
