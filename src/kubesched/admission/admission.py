@@ -42,6 +42,7 @@ from kubesched.api import (
     KINDS,
     KubeObject,
     LabelSelector,
+    Namespace,
     Node,
     PersistentVolumeClaim,
     Pod,
@@ -158,6 +159,10 @@ class Admission:
     @cached_property
     def _runtime_classes(self) -> RuntimeClasses:
         return RuntimeClasses(self._all)
+
+    @cached_property
+    def _namespaces(self) -> frozenset[str]:
+        return frozenset(known.name for known in self._all if isinstance(known, Namespace))
 
     @cached_property
     def _autoscalers(self) -> Autoscalers:
@@ -372,11 +377,11 @@ class Admission:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         default_pod(document, self._classes, self._limit_ranges, self._runtime_classes)
-        self.unapplied.look(document, self._runtime_classes)
+        self.unapplied.look(document, self._runtime_classes, self._namespaces)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
-            check_new_pod(pod.spec, self._resources)
+            check_new_pod(self._limit_ranges.without_exceeded(pod), self._resources)
             said = (f"{place}: {within}{one}" for one in notes_on(pod.spec))
             self.notes += [one for one in said if one not in self.notes]
             self._checked_spec = pod.spec
