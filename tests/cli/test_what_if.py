@@ -327,3 +327,24 @@ def test_the_pods_of_a_removed_node_that_are_not_decided_are_not_pending(tmp_pat
     found = simulated(cluster, "--without-nodes", "plugin-1")[1]
     assert (found["pending"], found["undecided"], found["undecidedBefore"]) == (0, 1, 0)
     assert "1 pod cannot be decided, 1 more than without this change" in found["text"]
+
+
+@pytest.mark.parametrize(
+    ("n", "kept"), [(1, 2), (2, None), (3, None), (9, 3), (0, None)], ids=["below", "least", "most", "above", "zero"]
+)
+def test_an_autoscaler_that_takes_a_scale_back_is_named(tmp_path, n, kept):
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    scaler = make_object(
+        "HorizontalPodAutoscaler",
+        "web",
+        namespace="default",
+        spec={"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 3},
+    )
+    found = simulated(
+        write(tmp_path, make_node("n1"), web(1, "n1"), web(2, "n1"), scaler), "--scale", f"deploy/web={n}"
+    )[1]
+    said = (
+        f"Deployment default/web would not keep {n} pod{'' if n == 1 else 's'}: HorizontalPodAutoscaler web sets it to "
+        f"{kept} (minReplicas 2 to maxReplicas 3); here it has {n}"
+    )
+    assert found["notes"] == ([said] if kept else [])

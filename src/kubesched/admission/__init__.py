@@ -2,7 +2,7 @@
 
 from kubesched.admission.absent_pods import WithoutPods
 from kubesched.admission.admission import Admission, changed_in
-from kubesched.admission.autoscalers import Scaled
+from kubesched.admission.autoscalers import Autoscalers, Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
@@ -34,6 +34,7 @@ __all__ = [
     "BUILT_IN_CLASSES",
     "RE_CREATING_KINDS",
     "Admission",
+    "Autoscalers",
     "Key",
     "ObjectChecker",
     "PriorityClasses",

@@ -15,6 +15,7 @@ from kubesched.planning.changes import (
     nodes_matching,
     nodes_named,
     note_on_model,
+    note_on_scale,
     scaled,
     uncordoned,
     with_nodes_like,
@@ -97,6 +98,7 @@ class WhatIf(msgspec.Struct, frozen=True):
             known, n_back = _replaced(known, names, evictions)
             notes += evictions.notes(names, n_back)
         for workload, n in self.scale.items():
+            notes += filter(None, [note_on_scale(known, workload, n)])
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {_count(n, 'pod')}")
         return Changed(known, notes, tuple(assumed))
