@@ -200,6 +200,13 @@ def test_a_workload_that_sleeps_beside_another_one_is_not_what_a_number_is_about
     assert fit(NODES, stream(deployment(1), suspended()), replicas=2).workloads == ("Deployment default/web",)
 
 
+def test_only_one_of_several_workloads_may_be_one_that_has_no_pods():
+    answer = fit(NODES, stream(deployment(1), suspended()), only="job/train")
+    assert answer.placements == ()
+    assert [one.workload for one in answer.without_pods] == ["Job default/train"]
+    assert fit(NODES, stream(deployment(1), suspended()), only="deploy/web").without_pods == ()
+
+
 def test_a_number_of_pods_of_a_daemon_set_without_nodes_is_an_error():
     daemons = deployment() | {"kind": "DaemonSet"}
     del daemons["spec"]["replicas"]

@@ -128,11 +128,15 @@ class Asked:
         Raises:
             InputError: there is no such workload, or several namespaces have it.
         """
-        chosen = find_workload(self.workloads, workload, "the manifests have", f"found: {self._listed()}")
+        asleep = {Workload(*_parts(one.workload)): one for one in self.without_pods if one.is_read}
+        everything = [*self.workloads, *asleep]
+        chosen = find_workload(everything, workload, "the manifests have", f"found: {_listed(everything)}")
         kept = [one for one in self._new if not isinstance(one, Pod) or self._workload_of(one) == chosen]
-        n = len(self.workloads) - 1
+        n = len(self.workloads) - (chosen not in asleep)
         left_out = [f"{n} other workload{' of the manifests is' if n == 1 else 's of the manifests are'} left out"]
-        return Asked(self.cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies, (), self._scaled)
+        notes = [*self.notes, *(left_out if n else [])]
+        without = (asleep[chosen],) if chosen in asleep else ()
+        return Asked(self.cluster, kept, notes, self.strategies, without, self._scaled)
 
     def found_several(self, only: str) -> str:
         """Which workloads were found, and the choice of one that has replicas; empty for a single workload.
@@ -146,11 +150,7 @@ class Asked:
             return f"the manifests have no pods: {'; '.join(map(str, self.without_pods))}"
         chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), None)
         choice = f"choose one, such as {only.format(_named(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
-        return f"found {len(self.workloads)}: {self._listed()}; {choice}"
-
-    def _listed(self) -> str:
-        named = [_named(one) for one in self.workloads[:_MAX_NAMED]]
-        return ", ".join([*named, "..."] if len(self.workloads) > _MAX_NAMED else named)
+        return f"found {len(self.workloads)}: {_listed(self.workloads)}; {choice}"
 
     def beside_existing(self) -> "Asked":
         """The pods that are added where the existing ones stay.
@@ -234,6 +234,18 @@ def asked_of(pods: PodsLike, cluster: Sequence[KubeObject], *, may_wake: bool = 
     if len(objects) == len(given):
         return Asked(cluster, objects)
     return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake)
+
+
+def _parts(workload: str) -> tuple[str, str, str]:
+    """Kind, namespace and name of `Kind namespace/name`."""
+    kind, _, key = workload.partition(" ")
+    namespace, _, name = key.partition("/")
+    return kind, namespace, name
+
+
+def _listed(workloads: Sequence[Workload]) -> str:
+    named = [_named(one) for one in workloads[:_MAX_NAMED]]
+    return ", ".join([*named, "..."] if len(workloads) > _MAX_NAMED else named)
 
 
 def _named(workload: Workload) -> str:
