@@ -95,6 +95,6 @@ def test_explain_reads_the_manifest_too(tmp_path):
 
     path = tmp_path / "web.yaml"
     path.write_bytes(stream(web({**ONE_CPU, "runtimeClassName": "kata"}), runtime_class("9")).read())
-    found, cluster = new_pod(str(path), there(NODE, runtime_class("1")))
+    found, cluster, _ = new_pod(str(path), there(NODE, runtime_class("1")))
     assert [one.overhead.pod_fixed for one in cluster if isinstance(one, RuntimeClass)] == [{"cpu": "9"}]
     assert explain(cluster, found).message.startswith("0/1 nodes are available: 1 Insufficient cpu")
