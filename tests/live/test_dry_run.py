@@ -49,6 +49,7 @@ class DryRun(ShownCluster):
             tie_break=TieBreak.FIRST,
         )
         self.live.feed.hand_over()
+        self.live.feed.release()
         for obj in objects:
             self.show(obj)
 

@@ -114,7 +114,11 @@ class Plugin:
     # --- life ---
 
     def start(self, handle: "Handle") -> Awaitable[None] | None:
-        """Called once, before all cycles; may do I/O and be a coroutine. A background refresh is a task made here."""
+        """Called once, before any hook of a pod; may do I/O and be a coroutine. A task made here can refresh data.
+
+        The handle has the cluster as it was when the plugins began to start, without the pods that wait for a node.
+        Those, and all events, come when every plugin has started.
+        """
 
     def stop(self) -> Awaitable[None] | None:
         """Called once after the last cycle; may be a coroutine."""

@@ -309,7 +309,7 @@ async def _lead(
 
 
 async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framework]) -> None:
-    """Wait until everything that exists is known, pass it on, and start the plugins.
+    """Wait until everything that exists is known, load it, start the plugins, and pass on the pods that wait.
 
     Raises:
         PluginError: a plugin did not start.
@@ -317,6 +317,7 @@ async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framew
     await _until_synced(watch)
     feed.hand_over()
     await start_plugins(frameworks)
+    feed.release()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)

@@ -259,6 +259,7 @@ async def _get_ready(
                 _LOG.warning("%s", error)
     service.unready = "plugins are starting"
     await start_plugins(extender.frameworks.values())
+    feed.release()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
