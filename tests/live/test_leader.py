@@ -195,8 +195,9 @@ def test_a_candidate_that_waits_names_the_holder_once_and_says_what_to_set(caplo
     run(story())
     told = [message for message in caplog.messages if "holds" in message]
     assert told == [
-        f"waiting: {holder} holds the Lease kube-system/kubesched, and only its holder schedules. If that is not a replica "
-        "of this scheduler, give this one another Lease: set leaderElection.resourceName, or --leader-elect-resource-name"
+        f"waiting: {holder} holds the Lease kube-system/kubesched, and only its holder schedules. If that is not a "
+        "replica of this scheduler, give this one another Lease: set leaderElection.resourceName, or "
+        "--leader-elect-resource-name"
         for holder in ("gpu_kubesched_1", "cp-1_2")
     ]
 
