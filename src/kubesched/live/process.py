@@ -115,7 +115,9 @@ async def run_scheduler(
         metrics = SchedulerMetrics(client.timing.monotonic, on_ran=traces.ran if traces else None)
         observers = Observers(metrics, AttemptLog(), *([traces] if traces else []))
         calls = ExtenderCaller(setup.configuration.extenders, observers.called)
-        plugin_requests = PluginRequests(for_plugins, "a dry run writes nothing" if options.dry_run else "")
+        plugin_requests = PluginRequests(
+            for_plugins, (lambda: "a dry run writes nothing") if options.dry_run else election.why_plugins_wait
+        )
         live = LiveScheduler(
             setup,
             DryRunWriter

@@ -53,7 +53,7 @@ async def run_shadow(
     rate = setup.configuration.client_connection
     async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
         services = Services(
-            client=PluginRequests(client, "shadow mode writes nothing"),
+            client=PluginRequests(client, lambda: "shadow mode writes nothing"),
             metrics_of=metrics.plugins.of,
             record_event=logged_plugin_events(client.timing.monotonic).record,
         )
