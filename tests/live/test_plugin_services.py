@@ -160,8 +160,7 @@ def test_a_write_before_the_first_lease_is_refused_with_what_to_do_and_a_later_o
             await running
 
     run(story())
-    assert WritesLater.refused == [
-        f"PATCH {QUOTA}: not sent, because this process does not lead yet; write in a task that start makes, and try "
-        "again after this ClusterError"
-    ]
+    (refused,) = WritesLater.refused
+    reason = "this process does not lead yet; write in a task that start makes, and try again after this ClusterError"
+    assert refused == f"PATCH {QUOTA}: not sent, because {reason}"
     assert len(server.asked_for("PATCH", QUOTA)) == 1

@@ -179,7 +179,8 @@ class LeaderElector:
             self._awaited = holder
             _LOG.info(
                 "waiting: %s holds the Lease %s, and only its holder schedules. If that is not a replica of this "
-                "scheduler, give this one another Lease: set leaderElection.resourceName, or --leader-elect-resource-name",
+                "scheduler, give this one another Lease: set leaderElection.resourceName, or "
+                "--leader-elect-resource-name",
                 holder,
                 self._lock.label,
             )
