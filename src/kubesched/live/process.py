@@ -37,7 +37,7 @@ from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
-from kubesched.setup import Setup
+from kubesched.setup import Setup, readers_of
 
 __all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
 
@@ -133,7 +133,13 @@ async def run_scheduler(
             services=Services(client=plugin_requests, metrics_of=metrics.plugins.of),
         )
         other = _other_scheduler(setup, options, client, live)
-        watch = ClusterWatch(client, other or live.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
+        watch = ClusterWatch(
+            client,
+            other or live.feed,
+            kinds=setup.watched_kinds,
+            wants_raw=setup.raw_kinds,
+            readers=readers_of(setup.profiles),
+        )
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             try:
