@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from kubesched.config import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionFlags, lease_name
 from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_message
 from kubesched.extender.server import Extender, ExtenderOptions, advice, run_extender
-from kubesched.live import EndpointOptions, LiveScheduler, SchedulerOptions, serves_default_scheduler
+from kubesched.live import LiveScheduler, SchedulerOptions, serves_default_scheduler, with_kubeconfig
 from kubesched.live import run_scheduler as run_live
 from kubesched.serving import Server, only_json_lines, set_up_logging
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
@@ -38,7 +36,7 @@ _INTERRUPTED: Final = 130
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _NO_ARGS: Final[Mapping[str, ArgsLike]] = {}
 _NO_ELECTION: Final[Mapping[str, Any]] = {}
-_SCHEDULER: Final[SchedulerOptions] = SchedulerOptions(endpoints=EndpointOptions())
+_SCHEDULER: Final[SchedulerOptions] = SchedulerOptions()
 _EXTENDER: Final = ExtenderOptions()
 _SCHEDULER_LOG: Final = logging.getLogger("kubesched.scheduler")
 _EXTENDER_LOG: Final = logging.getLogger("kubesched.extender")
@@ -202,8 +200,7 @@ def schedule_until_told(
     Raises:
         LeaseLostError, KubeschedError: as live.run_scheduler.
     """
-    if not options.kubeconfig:
-        options = replace(options, kubeconfig=setup.configuration.client_connection.kubeconfig)
+    options = with_kubeconfig(options, setup)
 
     def log_ready(scheduler: LiveScheduler) -> None:
         names = ", ".join(profile.scheduler_name for profile in setup.profiles)

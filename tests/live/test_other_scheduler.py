@@ -77,7 +77,9 @@ async def start(
     fields = {**HEADER, "leaderElection": {"retryPeriod": "20ms", "resourceName": "kubesched"}, **(configuration or {})}
     setup, stop, ready = set_up(yaml.safe_dump(fields).encode()), asyncio.Event(), asyncio.Event()
     async with server:
-        given: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)), **options)
+        given: SchedulerOptions = SchedulerOptions(
+            endpoints=None, kubeconfig=str(kubeconfig_of(server, folder)), **options
+        )
         running = asyncio.create_task(run_scheduler(setup, given, stop=stop, on_ready=lambda live: ready.set()))
         is_ready = asyncio.create_task(ready.wait())
         await asyncio.wait((running, is_ready), return_when=asyncio.FIRST_COMPLETED, timeout=8)
@@ -161,7 +163,7 @@ def candidate(server: FakeApiServer, folder: Path, configuration: dict[str, Any]
         fields = {**HEADER, **configuration}
         setup, stop = set_up(yaml.safe_dump(fields).encode()), asyncio.Event()
         async with server:
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)))
+            options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=str(kubeconfig_of(server, folder)))
             running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
             is_candidate = asyncio.create_task(server.until_asked("GET", 9, lease))  # more than by the check alone
             await asyncio.wait((running, is_candidate), return_when=asyncio.FIRST_COMPLETED, timeout=20)

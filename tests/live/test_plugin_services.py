@@ -79,7 +79,9 @@ async def lived(folder: Path, *, dry_run: bool = False) -> list[Any]:
     setup = set_up(CONFIG, plugins=[Writes])
     stop = asyncio.Event()
     async with server, asyncio.timeout(20):
-        options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, folder), dry_run=dry_run)
+        options: SchedulerOptions = SchedulerOptions(
+            endpoints=None, kubeconfig=kubeconfig_of(server, folder), dry_run=dry_run
+        )
         running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
         if dry_run:
             await until_logged("kubesched.dryrun", "would bind")
@@ -153,7 +155,9 @@ def test_a_write_before_the_first_lease_is_refused_with_what_to_do_and_a_later_o
         setup = set_up(CONFIG.replace(b"leaderElect: false", b"resourceName: kubesched"), plugins=[WritesLater])
         stop = asyncio.Event()
         async with server, asyncio.timeout(20):
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path), replaces=True)
+            options: SchedulerOptions = SchedulerOptions(
+                endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path), replaces=True
+            )
             running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
             await WritesLater.is_through.wait()
             stop.set()

@@ -96,7 +96,7 @@ def lived(
             running = asyncio.ensure_future(
                 start(
                     set_up(CONFIG, plugins=[Prepares]),
-                    SchedulerOptions(kubeconfig=kubeconfig_of(server, folder), **options),
+                    SchedulerOptions(endpoints=None, kubeconfig=kubeconfig_of(server, folder), **options),
                     stop=stop,
                     on_ready=lambda live: None,
                 )

@@ -22,7 +22,7 @@ from kubesched.cluster import (
     check_server,
     find_access,
 )
-from kubesched.errors import ClusterError
+from kubesched.errors import ClusterError, ConfigError
 from kubesched.extender.client import ExtenderCaller
 from kubesched.framework import Framework, Services
 from kubesched.live.attempt_log import AttemptLog
@@ -39,7 +39,7 @@ from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
 from kubesched.setup import Setup, readers_of
 
-__all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
+__all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving", "with_kubeconfig"]
 
 _FINISH_SECONDS: Final = 5.0
 _TRIM_SECONDS: Final = 60.0
@@ -60,7 +60,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         in_cluster: the one that this pod runs in.
         tie_break: which of equally good nodes is taken.
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
-        endpoints: HTTPS for health and metrics; None serves nothing.
+        endpoints: HTTPS for health and metrics, by default on the port 10259 of 127.0.0.1; None serves nothing.
         dry_run: decide and log, and write nothing; takes no part in the election.
         replaces: serve default-scheduler although another scheduler does, which this one is to replace.
     """
@@ -71,7 +71,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
     in_cluster: bool = False
     tie_break: TieBreak = TieBreak.UPSTREAM
     max_in_unschedulable: float = 300.0
-    endpoints: EndpointOptions | None = None
+    endpoints: EndpointOptions | None = EndpointOptions()
     dry_run: bool = False
     replaces: bool = False
 
@@ -153,6 +153,24 @@ async def run_scheduler(
             await briefly(recorder.finish(), "writing the last events")
         if traces:
             await asyncio.to_thread(traces.shutdown)
+
+
+def with_kubeconfig(options: SchedulerOptions, setup: Setup) -> SchedulerOptions:
+    """The options with the kubeconfig that the configuration names, where they name none.
+
+    Raises:
+        ConfigError: that file cannot be used.
+    """
+    path = setup.configuration.client_connection.kubeconfig
+    if options.kubeconfig or not path:
+        return options
+    options = msgspec.structs.replace(options, kubeconfig=path)
+    try:
+        access_of(options)
+    except ConfigError as error:
+        advice = "--kubeconfig, in Python SchedulerOptions.kubeconfig, takes its place"
+        raise ConfigError(f"{error}\n  the configuration names it as clientConnection.kubeconfig; {advice}") from error
+    return options
 
 
 def access_of(options: SchedulerOptions, kubeconfig: str = "") -> Access:
