@@ -259,9 +259,13 @@ def test_the_leader_is_elected_as_by_the_command(election: Elections, text: str,
 
 
 def test_the_log_says_which_lease_decides(election: Elections, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "leader election on the Lease kube-system/kubesched"
+    election(HEADER, replaces=False)
+    advice = "not kube-scheduler's: to replace kube-scheduler, set SchedulerOptions.replaces"
+    assert capsys.readouterr().err.count(f"{text}, {advice}") == 2
     election(ELSEWHERE, replaces=False)
-    note = "leader election on the Lease kube-system/kubesched, not kube-scheduler's: to replace kube-scheduler, "
-    assert capsys.readouterr().err.count(f"{note}set SchedulerOptions.replaces") == 2
+    advice = "beside another kubesched with this Lease, set a separate leaderElection.resourceName"
+    assert capsys.readouterr().err.count(f"{text}: {advice}") == 2
 
 
 def test_a_configuration_object_does_not_share_the_lease_of_kube_scheduler_by_default(

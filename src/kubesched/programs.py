@@ -152,7 +152,8 @@ def set_up_scheduler(
     names = [profile.scheduler_name for profile in setup.profiles]
     if replaces and not serves_default_scheduler(names):
         raise InputError(
-            '--replace needs a profile "default-scheduler", which serves pods without a schedulerName; found only '
+            '--replace (in Python, SchedulerOptions.replaces) needs a profile "default-scheduler", which serves pods '
+            "without a schedulerName; found only "
             f"{', '.join(names)}"
         )
     if isinstance(configuration, KubeSchedulerConfiguration) and not replaces and _lease(setup) == KUBE_SCHEDULER_LEASE:
@@ -165,18 +166,23 @@ def set_up_scheduler(
 
 
 def lease_note(setup: Setup, to_replace: str) -> str:
-    """Which Lease decides who schedules; "" without leader election.
+    """Which Lease decides who schedules, and what to change if that is not meant; "" without leader election.
 
     Args:
-        to_replace: what to do to replace kube-scheduler.
+        to_replace: what to do to replace kube-scheduler, which only a scheduler of default-scheduler can do.
     """
     lease = _lease(setup)
     if not lease:
         return ""
     text = f"leader election on the Lease {'/'.join(lease)}"
+    is_default = serves_default_scheduler(profile.scheduler_name for profile in setup.profiles)
+    if lease == KUBE_SCHEDULER_LEASE and not is_default:
+        return f"{text}, kube-scheduler's: only one of the two schedules; set another leaderElection.resourceName"
     if lease[1] != lease_name():
         return text
-    return f"{text}, not kube-scheduler's: to replace kube-scheduler, {to_replace}"
+    if is_default:
+        return f"{text}, not kube-scheduler's: to replace kube-scheduler, {to_replace}"
+    return f"{text}: beside another kubesched with this Lease, set a separate leaderElection.resourceName"
 
 
 def _lease(setup: Setup) -> tuple[str, ...]:

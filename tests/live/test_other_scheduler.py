@@ -113,7 +113,8 @@ def test_beside_a_kube_scheduler_it_stops(configuration: dict[str, Any], tmp_pat
     assert told == (
         f"another scheduler serves default-scheduler: {KUBE_SCHEDULER} renews the Lease kube-system/kube-scheduler; "
         "two schedulers of the same pods overcommit nodes. To compare with it, give --shadow; to take its place, give "
-        "--replace; to run beside it, give a --config with another schedulerName"
+        "--replace (in Python, SchedulerOptions(replaces=True)); to run beside it, give a configuration with another "
+        "schedulerName"
     )
     assert {asked.method for asked in server.asked} <= {"GET", "LIST", "WATCH"}
 
