@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kubesched import SchedulerOptions, load_configuration, programs, run_scheduler
+from kubesched import EndpointOptions, SchedulerOptions, load_configuration, programs, run_scheduler
 from kubesched.config import LeaderElectionConfiguration
-from kubesched.setup import Setup
+from kubesched.errors import ConfigError
+from kubesched.setup import Setup, set_up
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run as command
 from tests.cluster.fake_api_server import says
@@ -258,9 +259,13 @@ def test_the_leader_is_elected_as_by_the_command(election: Elections, text: str,
 
 
 def test_the_log_says_which_lease_decides(election: Elections, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "leader election on the Lease kube-system/kubesched"
+    election(HEADER, replaces=False)
+    advice = "not kube-scheduler's: to replace kube-scheduler, set SchedulerOptions.replaces"
+    assert capsys.readouterr().err.count(f"{text}, {advice}") == 2
     election(ELSEWHERE, replaces=False)
-    note = "leader election on the Lease kube-system/kubesched, not kube-scheduler's: to replace kube-scheduler, "
-    assert capsys.readouterr().err.count(f"{note}set SchedulerOptions.replaces") == 2
+    advice = "beside another kubesched with this Lease, set a separate leaderElection.resourceName"
+    assert capsys.readouterr().err.count(f"{text}: {advice}") == 2
 
 
 def test_a_configuration_object_does_not_share_the_lease_of_kube_scheduler_by_default(
@@ -281,3 +286,26 @@ def test_a_configuration_object_does_not_share_the_lease_of_kube_scheduler_by_de
 def test_the_programs_are_loaded_only_when_they_are_used() -> None:
     code = "import sys, kubesched; sys.exit('numpy' in sys.modules or 'msgspec' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_unreadable_kubeconfig_of_the_configuration_says_where_its_path_is_from(tmp_path: Path) -> None:
+    missing = tmp_path / "scheduler.conf"
+    text = f"{CONFIG}clientConnection: {{kubeconfig: {missing}}}\n"
+    setup = set_up(text.replace("NAME", "NodeName").encode())
+    with pytest.raises(ConfigError) as raised:
+        programs.schedule_until_told(setup, SchedulerOptions())
+    assert str(missing) in str(raised.value)
+    assert str(raised.value).endswith(
+        "\n  the configuration names it as clientConnection.kubeconfig; --kubeconfig, in Python "
+        "SchedulerOptions.kubeconfig, takes its place"
+    )
+    other = tmp_path / "other.conf"
+    with pytest.raises(ConfigError) as raised:
+        programs.schedule_until_told(setup, SchedulerOptions(kubeconfig=str(other)))
+    assert str(other) in str(raised.value)
+    assert "clientConnection" not in str(raised.value)
+
+
+def test_health_and_metrics_are_served_unless_the_options_say_otherwise() -> None:
+    assert SchedulerOptions(kubeconfig="config").endpoints == EndpointOptions()
+    assert SchedulerOptions(endpoints=None).endpoints is None

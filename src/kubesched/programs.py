@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from kubesched.config import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionFlags, lease_name
 from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_message
 from kubesched.extender.server import Extender, ExtenderOptions, advice, run_extender
-from kubesched.live import EndpointOptions, LiveScheduler, SchedulerOptions, serves_default_scheduler
+from kubesched.live import LiveScheduler, SchedulerOptions, serves_default_scheduler, with_kubeconfig
 from kubesched.live import run_scheduler as run_live
 from kubesched.serving import Server, only_json_lines, set_up_logging
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
@@ -38,7 +36,7 @@ _INTERRUPTED: Final = 130
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _NO_ARGS: Final[Mapping[str, ArgsLike]] = {}
 _NO_ELECTION: Final[Mapping[str, Any]] = {}
-_SCHEDULER: Final[SchedulerOptions] = SchedulerOptions(endpoints=EndpointOptions())
+_SCHEDULER: Final[SchedulerOptions] = SchedulerOptions()
 _EXTENDER: Final = ExtenderOptions()
 _SCHEDULER_LOG: Final = logging.getLogger("kubesched.scheduler")
 _EXTENDER_LOG: Final = logging.getLogger("kubesched.extender")
@@ -154,7 +152,8 @@ def set_up_scheduler(
     names = [profile.scheduler_name for profile in setup.profiles]
     if replaces and not serves_default_scheduler(names):
         raise InputError(
-            '--replace needs a profile "default-scheduler", which serves pods without a schedulerName; found only '
+            '--replace (in Python, SchedulerOptions.replaces) needs a profile "default-scheduler", which serves pods '
+            "without a schedulerName; found only "
             f"{', '.join(names)}"
         )
     if isinstance(configuration, KubeSchedulerConfiguration) and not replaces and _lease(setup) == KUBE_SCHEDULER_LEASE:
@@ -167,18 +166,23 @@ def set_up_scheduler(
 
 
 def lease_note(setup: Setup, to_replace: str) -> str:
-    """Which Lease decides who schedules; "" without leader election.
+    """Which Lease decides who schedules, and what to change if that is not meant; "" without leader election.
 
     Args:
-        to_replace: what to do to replace kube-scheduler.
+        to_replace: what to do to replace kube-scheduler, which only a scheduler of default-scheduler can do.
     """
     lease = _lease(setup)
     if not lease:
         return ""
     text = f"leader election on the Lease {'/'.join(lease)}"
+    is_default = serves_default_scheduler(profile.scheduler_name for profile in setup.profiles)
+    if lease == KUBE_SCHEDULER_LEASE and not is_default:
+        return f"{text}, kube-scheduler's: only one of the two schedules; set another leaderElection.resourceName"
     if lease[1] != lease_name():
         return text
-    return f"{text}, not kube-scheduler's: to replace kube-scheduler, {to_replace}"
+    if is_default:
+        return f"{text}, not kube-scheduler's: to replace kube-scheduler, {to_replace}"
+    return f"{text}: beside another kubesched with this Lease, set a separate leaderElection.resourceName"
 
 
 def _lease(setup: Setup) -> tuple[str, ...]:
@@ -202,8 +206,7 @@ def schedule_until_told(
     Raises:
         LeaseLostError, KubeschedError: as live.run_scheduler.
     """
-    if not options.kubeconfig:
-        options = replace(options, kubeconfig=setup.configuration.client_connection.kubeconfig)
+    options = with_kubeconfig(options, setup)
 
     def log_ready(scheduler: LiveScheduler) -> None:
         names = ", ".join(profile.scheduler_name for profile in setup.profiles)

@@ -132,11 +132,19 @@ def test_a_custom_resource_may_have_fields_that_are_not_read():
     assert [found.minimum for found in loaded.of(CoschedulingPodGroup)] == [2]
 
 
-def test_what_the_snapshot_has_already_stays():
+def test_what_the_snapshot_has_already_stays_where_the_manifest_changes_nothing():
     present = other("v1", "Namespace", "shop", metadata={"labels": {"team": "a"}})
     loaded = expanded(other("v1", "Namespace", "shop"), SERVICE, pod(), cluster=[present, SERVICE])
     assert [found.labels for found in loaded.of(Namespace)] == [{"team": "a"}]
-    assert "in the manifests and in the snapshot, which is used: 1 Namespace, 1 Service" in loaded.notes
+    assert not any("manifests, which are used" in note for note in loaded.notes)
+
+
+def test_a_kind_that_a_cluster_fills_in_stays_as_the_snapshot_has_it():
+    volume = other("v1", "PersistentVolume", "disk", spec={"capacity": {"storage": "1Gi"}})
+    bound = {**volume, "spec": {**volume["spec"], "claimRef": {"namespace": "shop", "name": "data"}}}
+    loaded = expanded(volume, pod(), cluster=[bound])
+    assert [one.spec.claim_ref.name for one in loaded.of(PersistentVolume)] == ["data"]
+    assert "in the manifests and in the snapshot, which is used: 1 PersistentVolume" in loaded.notes
 
 
 def test_the_same_cluster_object_in_two_manifests_is_refused():

@@ -290,3 +290,63 @@ def test_a_manifest_of_served_and_other_pods_has_both_answers(tmp_path: Path):
     result = run("fit", write(tmp_path, *device_cluster()), "-f", manifest)
     assert said(result).startswith(f"1 of 2 would fit. It is not known whether 1 more fit: {NOT_DECIDED}.")
     assert result.exit_code == 1
+
+
+SUSPENDED = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: shop}
+spec: {suspend: true, parallelism: 3, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+"""
+ROLLOUT = """
+apiVersion: argoproj.io/v1alpha1
+kind: Rollout
+metadata: {name: shop, namespace: shop}
+spec: {template: {spec: {containers: [{name: c, image: i}]}}}
+"""
+SCALER = """
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: shop}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 5, maxReplicas: 9}
+"""
+SLEEPS = "it is suspended (spec.suspend: true)"
+
+
+def test_a_file_without_pods_to_place_is_not_an_error(cluster, tmp_path):
+    path = tmp_path / "job.yaml"
+    path.write_text(SUSPENDED)
+    for options in ((), ("--fail-on-pending",), ("--nodes-like", "n0"), ("--add",)):
+        result = run("fit", cluster, "-f", path, *options)
+        assert result.exit_code == 0, result.stderr
+        assert said(result).startswith(
+            "The manifests have no pod to place: Job shop/train is suspended (spec.suspend: true)."
+        )
+    result = run("fit", cluster, "-f", path, "--replicas", "3", "--fail-on-pending")
+    assert (result.exit_code, said(result).startswith("3 of 3 would fit.")) == (0, True)
+
+
+def test_a_file_with_only_kinds_that_are_not_read_is_an_error(cluster, tmp_path):
+    path = tmp_path / "rollout.yaml"
+    path.write_text(ROLLOUT)
+    result = run("fit", cluster, "-f", path)
+    assert (result.exit_code, "Rollout.argoproj.io shop/shop may have pods" in result.stderr) == (2, True)
+    path.write_text("---".join((ROLLOUT, SUSPENDED)))
+    assert run("fit", cluster, "-f", path).exit_code == 0
+
+
+def test_what_is_said_of_the_manifests_is_in_every_format(cluster, tmp_path):
+    path = tmp_path / "all.yaml"
+    path.write_text("---".join((DEPLOYMENT, SUSPENDED, ROLLOUT, SCALER)))
+    document = json.loads(run("fit", cluster, "-f", path, "-o", "json").stdout)
+    reasons = {one["workload"]: one["why"] for one in document["withoutPods"]}
+    assert reasons["Job shop/train"] == "is suspended (spec.suspend: true)"
+    assert "Rollout.argoproj.io shop/shop" in reasons
+    assert any("replicas are minReplicas 5 to maxReplicas 9, tried with 5" in note for note in document["notes"])
+    rows = run("fit", cluster, "-f", path, "-o", "csv").stdout.splitlines()
+    assert f",Job shop/train,,no pod is added: {SLEEPS}" in rows
+    junit = run("fit", cluster, "-f", path, "-o", "junit").stdout
+    assert 'skipped="2"' in junit
+    assert f'name="Job train"><skipped message="no pod is added: {SLEEPS}"/>' in junit
+    for output in ("csv", "jsonl", "junit"):
+        assert "note: " + document["notes"][0] in run("fit", cluster, "-f", path, "-o", output).stderr

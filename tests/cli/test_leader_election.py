@@ -141,6 +141,15 @@ def test_one_note_says_which_lease_decides(started: Started) -> None:
     assert "Lease" not in started.scheduler("--leader-elect=false").stderr
 
 
+def test_a_scheduler_of_other_pods_is_not_advised_to_replace_kube_scheduler(started: Started) -> None:
+    profiles = "profiles: [{schedulerName: gpu}]"
+    told = started.scheduler(config=profiles).stderr
+    assert "with this Lease, set a separate leaderElection.resourceName" in told
+    assert "--replace" not in told
+    told = started.scheduler("--leader-elect-resource-name=kube-scheduler", config=profiles).stderr
+    assert "kube-scheduler's: only one of the two schedules; set another leaderElection.resourceName" in told
+
+
 def test_a_lost_lease_ends_the_command_with_code_1(started: Started) -> None:
     started.error = LeaseLostError("lease kube-system/kubesched is held by thief")
     result = started.scheduler()

@@ -154,6 +154,12 @@ def test_one_plugin_is_shown_with_its_arguments(tmp_path):
     ]
 
 
+def test_an_argument_with_a_few_values_lists_them():
+    shown = run("NodeUsage", "-o", "json")
+    types = {one["name"]: one["type"] for one in json.loads(shown.stdout)["arguments"]}
+    assert types["whenStale"] == "ignore or zero or reject"
+
+
 def test_an_in_tree_plugin_is_shown_with_its_defaults():
     lines = [line.split() for line in run("InterPodAffinity").stdout.splitlines()]
     assert ["ARGUMENT", "TYPE", "DEFAULT", "MEANING"] in lines

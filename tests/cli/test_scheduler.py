@@ -79,8 +79,8 @@ def test_replace_needs_the_profile_of_kube_scheduler(tmp_path: Path) -> None:
     result = run("scheduler", "--replace", "--config", "config.yaml", *WRITE)
     assert result.exit_code == 2
     assert result.stderr == (
-        'kubesched: error: --replace needs a profile "default-scheduler", which serves pods without a schedulerName; '
-        "found only gpu\n"
+        'kubesched: error: --replace (in Python, SchedulerOptions.replaces) needs a profile "default-scheduler", which '
+        "serves pods without a schedulerName; found only gpu\n"
     )
 
 

@@ -28,7 +28,7 @@ def setup_of(**fields: Any) -> Setup:
 
 
 def told(*, ignored: tuple[str, ...] = (), options: SchedulerOptions | None = None, **fields: Any) -> list[str]:
-    return differences(setup_of(**fields), options or SchedulerOptions(), ignored)
+    return differences(setup_of(**fields), options or SchedulerOptions(endpoints=None), ignored)
 
 
 def test_a_run_that_does_what_kube_scheduler_does_has_no_differences() -> None:
@@ -52,7 +52,7 @@ def test_a_scheduler_calls_extenders_and_shadow_mode_does_not() -> None:
     fields = {"extenders": [{"urlPrefix": "http://one"}, {"urlPrefix": "http://two"}]}
     assert told(**fields) == []
     assert "extenders are not called: http://one, http://two" in differences(
-        setup_of(**fields), SchedulerOptions(), is_shadow=True
+        setup_of(**fields), SchedulerOptions(endpoints=None), is_shadow=True
     )
 
 
@@ -65,9 +65,9 @@ def test_only_profiles_without_a_percentage_are_named() -> None:
 def test_flags_are_reported() -> None:
     (line,) = told(ignored=("--profiling", "--vmodule"))
     assert line == "these flags of kube-scheduler have no effect in kubesched: --profiling, --vmodule"
-    (line,) = told(options=SchedulerOptions(tie_break=TieBreak.RANDOM))
+    (line,) = told(options=SchedulerOptions(endpoints=None, tie_break=TieBreak.RANDOM))
     assert line == "of equally good nodes, --tie-break random selects one"
-    (line,) = told(options=SchedulerOptions(dry_run=True))
+    (line,) = told(options=SchedulerOptions(endpoints=None, dry_run=True))
     assert line.startswith("nothing is written (--dry-run)")
     (line,) = told(options=SchedulerOptions(endpoints=EndpointOptions(host="127.0.0.1")))
     assert line.startswith("the endpoints listen on 127.0.0.1")

@@ -6,6 +6,7 @@ import pytest
 
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
+from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7d9f", "uid": "r", "controller": True}
@@ -317,3 +318,43 @@ def test_the_cluster_as_it_is_is_simulated_only_for_a_comparison(tmp_path, clust
     result = run("simulate", cluster, "--scale", "deploy/web=3", "--plugin", f"{plugin}:Counts", "-o", output)
     assert result.exit_code == 0, result.stderr
     assert len((tmp_path / "runs").read_text()) == n_runs
+
+
+@pytest.mark.parametrize("options", [("--cordon", "dra-1"), ("--add-nodes", "1", "--like", "plugin-1")])
+def test_pods_that_are_not_decided_do_not_stay_pending(tmp_path, options):
+    cluster = write(tmp_path, *device_cluster(), make_pod("served", requests={GPU: 1}))
+    document = json.loads(run("simulate", cluster, "-o", "json", *options).stdout)
+    found = document["whatIf"]
+    assert "no pod would stay pending; 1 pod cannot be decided, as many as without this change." in found["text"]
+    assert (found["pending"], found["pendingBefore"], found["undecided"], found["undecidedBefore"]) == (0, 0, 1, 1)
+    assert (found["displaced"], found["relieved"]) == ([], [])
+    (served,) = document["pods"]
+    assert (served["state"], served["message"], "reason" in served) == ("notDecided", NOT_DECIDED, False)
+
+
+def test_the_pods_of_a_removed_node_that_are_not_decided_are_not_pending(tmp_path):
+    cluster = write(tmp_path, *device_cluster())
+    found = simulated(cluster, "--without-nodes", "plugin-1")[1]
+    assert (found["pending"], found["undecided"], found["undecidedBefore"]) == (0, 1, 0)
+    assert "1 pod cannot be decided, 1 more than without this change" in found["text"]
+
+
+@pytest.mark.parametrize(
+    ("n", "kept"), [(1, 2), (2, None), (3, None), (9, 3), (0, None)], ids=["below", "least", "most", "above", "zero"]
+)
+def test_an_autoscaler_that_takes_a_scale_back_is_named(tmp_path, n, kept):
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    scaler = make_object(
+        "HorizontalPodAutoscaler",
+        "web",
+        namespace="default",
+        spec={"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 3},
+    )
+    found = simulated(
+        write(tmp_path, make_node("n1"), web(1, "n1"), web(2, "n1"), scaler), "--scale", f"deploy/web={n}"
+    )[1]
+    said = (
+        f"Deployment default/web would not keep {n} pod{'' if n == 1 else 's'}: HorizontalPodAutoscaler web sets it to "
+        f"{kept} (minReplicas 2 to maxReplicas 3); here it has {n}"
+    )
+    assert found["notes"] == ([said] if kept else [])

@@ -138,6 +138,37 @@ def test_a_start_that_waits_for_a_missing_kind_names_it() -> None:
         run(scenario())
 
 
+@pytest.mark.parametrize("answer", [status(404, "NotFound"), resources(("racks", "Rack", ("list",)))])
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (
+            "",
+            ", and nothing is scheduled until it is there; a ? at the end of its name makes it optional",
+        ),
+        ("?", ""),
+    ],
+)
+def test_a_missing_kind_is_reported_with_the_plugins_that_read_it(
+    answer: Any, end: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+
+    async def scenario() -> None:
+        async with FakeApiServer() as server, client_of(server) as client:
+            server.on("GET", EXAMPLE, answer)
+            readers = {"example.com/v1/rackz": ("Rack", "Power"), "v1/configmaps": ("Other",)}
+            watch = ClusterWatch(client, Heard(), kinds=[f"example.com/v1/rackz{end}"], readers=readers)
+            task = asyncio.create_task(watch.run())
+            while not watch.reflectors["example.com/v1/rackz"].last_error:  # noqa: ASYNC110 - a text sets no event
+                await asyncio.sleep(0.001)
+            task.cancel()
+
+    run(scenario())
+    told = [message for message in caplog.messages if message.startswith("watching")]
+    assert told[0].rpartition(" (")[0].endswith(f"; plugin Rack and plugin Power declares it in reads{said}")
+
+
 def test_an_optional_kind_that_comes_later_is_found() -> None:
     server = FakeApiServer()
     server.on("GET", METRICS, status(404, "NotFound"), resources(("nodes", "NodeMetrics", ("list",))))

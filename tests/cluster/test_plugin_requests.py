@@ -8,7 +8,7 @@ from tests.live.fake_api import FakeApi, on_a_loop
 
 
 def requests(api: FakeApi, read_only: str = "") -> PluginRequests:
-    return PluginRequests(api, read_only)  # type: ignore[arg-type]
+    return PluginRequests(api, lambda: read_only)  # type: ignore[arg-type]
 
 
 @on_a_loop

@@ -41,7 +41,10 @@ def test_its_document_has_the_reason_and_neither_fixes_nor_near_nodes(snapshot: 
     document = json.loads(said("explain", snapshot, "default/served", "-o", "json"))
     assert document["undecided"] == NOT_DECIDED
     assert document["advice"] == f"kubesched cannot tell where the pod fits: {NOT_DECIDED}."
-    assert not {"fixes", "nearest", "preemption", "feasible"} & document.keys()
+    assert not {"fixes", "nearest", "preemption", "feasible", "message"} & document.keys()
+    assert document["plugins"]["DynamicResources"]["preFilter"]["code"] == "NotDecided"
+    lines = json.loads(said("explain", snapshot, "-o", "json"))["pods"]
+    assert [(line["state"], "message" in line) for line in lines] == [("not decided", False)] * 2
 
 
 @pytest.mark.parametrize(("pod", "why"), [("on-dra-1", NOT_DECIDED), ("claimed", WITH_CLAIMS)])

@@ -1,5 +1,7 @@
 """What plugins remember during a cycle."""
 
+from typing import Any
+
 import pytest
 
 from kubesched.framework import CycleState
@@ -35,6 +37,21 @@ def test_data_that_nobody_wrote_is_not_found() -> None:
         new_state().read(Mine)
     with pytest.raises(RuntimeError, match="PreFilter did not run"):
         new_state().read(Mine, "PreFilter did not run")
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        (lambda state: state.write("count", 1), "state.write: .*; found 2 arguments"),
+        (lambda state: state.read("count"), "state.read: .*; found 'count'"),
+        (lambda state: state.read(Mine(1), "missing"), "state.read: .*; found <"),
+        (lambda state: state.find("count"), "state.find: .*; found 'count'"),
+    ],
+)
+def test_a_key_as_in_go_is_refused_with_what_to_write(call: Any, found: str) -> None:
+    said = found.replace(".*", "the key is the class of the data, so define one: .*state.read\\(Count\\)")
+    with pytest.raises(TypeError, match=said):
+        call(new_state())
 
 
 def test_what_is_written_to_a_clone_does_not_reach_the_original() -> None:

@@ -101,7 +101,8 @@ def outcome(report: Report) -> Placement:
 
 NO_STATUS = "must return a Status, such as Status.SUCCESS; found"
 NO_WAIT = (
-    'running Permit plugin "Faulty": must return a Status, or a Wait whose seconds are a number that is not negative;'
+    'running Permit plugin "Faulty": must return a Status, such as Status.SUCCESS, or Wait(seconds) with a number '
+    "that is not negative;"
 )
 
 FAULTS = [
@@ -141,7 +142,9 @@ FAULTS = [
     ("reserve", lambda: Status("no"), "the code of a Status must be a Code, such as Code.UNSCHEDULABLE; found 'no'"),
     ("permit", exits, 'running Permit plugin "Faulty": SystemExit: 0'),
     ("permit", raises, 'running Permit plugin "Faulty": boom'),
-    ("permit", answers(None), f'running Permit plugin "Faulty": {NO_STATUS} None'),
+    ("permit", answers(None), f"{NO_WAIT} found None"),
+    ("permit", answers(Wait), f"{NO_WAIT} found <class 'kubesched.framework.status.Wait'>"),
+    ("permit", answers(60), f"{NO_WAIT} found 60"),
     ("permit", answers(Wait("60")), f"{NO_WAIT} found Wait(seconds='60')"),
     ("permit", answers(Wait(-1)), f"{NO_WAIT} found Wait(seconds=-1)"),
     (

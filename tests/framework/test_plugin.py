@@ -157,6 +157,31 @@ def test_a_misspelt_hook_beside_a_valid_one_is_an_error(written: str, hook: str)
         type("Slip", (Plugin,), {"filter": rule, written: rule})
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("Name", 'set name = "..." in the class'),
+        ("PreFilterExtensions", "define add_pods and remove_pods in the class"),
+        ("pre_filter_extensions", "define add_pods and remove_pods in the class"),
+        ("ScoreExtensions", "define normalize_score in the class"),
+        ("score_extensions", "define normalize_score in the class"),
+        ("AddPod", "define add_pods(state, pod, changes)"),
+        ("RemovePod", "define remove_pods(state, pod, changes)"),
+        ("SignPod", "delete it, because nothing is decided in batches"),
+    ],
+)
+def test_what_only_plugins_in_go_have_is_an_error(name: str, advice: str) -> None:
+    said = f"Slip.{name} is part of a plugin in Go, and kubesched does not use it; {advice}"
+    for member in (lambda self: "my-plugin", "my-plugin"):
+        with pytest.raises(PluginDefinitionError, match=re.escape(said)):
+            type("Slip", (Plugin,), {"filter": rule, "normalize_score": rule, name: member})
+
+
+@pytest.mark.parametrize("name", ["_Name", "display_name", "add_pod", "remove_pod", "names"])
+def test_usual_helper_methods_are_not_taken_for_go(name: str) -> None:
+    type("Fine", (Plugin,), {"filter": rule, name: lambda self: "my-plugin"})
+
+
 def test_a_camel_case_hook_is_misspelt_whatever_its_arguments() -> None:
     with pytest.raises(PluginDefinitionError, match="did you mean"):
         type("Camel", (Plugin,), {"filter": rule, "preFilter": lambda self, pod: None})

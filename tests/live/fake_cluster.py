@@ -79,6 +79,7 @@ def lived(story: Story, metrics: SchedulerMetrics, *plugins: type[Plugin], obser
     async def both() -> None:
         cluster = FakeCluster(metrics, plugins, observer)
         cluster.live.feed.hand_over()
+        cluster.live.feed.release()
         scheduling: asyncio.Task[Any] = asyncio.create_task(cluster.live.run())
         try:
             await story(cluster)

@@ -11,13 +11,15 @@ from kubesched.cluster.resources import list_path
 from tests.cluster.fake_api_server import Answer, FakeApiServer, line, objects, stream
 
 
-def read_only_server(*shown: KubeObject, pod_watch: Answer | None = None) -> FakeApiServer:
-    """Make one that lists these objects, and whose watches show nothing, except that of pods if it is given."""
-    server = FakeApiServer()
+def read_only_server(
+    *shown: KubeObject, pod_watch: Answer | None = None, node_watch: Answer | None = None
+) -> FakeApiServer:
+    """Make one that lists these objects, and whose watches show nothing, except those that are given."""
+    server, watches = FakeApiServer(), {"Pod": pod_watch, "Node": node_watch}
     for kind in KINDS:
         path = list_path(kind)
         server.on("LIST", path, objects(*(obj.document for obj in shown if type(obj).__name__ == kind)))
-        server.on("WATCH", path, pod_watch if pod_watch is not None and kind == "Pod" else stream())
+        server.on("WATCH", path, watches.get(kind) or stream())
     return server
 
 

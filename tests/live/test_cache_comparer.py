@@ -40,6 +40,7 @@ class Bed:
         for obj in objects:
             self.show(obj)
         self.live.feed.hand_over()
+        self.live.feed.release()
         self.comparer = CacheComparer(self, self.live)  # type: ignore[arg-type]
 
     # --- the API server ---

@@ -62,6 +62,7 @@ class Cluster(ShownCluster):
         for obj in objects or [make_node("n1"), make_node("n2")]:
             self.show(obj)
         self.live.feed.hand_over()
+        self.live.feed.release()
 
     async def finish(self) -> None:
         pass

@@ -49,6 +49,7 @@ class DryRun(ShownCluster):
             tie_break=TieBreak.FIRST,
         )
         self.live.feed.hand_over()
+        self.live.feed.release()
         for obj in objects:
             self.show(obj)
 
@@ -177,7 +178,9 @@ def test_the_process_only_lists_and_watches(tmp_path: Path, log: Callable[[], li
 
     async def story() -> None:
         async with server:
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path), dry_run=True)
+            options: SchedulerOptions = SchedulerOptions(
+                endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path), dry_run=True
+            )
             running = asyncio.create_task(run_scheduler(set_up(), options, stop=stop, on_ready=lambda live: None))
             while len(log()) < 3:  # noqa: ASYNC110 - a log line sets no event
                 await asyncio.sleep(0.01)

@@ -180,6 +180,28 @@ def test_every_change_restarts_the_wait() -> None:
     run(story())
 
 
+def test_a_candidate_that_waits_names_the_holder_once_and_says_what_to_set(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+
+    async def story() -> None:
+        server = LeaseServer()
+        server.held_by("gpu_kubesched_1")
+        acquiring = asyncio.create_task(Candidate(server).elector.acquire())
+        for holder in ("gpu_kubesched_1", "cp-1_2", "cp-1_2"):
+            await asyncio.sleep(10)
+            server.held_by(holder, renewTime=f"2026-01-01T00:00:{int(now())}.000000Z")
+        await acquiring
+
+    run(story())
+    told = [message for message in caplog.messages if "holds" in message]
+    assert told == [
+        f"waiting: {holder} holds the Lease kube-system/kubesched, and only its holder schedules. If that is not a "
+        "replica of this scheduler, give this one another Lease: set leaderElection.resourceName, or "
+        "--leader-elect-resource-name"
+        for holder in ("gpu_kubesched_1", "cp-1_2")
+    ]
+
+
 def test_a_candidate_looks_again_after_one_to_two_point_two_periods() -> None:
     async def story() -> None:
         server = LeaseServer()

@@ -77,7 +77,9 @@ async def start(
     fields = {**HEADER, "leaderElection": {"retryPeriod": "20ms", "resourceName": "kubesched"}, **(configuration or {})}
     setup, stop, ready = set_up(yaml.safe_dump(fields).encode()), asyncio.Event(), asyncio.Event()
     async with server:
-        given: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)), **options)
+        given: SchedulerOptions = SchedulerOptions(
+            endpoints=None, kubeconfig=str(kubeconfig_of(server, folder)), **options
+        )
         running = asyncio.create_task(run_scheduler(setup, given, stop=stop, on_ready=lambda live: ready.set()))
         is_ready = asyncio.create_task(ready.wait())
         await asyncio.wait((running, is_ready), return_when=asyncio.FIRST_COMPLETED, timeout=8)
@@ -111,7 +113,8 @@ def test_beside_a_kube_scheduler_it_stops(configuration: dict[str, Any], tmp_pat
     assert told == (
         f"another scheduler serves default-scheduler: {KUBE_SCHEDULER} renews the Lease kube-system/kube-scheduler; "
         "two schedulers of the same pods overcommit nodes. To compare with it, give --shadow; to take its place, give "
-        "--replace; to run beside it, give a --config with another schedulerName"
+        "--replace (in Python, SchedulerOptions(replaces=True)); to run beside it, give a configuration with another "
+        "schedulerName"
     )
     assert {asked.method for asked in server.asked} <= {"GET", "LIST", "WATCH"}
 
@@ -161,7 +164,7 @@ def candidate(server: FakeApiServer, folder: Path, configuration: dict[str, Any]
         fields = {**HEADER, **configuration}
         setup, stop = set_up(yaml.safe_dump(fields).encode()), asyncio.Event()
         async with server:
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)))
+            options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=str(kubeconfig_of(server, folder)))
             running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
             is_candidate = asyncio.create_task(server.until_asked("GET", 9, lease))  # more than by the check alone
             await asyncio.wait((running, is_candidate), return_when=asyncio.FIRST_COMPLETED, timeout=20)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.cluster.fake_api_server import says
 from tests.cluster.fake_timing import run
+from tests.live.leases import PATH, LeaseServer
 from tests.live.read_only import kubeconfig_of, read_only_server
+from tests.live.test_process import answering
 
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 POD = "/api/v1/namespaces/default/pods/p"
@@ -76,7 +79,9 @@ async def lived(folder: Path, *, dry_run: bool = False) -> list[Any]:
     setup = set_up(CONFIG, plugins=[Writes])
     stop = asyncio.Event()
     async with server, asyncio.timeout(20):
-        options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, folder), dry_run=dry_run)
+        options: SchedulerOptions = SchedulerOptions(
+            endpoints=None, kubeconfig=kubeconfig_of(server, folder), dry_run=dry_run
+        )
         running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
         if dry_run:
             await until_logged("kubesched.dryrun", "would bind")
@@ -113,3 +118,53 @@ def test_a_dry_run_writes_neither_events_nor_requests(tmp_path: Path, caplog: py
 def test_metrics_of_plugins_are_on_the_page_of_the_scheduler(metrics: Any) -> None:
     metrics.plugins.of("Mine").counter("calls", "Calls.").add()
     assert "kubesched_plugin_Mine_calls" in {family.name for family in metrics.collect()}
+
+
+class WritesLater(Plugin):
+    """Tries to write in `start`, and again in a task until the write is through."""
+
+    refused: list[str]
+    is_through: asyncio.Event
+
+    async def start(self, handle: Any) -> None:
+        try:
+            await handle.client.patch(QUOTA, {"spec": {"left": 2}})
+        except ClusterError as error:
+            self.refused.append(str(error))
+        self.task = asyncio.create_task(self._write())
+
+    async def _write(self) -> None:
+        while not self.is_through.is_set():
+            with suppress(ClusterError):
+                await self.handle.client.patch(QUOTA, {"spec": {"left": 2}})
+                self.is_through.set()
+            await asyncio.sleep(0.01)
+
+    def filter(self, state: CycleState, pod: Any, node: Any) -> Status:
+        return Status.SUCCESS
+
+
+def test_a_write_before_the_first_lease_is_refused_with_what_to_do_and_a_later_one_is_sent(tmp_path: Path) -> None:
+    lease, server = LeaseServer(), read_only_server(make_node("n1"))
+    for method, path in (("GET", PATH), ("PUT", PATH), ("POST", PATH.rpartition("/")[0])):
+        server.on(method, path, answering(lease))
+    server.on("PATCH", QUOTA, says({}))
+
+    async def story() -> None:
+        WritesLater.refused, WritesLater.is_through = [], asyncio.Event()
+        setup = set_up(CONFIG.replace(b"leaderElect: false", b"resourceName: kubesched"), plugins=[WritesLater])
+        stop = asyncio.Event()
+        async with server, asyncio.timeout(20):
+            options: SchedulerOptions = SchedulerOptions(
+                endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path), replaces=True
+            )
+            running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
+            await WritesLater.is_through.wait()
+            stop.set()
+            await running
+
+    run(story())
+    (refused,) = WritesLater.refused
+    reason = "this process does not lead yet; write in a task that start makes, and try again after this ClusterError"
+    assert refused == f"PATCH {QUOTA}: not sent, because {reason}"
+    assert len(server.asked_for("PATCH", QUOTA)) == 1

@@ -72,7 +72,7 @@ async def ask(server: FakeApiServer, folder: Path, n_requests: int, **configurat
     setup = set_up(yaml.safe_dump({**HEADER, "leaderElection": election, **configuration}).encode())
     stop = asyncio.Event()
     async with server:
-        options: SchedulerOptions = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)))
+        options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=str(kubeconfig_of(server, folder)))
         running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
         while len(server.asked) < n_requests:  # noqa: ASYNC110 - requests of several methods
             await asyncio.sleep(0.01)
@@ -118,7 +118,7 @@ async def lose_lease_while_events_wait(server: FakeApiServer, folder: Path) -> t
         server.on(method, path, answering(lease))
     server.on("POST", EVENTS, says({}))
     async with server:
-        options = SchedulerOptions(kubeconfig=str(kubeconfig_of(server, folder)))
+        options = SchedulerOptions(endpoints=None, kubeconfig=str(kubeconfig_of(server, folder)))
         stop, ready = asyncio.Event(), asyncio.Event()
         running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: ready.set()))
         await ready.wait()

@@ -45,6 +45,7 @@ class Watched:
         for obj in objects:
             self.show(obj)
         self.shadow.feed.hand_over()
+        self.shadow.feed.release()
 
     def _take(self, verdict: Verdict, cluster: Callable[[], list[KubeObject]]) -> None:
         self.verdicts.append(verdict)

@@ -59,7 +59,7 @@ def test_it_reports_and_writes_nothing_to_the_cluster(tmp_path: Path, caplog: py
             is_ready.set()
 
         async with server:
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path))
             shadowing = run_shadow(set_up(), options, lines.parent, stop=stop, on_ready=on_ready)
             running = asyncio.create_task(shadowing)
             while not (lines.exists() and lines.read_text()):  # noqa: ASYNC110 - a file sets no event
@@ -90,7 +90,7 @@ def test_no_json_is_kept_for_extenders_because_they_are_not_called(tmp_path: Pat
             stop.set()
 
         async with server:
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path))
             await run_shadow(setup, options, None, stop=stop, on_ready=on_ready)
 
     run(story())
@@ -111,7 +111,7 @@ def test_sigusr2_logs_the_sizes_and_the_process_goes_on(tmp_path: Path, caplog: 
     async def story() -> None:
         stop, is_ready = asyncio.Event(), asyncio.Event()
         async with server:
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path))
             shadowing = run_shadow(set_up(), options, None, stop=stop, on_ready=lambda _: is_ready.set())
             running = asyncio.create_task(shadowing)
             await is_ready.wait()
@@ -151,7 +151,7 @@ def test_a_plugin_that_does_not_stop_does_not_keep_the_process(
     async def story() -> None:
         stop = asyncio.Event()
         async with server:
-            options = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            options = SchedulerOptions(endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path))
             setup = set_up(plugins=[NeverStops])
             await run_shadow(setup, options, None, stop=stop, on_ready=lambda _: stop.set())
 
@@ -174,7 +174,7 @@ def test_a_fault_in_the_watch_comes_out_by_itself(tmp_path: Path, monkeypatch: p
 
     async def story() -> None:
         async with server:
-            options = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            options = SchedulerOptions(endpoints=None, kubeconfig=kubeconfig_of(server, tmp_path))
             await run_shadow(set_up(), options, None, stop=asyncio.Event(), on_ready=lambda _: None)
 
     with pytest.raises(ZeroDivisionError, match="a bug"):

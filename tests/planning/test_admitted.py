@@ -131,20 +131,11 @@ def test_a_node_selector_that_the_node_does_not_have_is_the_kubelets_too():
     assert "Predicate NodeAffinity failed" in answer.placements[0].message
 
 
-@pytest.mark.parametrize(
-    ("document", "why"),
-    [
-        ({**deployment(0)}, "Deployment default/web has 0 replicas (spec.replicas: 0)"),
-        (
-            {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web"}, "spec": {}},
-            "kubesched does not read these kinds: 1 Rollout",
-        ),
-    ],
-)
-def test_a_file_without_pods_says_what_it_has(document, why):
+def test_a_file_without_pods_says_what_it_has():
+    document = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web"}, "spec": {}}
     with pytest.raises(InputError) as caught:
         fit(NODES, stream(document))
-    assert why in str(caught.value)
+    assert "kubesched does not read these kinds: 1 Rollout" in str(caught.value)
     assert "neither" not in str(caught.value)
 
 

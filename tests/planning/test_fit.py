@@ -159,9 +159,61 @@ def test_a_number_out_of_range_is_an_error(replicas):
         fit(NODES, {"cpu": "1"}, replicas=replicas)
 
 
-def test_manifests_without_pods_are_an_error():
-    with pytest.raises(InputError, match="the manifests have no pods"):
-        fit(NODES, stream(deployment(0)))
+def test_manifests_without_a_workload_are_an_error():
+    with pytest.raises(InputError, match="the manifests have no pods: found neither a Pod nor a workload"):
+        fit(NODES, stream(make_object("Namespace", "shop").document))
+
+
+def test_a_workload_that_has_no_pods_now_is_an_answer():
+    answer = fit(NODES, stream(deployment(0)))
+    assert (answer.placements, answer.all_fit, answer.is_known) == ((), True, True)
+    assert [(one.workload, one.why) for one in answer.without_pods] == [
+        ("Deployment default/web", "has 0 replicas (spec.replicas: 0)")
+    ]
+    page = fit_page(answer, again="kubesched fit -f web.yaml")
+    assert page.verdict.text == (
+        "The manifests have no pod to place: Deployment default/web has 0 replicas (spec.replicas: 0)."
+    )
+    assert page.next_command == ""
+
+
+def suspended(kind="Job"):
+    spec = {"template": deployment()["spec"]["template"], "suspend": True, "parallelism": 2, "completions": 2}
+    if kind == "CronJob":
+        template = {key: value for key, value in spec.items() if key != "suspend"}
+        spec = {"schedule": "* * * * *", "suspend": True, "jobTemplate": {"spec": template}}
+    return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": "train"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    "asleep",
+    [suspended(), suspended("CronJob"), deployment(0), deployment(0) | {"kind": "StatefulSet"}],
+)
+def test_a_number_asks_for_the_pods_of_a_workload_that_has_none_now(asleep):
+    answer = fit(NODES, stream(asleep), replicas=5)
+    assert (answer.n_asked, answer.without_pods) == (5, ())
+    assert any(note.endswith("; its pods are tried as if it were resumed") for note in answer.notes)
+    assert fit(NODES, stream(asleep), maximum=True).n_fit > 0
+
+
+def test_a_workload_that_sleeps_beside_another_one_is_not_what_a_number_is_about():
+    assert fit(NODES, stream(deployment(1), suspended()), replicas=2).workloads == ("Deployment default/web",)
+
+
+def test_only_one_of_several_workloads_may_be_one_that_has_no_pods():
+    answer = fit(NODES, stream(deployment(1), suspended()), only="job/train")
+    assert answer.placements == ()
+    assert [one.workload for one in answer.without_pods] == ["Job default/train"]
+    assert fit(NODES, stream(deployment(1), suspended()), only="deploy/web").without_pods == ()
+
+
+def test_a_number_of_pods_of_a_daemon_set_without_nodes_is_an_error():
+    daemons = deployment() | {"kind": "DaemonSet"}
+    del daemons["spec"]["replicas"]
+    daemons["spec"]["template"]["spec"]["nodeSelector"] = {"gpu": "yes"}
+    assert fit(NODES, stream(daemons)).n_asked == 0
+    with pytest.raises(InputError, match="DaemonSet default/web would run on 0 of 3 nodes: no node has gpu=yes"):
+        fit(NODES, stream(daemons), replicas=2)
 
 
 @st.composite

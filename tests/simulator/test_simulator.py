@@ -405,7 +405,7 @@ def test_nobody_is_evicted_for_a_pod_that_is_not_decided(nominated: str) -> None
     report = Simulator([*device_cluster(), wanting, make_pod("plain", requests={"cpu": "1"})]).run()
     served, plain = by_pod(report)["wants-gpu"], by_pod(report)["plain"]
     assert (served.state, served.node, served.diagnosis) == (PodState.NOT_DECIDED, "", NOT_DECIDED)
-    assert served.message.startswith(f"0/4 nodes are available: {NOT_DECIDED}. ")
+    assert (served.message, served.reason) == (NOT_DECIDED, "")
     assert served.is_left_pending
     assert report.victims == ()
     assert report.undecided == (NOT_DECIDED,)
@@ -425,3 +425,24 @@ def test_without_dynamic_resources_a_served_pod_goes_where_upstream_puts_it() ->
     (placement,) = report.placements
     assert (placement.state, report.victims) == (PodState.SCHEDULED, ())
     assert placement.node.startswith("dra-")
+
+
+@pytest.mark.parametrize("hook", ["filter", "reserve", "permit"])
+def test_a_plugin_that_rejects_without_a_reason_is_named_once(hook: str, caplog: pytest.LogCaptureFixture) -> None:
+    class Mute(Plugin):
+        pass
+
+    setattr(Mute, hook, lambda self, state, pod, node: Status.unschedulable())
+    Simulator([make_node("n"), pending("a"), pending("b")], plugins=[Mute]).run()
+    told = [message for message in caplog.messages if "without a reason" in message]
+    assert len(told) == 1
+    assert told[0].startswith("plugin Mute rejects without a reason, for example pod default/a; give one")
+
+
+def test_a_plugin_with_a_reason_is_not_named(caplog: pytest.LogCaptureFixture) -> None:
+    class Told(Plugin):
+        def filter(self, state, pod, node):
+            return Status.unschedulable("node(s) had no license")
+
+    Simulator([make_node("n"), pending("a")], plugins=[Told]).run()
+    assert caplog.messages == []

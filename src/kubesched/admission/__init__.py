@@ -1,7 +1,8 @@
 """Completes new objects as an API server and its controllers do: checks, defaults, priorities, workloads' pods."""
 
-from kubesched.admission.admission import Admission
-from kubesched.admission.autoscalers import Scaled
+from kubesched.admission.absent_pods import WithoutPods
+from kubesched.admission.admission import Admission, changed_in
+from kubesched.admission.autoscalers import Autoscalers, Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.controllers import Controllers, Find, controllers_of, ordinal_of
@@ -34,6 +35,7 @@ __all__ = [
     "BUILT_IN_CLASSES",
     "RE_CREATING_KINDS",
     "Admission",
+    "Autoscalers",
     "Controllers",
     "Find",
     "Key",
@@ -45,9 +47,11 @@ __all__ = [
     "Scaled",
     "Successor",
     "UpdateStrategy",
+    "WithoutPods",
     "as_stored",
     "awaited_claims",
     "byte_notes",
+    "changed_in",
     "claims_of",
     "controllers_of",
     "decode_checked",

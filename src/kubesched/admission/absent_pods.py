@@ -1,7 +1,7 @@
 """Says why a workload of a manifest has no pods: it is suspended, has no replicas, matches no node, is not expanded."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -9,11 +9,30 @@ from kubesched.admission.manifest_types import WorkloadSpec
 from kubesched.api import Node
 from kubesched.documents import RawJson
 
-__all__ = ["has_pod_template", "why_no_pods"]
+__all__ = ["WithoutPods", "has_pod_template", "why_no_pods"]
 
 _IMAGE: Final = "image"
 _CONTAINERS: Final = ("containers", "steps")  # steps are those of Tekton
 _DEPTH: Final = 8
+
+
+class WithoutPods(NamedTuple):
+    """A workload of a manifest that adds no pods.
+
+    Attributes:
+        place: its source.
+        workload: `Kind namespace/name`.
+        why: what follows the name.
+        is_read: whether kubesched reads the kind; if not, the workload may have pods.
+    """
+
+    place: str
+    workload: str
+    why: str
+    is_read: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.workload} {self.why}"
 
 
 def why_no_pods(kind: str, spec: WorkloadSpec, nodes: Sequence[Node]) -> str:

@@ -1,13 +1,13 @@
 """Expands new pods and workloads to the objects that an API server and its controllers would create."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission.absent_pods import has_pod_template, why_no_pods
+from kubesched.admission.absent_pods import WithoutPods, has_pod_template, why_no_pods
 from kubesched.admission.autoscalers import Autoscalers, Scaled, is_scaled_object
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
@@ -37,11 +37,12 @@ from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.admission.stored import as_stored
 from kubesched.admission.unapplied import Unapplied
-from kubesched.admission.workloads import Workload, expand_workload
+from kubesched.admission.workloads import Workload, awake, expand_workload
 from kubesched.api import (
     KINDS,
     KubeObject,
     LabelSelector,
+    Namespace,
     Node,
     PersistentVolumeClaim,
     Pod,
@@ -58,6 +59,19 @@ Document = dict[str, Any]
 
 _KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
 _HELM_HOOK: Final = "helm.sh/hook"
+_CHANGED: Final = frozenset(  # kinds that `kubectl apply` changes, and of which nothing in a cluster fills in the spec
+    (
+        "DeviceClass",
+        "HorizontalPodAutoscaler",
+        "LimitRange",
+        "Namespace",
+        "PodDisruptionBudget",
+        "ResourceQuota",
+        "RuntimeClass",
+        "Service",
+    )
+)
+_STORED_METADATA: Final = ("uid", "creationTimestamp", "deletionTimestamp", "resourceVersion")
 _PARALLEL: Final = "Parallel"
 _POD_MANAGEMENT: Final = ("OrderedReady", _PARALLEL)
 _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
@@ -75,26 +89,35 @@ class Admission:
         cluster: the objects of the snapshot.
         places: the source of each of them; `str()` is shown.
         kinds: what may be in a manifest; every kind is accepted by default.
+        are_awake: whether workloads that are suspended or have 0 replicas get pods, as if they were resumed.
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
         scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
-        without_pods: those of the notes that say why something that may have pods adds none.
+        without_pods: what may have pods and adds none; the notes have the sentences on it.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         unapplied: what a cluster would add to the pods and claims, and kubesched does not.
-        present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
+        changed: the objects of the snapshot that the manifests change, as they are then.
+        present: how many other objects than these, pods and workloads the snapshot has already. It does not change for
+            them: a cluster fills in their specs, or refuses the change.
         strategies: how each workload replaces its pods.
     """
 
     def __init__(
-        self, cluster: Sequence[KubeObject], places: Mapping[Key, object], kinds: Collection[str] = ()
+        self,
+        cluster: Sequence[KubeObject],
+        places: Mapping[Key, object],
+        kinds: Collection[str] = (),
+        *,
+        are_awake: bool = False,
     ) -> None:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
-        self.without_pods: list[str] = []
+        self.without_pods: list[WithoutPods] = []
         self.scaled: list[Scaled] = []
         self.left_out: Counter[str] = Counter()
         self.unapplied = Unapplied()
+        self.changed: dict[Key, KubeObject] = {}
         self.present: Counter[str] = Counter()
         self.strategies: dict[Key, UpdateStrategy] = {}
         self._snapshot = cluster
@@ -102,6 +125,7 @@ class Admission:
         self._workloads: dict[Key, object] = {}
         self._checked_spec: PodSpec | None = None
         self._kinds = kinds
+        self._are_awake = are_awake
         self._checker = ObjectChecker()
         self._generated: Counter[str] = Counter()
         self._scaled_objects = Autoscalers()
@@ -114,7 +138,11 @@ class Admission:
     @cached_property
     def _all(self) -> list[KubeObject]:
         """The snapshot and the new objects that pods refer to, from the first pod, workload or claim on."""
-        return [*self._snapshot, *self.objects]
+        return [*self.applied_to(self._snapshot), *self.objects]
+
+    def applied_to(self, cluster: Iterable[KubeObject]) -> list[KubeObject]:
+        """A cluster with the objects that the manifests change, and without those that they add."""
+        return changed_in(cluster, self.changed)
 
     @cached_property
     def _cluster(self) -> ClusterOutline:
@@ -131,6 +159,10 @@ class Admission:
     @cached_property
     def _runtime_classes(self) -> RuntimeClasses:
         return RuntimeClasses(self._all)
+
+    @cached_property
+    def _namespaces(self) -> frozenset[str]:
+        return frozenset(known.name for known in self._all if isinstance(known, Namespace))
 
     @cached_property
     def _autoscalers(self) -> Autoscalers:
@@ -180,11 +212,12 @@ class Admission:
         elif "." in group and not group.endswith("k8s.io") and has_pod_template(raw):
             named, _ = decode_forgiving(_decode_named, raw)
             key = f"{named.metadata.namespace or 'default'}/{named.metadata.name or named.metadata.generate_name}"
-            self._say_no_pods(f"{place}: {kind}.{group} {key} may have pods, but kubesched does not read this kind")
+            why = "may have pods, but kubesched does not read this kind"
+            self._say_no_pods(WithoutPods(str(place), f"{kind}.{group} {key}", why, is_read=False))
 
-    def _say_no_pods(self, why: str) -> None:
-        self.notes.append(f"{why}; no pod is added for it")
-        self.without_pods.append(why)
+    def _say_no_pods(self, workload: WithoutPods) -> None:
+        self.notes.append(f"{workload}; no pod is added for it")
+        self.without_pods.append(workload)
 
     def _admit_cluster_object(self, kind: str, raw: RawJson, place: object) -> None:
         """Admit what pods refer to, such as a class, a namespace or a claim."""
@@ -196,8 +229,8 @@ class Admission:
         document["metadata"]["namespace"] = decoded.namespace
         key = key_of(decoded)
         if key in self._places:
-            if key in self._present_keys:
-                self.present[KINDS[kind].name] += 1
+            if (stored := self._present.get(key)) is not None:
+                self._change(key, stored, document)
                 return
             raise _there_already(key, self._places[key])
         if kind == "PersistentVolumeClaim":
@@ -208,8 +241,18 @@ class Admission:
         self._keep(as_stored(self._checked(kind, document)), place)
 
     @cached_property
-    def _present_keys(self) -> set[Key]:
-        return {key_of(known) for known in self._snapshot}
+    def _present(self) -> dict[Key, KubeObject]:
+        return {key_of(known): known for known in self._snapshot}
+
+    def _change(self, key: Key, stored: KubeObject, document: Document) -> None:
+        """Apply a manifest to the object that is there; the kinds that it cannot change stay as they are."""
+        kind = key[0]
+        if kind not in _CHANGED:
+            self.present[KINDS[kind].name] += 1
+            return
+        applied = self._checked(kind, _applied(stored.document, document))
+        if applied != stored:
+            self.changed[key] = applied
 
     def _admit_running(self, kind: str, raw: RawJson, place: object) -> None:
         """Admit a pod or what becomes pods; the tests of a Helm chart run later."""
@@ -238,8 +281,8 @@ class Admission:
         check_fields("CronJob", msgspec.json.decode(raw))
         document = self._identified("CronJob", raw)
         name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
-        if manifest.spec.suspend:
-            self._say_no_pods(f"{place}: CronJob {namespace}/{name} is suspended")
+        if manifest.spec.suspend and not self._are_awake:
+            self._say_no_pods(WithoutPods(str(place), f"CronJob {namespace}/{name}", "is suspended"))
             return
         self.notes.append(f"{place}: CronJob {namespace}/{name}: the pods of one run are added")
         template = (document.get("spec") or {}).get("jobTemplate") or {}
@@ -278,7 +321,8 @@ class Admission:
             spec = manifest.spec
         check_fields(kind, msgspec.json.decode(raw))
         _check_workload(kind, spec)
-        workload = self._autoscaled(Workload(kind, self._identified(kind, raw), spec), place)
+        workload = Workload(kind, self._identified(kind, raw), spec)
+        workload = self._autoscaled(awake(workload) if self._are_awake else workload, place)
         key = (kind, workload.namespace, workload.name)
         if key in self._workloads:
             raise _there_already(key, self._workloads[key])
@@ -302,8 +346,8 @@ class Admission:
                 self._keep_unless_there(document, place)
         self._note_present(workload, place, len(present), kept)
         if not present and not added:
-            who = f"{place}: {kind} {workload.namespace}/{workload.name}"
-            self._say_no_pods(f"{who} {why_no_pods(kind, workload.spec, self._cluster.nodes)}")
+            why = why_no_pods(kind, workload.spec, self._cluster.nodes)
+            self._say_no_pods(WithoutPods(str(place), f"{kind} {workload.namespace}/{workload.name}", why))
 
     def _autoscaled(self, workload: Workload, place: object) -> Workload:
         """The workload with the replicas that its autoscaler gives it."""
@@ -333,11 +377,11 @@ class Admission:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         default_pod(document, self._classes, self._limit_ranges, self._runtime_classes)
-        self.unapplied.look(document, self._runtime_classes)
+        self.unapplied.look(document, self._runtime_classes, self._namespaces)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
-            check_new_pod(pod.spec, self._resources)
+            check_new_pod(self._limit_ranges.without_exceeded(pod), self._resources)
             said = (f"{place}: {within}{one}" for one in notes_on(pod.spec))
             self.notes += [one for one in said if one not in self.notes]
             self._checked_spec = pod.spec
@@ -385,6 +429,20 @@ class Admission:
             self.notes.append(f"{who} already has a pod on {n_present} nodes; only the other nodes get one")
         else:
             self.notes.append(f"{who} already has {n_present} pods in the snapshot; the pods of the manifest are added")
+
+
+def changed_in(cluster: Iterable[KubeObject], changed: Mapping[Key, KubeObject]) -> list[KubeObject]:
+    """The objects of a cluster, those that are changed as they are then."""
+    return [changed.get(key_of(one), one) for one in cluster] if changed else list(cluster)
+
+
+def _applied(stored: Document, manifest: Document) -> Document:
+    """What `kubectl apply` makes of an object: the manifest, with the status, identity and labels that there are."""
+    metadata, written = stored.get("metadata") or {}, manifest["metadata"]
+    kept = {name: metadata[name] for name in _STORED_METADATA if name in metadata}
+    labels = {**(metadata.get("labels") or {}), **(written.get("labels") or {})}
+    applied = {**manifest, "metadata": {**written, **kept, **({"labels": labels} if labels else {})}}
+    return applied | ({"status": stored["status"]} if "status" in stored else {})
 
 
 def _there_already(key: Key, place: object) -> ObjectError:

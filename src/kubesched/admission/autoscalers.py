@@ -90,9 +90,14 @@ class Autoscalers:
 
     def __init__(self) -> None:
         self._scales: dict[tuple[str, str, str], Scale] = {}
+        self._scaled_objects: dict[tuple[str, str, str], Scale] = {}
 
     def know(self, objects: Iterable[KubeObject]) -> None:
-        """Remember the HorizontalPodAutoscalers among objects."""
+        """Remember the HorizontalPodAutoscalers among objects.
+
+        Where a ScaledObject of the manifests scales the same workload, its bounds count: KEDA writes them into the
+        autoscaler that it has created.
+        """
         for one in objects:
             if isinstance(one, HorizontalPodAutoscaler):
                 target, spec = one.spec.scale_target_ref, one.spec
@@ -100,7 +105,9 @@ class Autoscalers:
                 scale = Scale(
                     f"HorizontalPodAutoscaler {one.name}", least, spec.max_replicas, one.status.desired_replicas
                 )
-                self._scales[target.kind, one.namespace, target.name] = scale
+                key = (target.kind, one.namespace, target.name)
+                of_keda = self._scaled_objects.get(key)
+                self._scales[key] = scale if of_keda is None else of_keda._replace(desired=scale.desired)
 
     def know_scaled_object(self, raw: RawJson) -> None:
         """Remember a ScaledObject.
@@ -112,7 +119,8 @@ class Autoscalers:
         target, spec = found.spec.scale_target_ref, found.spec
         least, most = spec.min_replica_count or 0, spec.max_replica_count
         scale = Scale(f"ScaledObject {found.metadata.name}", least, _KEDA_MAX if most is None else most)
-        self._scales[target.kind, found.metadata.namespace or "default", target.name] = scale
+        key = (target.kind, found.metadata.namespace or "default", target.name)
+        self._scales[key] = self._scaled_objects[key] = scale
 
     def scale_of(self, kind: str, namespace: str, name: str) -> Scale | None:
         """What an autoscaler allows a workload; None where it has none."""

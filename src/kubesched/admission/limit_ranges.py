@@ -11,7 +11,20 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission.amounts import amount_text, amounts_of, is_binary, quantity_text
-from kubesched.api import NANO, Container, KubeObject, Limit, LimitRange, Pod, Quantities, limits_of, requests_of
+from kubesched.api import (
+    NANO,
+    Container,
+    KubeObject,
+    Limit,
+    LimitRange,
+    Pod,
+    PodSpec,
+    Quantities,
+    is_extended_resource,
+    limits_of,
+    parse_quantity,
+    requests_of,
+)
 
 __all__ = ["LimitRanges"]
 
@@ -19,6 +32,7 @@ Amounts = dict[str, int]
 
 _CONTAINER: Final = "Container"
 _POD: Final = "Pod"
+_HUGE_PAGES: Final = "hugepages-"
 
 
 class LimitRanges:
@@ -30,9 +44,14 @@ class LimitRanges:
 
     def __init__(self, objects: Iterable[KubeObject]) -> None:
         self._limits: dict[str, list[Limit]] = defaultdict(list)
+        self._defaults: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)  # limit and LimitRange of a resource
         found = (one for one in objects if isinstance(one, LimitRange))
         for one in sorted(found, key=lambda one: one.key):
-            self._limits[one.namespace] += map(_with_defaults, one.spec.limits or ())
+            limits = list(map(_with_defaults, one.spec.limits or ()))
+            self._limits[one.namespace] += limits
+            for limit in limits:
+                for name, default in (limit.default or {}).items() if limit.type == _CONTAINER else ():
+                    self._defaults[one.namespace].setdefault(name, (str(default), one.name))
 
     def complete(self, namespace: str, spec: dict[str, Any]) -> None:
         """Give the containers of a new pod their default limits and requests, in place."""
@@ -50,8 +69,61 @@ class LimitRanges:
         limits = self._limits.get(pod.namespace)
         if not limits:
             return ""
+        for i, field, container in _containers(pod.spec):
+            for name in self._exceeded(pod.namespace, container):
+                path = f"spec.{field}[{i}].resources.requests: Invalid value"
+                limit, of = self._defaults[pod.namespace][name]
+                must = "be equal to" if _must_equal(name) else "be less than or equal to"
+                said = f'{path}: "{container.requests[name]}": must {must} {name} limit of {limit}'
+                return f"{said}, the default of LimitRange {of}"
         faults = [fault for limit in limits for fault in _faults(limit, pod)]
         return f"[{', '.join(faults)}]" if len(faults) > 1 else "".join(faults)
+
+    def without_exceeded(self, pod: Pod) -> PodSpec:
+        """The spec of a pod that has its defaults, without the default limits that its own requests exceed.
+
+        A manifest with such a request is valid; an API server refuses only its pods.
+        """
+        spec = pod.spec
+        if pod.namespace not in self._defaults or not any(
+            self._exceeded(pod.namespace, container) for _, _, container in _containers(spec)
+        ):
+            return spec
+        containers, init_containers = (
+            tuple(self._unlimited(pod.namespace, one) for one in of) for of in (pod.containers, pod.init_containers)
+        )
+        return msgspec.structs.replace(spec, containers=containers, init_containers=init_containers)
+
+    def _unlimited(self, namespace: str, container: Container) -> Container:
+        exceeded, resources = self._exceeded(namespace, container), container.resources
+        if not exceeded or resources is None:
+            return container
+        limits = {name: limit for name, limit in (resources.limits or {}).items() if name not in exceeded}
+        return msgspec.structs.replace(container, resources=msgspec.structs.replace(resources, limits=limits))
+
+    def _exceeded(self, namespace: str, container: Container) -> list[str]:
+        """The resources of which a container requests more than a limit that it has by default."""
+        limits = (container.resources.limits if container.resources else None) or {}
+        defaults = self._defaults.get(namespace, {})
+        own = {name for name, limit in limits.items() if name in defaults and str(limit) == defaults[name][0]}
+        over = {name: _over(name, container.requests, limits) for name in own if name in container.requests}
+        return sorted(name for name, is_over in over.items() if is_over)
+
+
+def _containers(spec: PodSpec) -> Iterator[tuple[int, str, Container]]:
+    """The containers with their numbers and the field that has them."""
+    for field, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        for i, container in enumerate(containers or ()):
+            yield i, field, container
+
+
+def _over(name: str, requests: Quantities, limits: Quantities) -> bool:
+    more = parse_quantity(requests[name]) - parse_quantity(limits[name])
+    return more > 0 or bool(more and _must_equal(name))
+
+
+def _must_equal(name: str) -> bool:
+    return is_extended_resource(name) or name.startswith(_HUGE_PAGES)
 
 
 def _with_defaults(limit: Limit) -> Limit:

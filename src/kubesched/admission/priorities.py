@@ -41,8 +41,11 @@ class PriorityClasses:
     def admit(self, spec: dict[str, Any]) -> None:
         """Fill in the spec of a new pod: class, priority and preemptionPolicy. A priority without a class is kept.
 
+        A pod whose class is not there has the priority 0; an API server refuses it.
+
         Raises:
-            ObjectError: there is no such class, or the pod names another priority than its class; upstream's messages.
+            ObjectError: there is no such class, and none at all that would show that they were listed; or the pod names
+                another priority than its class. Upstream's messages.
         """
         name = spec.get("priorityClassName") or ""
         written = spec.get("priority")
@@ -50,16 +53,27 @@ class PriorityClasses:
             return
         if not name and self._default:
             name = spec["priorityClassName"] = self._default
-        if name and name not in self._values:
-            raise ObjectError(f"spec.priorityClassName: no PriorityClass with name {name} was found")
-        if written is not None and written != self._values[name]:
+        is_there = not name or name in self._values
+        if not is_there and not self._policies:
+            raise ObjectError(f"spec.priorityClassName: {_not_found(name)}")
+        if is_there and written is not None and written != self._values[name]:
             raise ObjectError(
                 f"spec.priority: the integer value of priority ({written}) must not be provided in pod spec; priority "
                 f"admission controller computed {self._values[name]} from the given PriorityClass name"
             )
         self._fill(spec, name)
 
+    def refusal(self, pod: Pod) -> str:
+        """Why an API server refuses a pod; empty if it does not."""
+        name = pod.spec.priority_class_name
+        is_known = not name or name in self._values or not self._policies
+        return "" if is_known else _not_found(name)
+
     def _fill(self, spec: dict[str, Any], name: str) -> None:
         spec["priority"] = self._values.get(name, 0)
         if spec.get("preemptionPolicy") is None:
             spec["preemptionPolicy"] = self._policies.get(name) or _PREEMPT
+
+
+def _not_found(name: str) -> str:
+    return f"no PriorityClass with name {name} was found"

@@ -1,15 +1,17 @@
 """Decides which new pods an API server refuses to create, although their manifests are valid.
 
-Rule: kube-apiserver v1.36: the admission plugins LimitRanger, RuntimeClass and ResourceQuota, in this order.
+Rule: kube-apiserver v1.36: the admission plugins NamespaceLifecycle, Priority, LimitRanger, RuntimeClass and
+ResourceQuota, in this order, with their messages. A request above a limit that LimitRanger sets is not valid.
 """
 
 from collections.abc import Iterable
 
 from kubesched.admission.generated_names import is_copy
 from kubesched.admission.limit_ranges import LimitRanges
+from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.quotas import Quotas
 from kubesched.admission.runtime_classes import RuntimeClasses
-from kubesched.api import KubeObject, Pod
+from kubesched.api import KubeObject, Namespace, Pod
 
 __all__ = ["Refusals"]
 
@@ -28,6 +30,8 @@ class Refusals:
 
     def __init__(self, objects: Iterable[KubeObject], pods: Iterable[Pod]) -> None:
         known = list(objects)
+        self._terminating = {one.name for one in known if isinstance(one, Namespace) and one.is_terminating}
+        self._priorities = PriorityClasses(known)
         self._limit_ranges = LimitRanges(known)
         self._runtime_classes = RuntimeClasses(known)
         self._quotas = Quotas(known, pods)
@@ -42,5 +46,10 @@ class Refusals:
 
         Returns: why the API server refuses it; empty if it does not.
         """
-        fault = "" if is_copy(pod) else self._limit_ranges.refusal(pod) or self._runtime_classes.refusal(pod)
-        return fault or self._quotas.admit(pod)
+        return ("" if is_copy(pod) else self._of_new(pod)) or self._quotas.admit(pod)
+
+    def _of_new(self, pod: Pod) -> str:
+        if pod.namespace in self._terminating:
+            return f"unable to create new content in namespace {pod.namespace} because it is being terminated"
+        found = (of.refusal(pod) for of in (self._priorities, self._limit_ranges, self._runtime_classes))
+        return next(filter(None, found), "")

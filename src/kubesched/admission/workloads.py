@@ -72,6 +72,17 @@ class Workload:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
+def awake(workload: Workload) -> Workload:
+    """The workload as it is when it is resumed: not suspended, and with one pod instead of none."""
+    spec = workload.spec
+    none = {name: 1 for name in ("replicas", "parallelism", "completions") if getattr(spec, name) == 0}
+    changed: dict[str, Any] = none | ({"suspend": False} if spec.suspend else {})
+    if not changed:
+        return workload
+    document = {**workload.document, "spec": {**workload.document["spec"], **changed}}
+    return Workload(workload.kind, document, msgspec.structs.replace(spec, **changed))
+
+
 def expand_workload(workload: Workload, nodes: Sequence[Node]) -> Iterator[Document]:
     """Yield what the workload's controllers would create, owners first; the pods still lack the API server's defaults.
 

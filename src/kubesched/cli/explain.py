@@ -215,9 +215,9 @@ def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
     """Explain a pod that is not in the cluster."""
     from kubesched.explanation import explain
 
-    pod, others, admitted = new_pod(file, asked.cluster)
-    explanation = explain([*asked.cluster, *others], pod, asked.setup, extender_calls=asked.calls)
-    explanation.refused = _refusal([*asked.cluster, *admitted], pod)
+    pod, cluster, admitted = new_pod(file, asked.cluster)
+    explanation = explain(cluster, pod, asked.setup, extender_calls=asked.calls)
+    explanation.refused = _refusal(admitted, pod)
     again = f"{asked.again} --pod {shlex.quote(file)}" if asked.again else ""
     _print(asked, explanation, _page(explanation, view, again, ""))
 

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,6 +19,9 @@ from kubesched.cli.slow_plugins import noting_slow_plugins
 if TYPE_CHECKING:
     from kubesched.planning import Runs
     from kubesched.setup import Setup
+
+_WITHOUT_NOTES: Final = ("csv", "jsonl", "junit")
+"""Formats that have no room for notes on the manifests, which go to standard error then."""
 
 
 def _resources(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -56,7 +59,12 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
 @click.option(
     "--only", metavar="WORKLOAD", help="Ask about one of several workloads, such as deploy/web or shop/deploy/web."
 )
-@click.option("--replicas", type=int, metavar="N", help="The number of pods, instead of the one in the manifest.")
+@click.option(
+    "--replicas",
+    type=int,
+    metavar="N",
+    help="The number of pods, instead of the one in the manifest. A suspended workload is asked about as if resumed.",
+)
 @click.option("--max", "maximum", is_flag=True, help="Find how many pods would fit, and what stops the next one.")
 @click.option(
     "--nodes-like",
@@ -94,7 +102,7 @@ def fit(
 
     The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed. If a plugin fails, its pod
     ends in an error (SchedulerError), and the command exits with 1. If a pod in question cannot be decided, the command
-    exits with 1, too.
+    exits with 1, too. Manifests of workloads that have no pods now, such as a suspended Job, exit with 0.
 
     \b
     Examples:
@@ -142,7 +150,7 @@ def fit(
         may_be_empty=bool(like),  # how many nodes would it take in an empty cluster?
     )
     runs = _runs(setup, references, plugin_args, extenders)
-    asked = asked_of(resources or manifests, cluster.objects)
+    asked = asked_of(resources or manifests, cluster.objects, may_wake=maximum or replicas is not None)
     if only:
         asked = asked.only(only)
     for missing in missing_kinds(cluster, cluster.listed_kinds, asked.objects()):
@@ -170,7 +178,11 @@ def fit(
     explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
     again = "" if rollout else _again(manifests, resources, only, add=add)
     print_report(fit_page(answer, explain=explain, again=again, replicas=replicas), output)
-    if not answer.is_known or (fail_on_pending and not (answer.all_fit and answer.n_fit)):
+    if output in _WITHOUT_NOTES:
+        for said in answer.notes:
+            note(said)
+    has_none = not answer.placements and not answer.is_maximum
+    if not answer.is_known or (fail_on_pending and not (answer.all_fit and (answer.n_fit or has_none))):
         raise click.exceptions.Exit(1)
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject], list[KubeObject]]":
     """Read the pod, as if the cluster had neither it nor its workload.
 
-    Returns: the pod, the other objects of the file, such as its claims, and all objects that an API server would store.
+    Returns: the pod; the cluster with the other objects of the file, such as its claims; and all objects that an API
+        server would then store, the pod among them.
     Raises:
         InputError: the file cannot be read, or has no pod, or several that are not of one workload.
     """
@@ -24,10 +25,10 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
     pods = [known for known in admitted.objects if isinstance(known, Pod)]
     if not pods and admitted.without_pods:
-        raise InputError(f"{file}: no pod to explain: {'; '.join(admitted.without_pods)}")
+        raise InputError(f"{file}: no pod to explain: {'; '.join(map(str, admitted.without_pods))}")
     if not pods:
         pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead
-        return pod, list(claims), [pod, *claims]
+        return pod, [*cluster, *claims], [*cluster, pod, *claims]
     for sentence in admitted.notes:
         note(sentence)
     owners = {pod.metadata.controller for pod in pods}
@@ -39,4 +40,6 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     if len(pods) > 1:
         alike = f"{file} has {len(pods)} pods that are alike; {pods[0].key} is explained"
         note(f"{alike}; kubesched fit -f {file} answers for all")
-    return pods[0], [known for known in admitted.objects if not isinstance(known, Pod)], list(admitted.objects)
+    there = admitted.applied_to(cluster)
+    others = [known for known in admitted.objects if not isinstance(known, Pod)]
+    return pods[0], [*there, *others], [*there, *admitted.objects]

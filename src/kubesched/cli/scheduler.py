@@ -167,7 +167,7 @@ def scheduler(
 
     ctx.with_resource(ignoring_sigusr2())
     from kubesched.config import check_feature_gates
-    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_shadow
+    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_shadow, with_kubeconfig
     from kubesched.programs import lease_note, schedule_until_told, set_up_scheduler
     from kubesched.scheduler import TieBreak
     from kubesched.serving import set_up_logging
@@ -185,7 +185,7 @@ def scheduler(
     endpoints = endpoint_options(**flags)
     setup = set_up_scheduler(config, references, plugin_args, replaces=replaces, election=given_fields(**election))
     options: SchedulerOptions = SchedulerOptions(
-        kubeconfig=kubeconfig or setup.configuration.client_connection.kubeconfig,
+        kubeconfig=kubeconfig or "",
         context=context,
         master=master,
         in_cluster=in_cluster,
@@ -218,7 +218,13 @@ def scheduler(
         explain = _explain_options(config, references, plugin_args)
         with ending_on_signals() as ending:
             await run_shadow(
-                setup, options, shadow_dir, explain, stop=ending.stop, on_started=on_started, on_ready=on_ready
+                setup,
+                with_kubeconfig(options, setup),
+                shadow_dir,
+                explain,
+                stop=ending.stop,
+                on_started=on_started,
+                on_ready=on_ready,
             )
         return ending.is_interrupted
 

@@ -1,15 +1,18 @@
 """Watches all kinds that a scheduler reads, for one listener."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Final
 
-from kubesched.api import WATCHED_KINDS
+from kubesched.api import WATCHED_KINDS, kind_named
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.resources import FIELD_SELECTORS
 from kubesched.errors import ClusterError
 
 __all__ = ["ClusterWatch"]
+
+_NO_READERS: Final[Mapping[str, tuple[str, ...]]] = {}
 
 
 class ClusterWatch:
@@ -24,6 +27,7 @@ class ClusterWatch:
         kinds: as `kind_named` takes them; by default those that every scheduler watches.
         wants_raw: the kinds whose objects keep their JSON.
         silence: as for Reflector.
+        readers: the names of the plugins that read a kind, by its key.
     Attributes:
         reflectors: by the key of the kind.
     """
@@ -36,6 +40,7 @@ class ClusterWatch:
         kinds: Collection[str] = WATCHED_KINDS,
         wants_raw: Collection[str] = (),
         silence: float = SILENCE_SECONDS,
+        readers: Mapping[str, tuple[str, ...]] = _NO_READERS,
     ) -> None:
         self._timing = client.timing
         reflectors = [
@@ -46,6 +51,7 @@ class ClusterWatch:
                 field_selector=FIELD_SELECTORS.get(kind, ""),
                 keep_source=kind in wants_raw,
                 silence=silence,
+                readers=readers.get(kind_named(kind).key, ()),
             )
             for kind in kinds
         ]

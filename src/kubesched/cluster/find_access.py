@@ -43,5 +43,5 @@ def find_access(
     looked = f" (looked for {', '.join(map(str, files))})" if files else ""
     raise ConfigError(
         f"no cluster: found no kubeconfig{looked}, and this process does not run in a pod; name a file with "
-        "--kubeconfig or in KUBECONFIG"
+        "--kubeconfig (in Python, the option kubeconfig) or in KUBECONFIG"
     )

@@ -1,6 +1,6 @@
 """Requests of plugins to the API server."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -20,12 +20,12 @@ class PluginRequests(PluginClient):
 
     Args:
         client: one for plugins alone where the process writes Bindings, so that their requests do not hold these up.
-        read_only: why nothing is written, as the end of a sentence; empty where plugins may write.
+        why_read_only: why nothing is written at this moment, as the end of a sentence; empty while plugins may write.
     """
 
-    def __init__(self, client: ApiClient, read_only: str = "") -> None:
+    def __init__(self, client: ApiClient, why_read_only: Callable[[], str] = str) -> None:
         self._client = client
-        self._read_only = read_only
+        self._why_read_only = why_read_only
 
     def __bool__(self) -> bool:
         return True
@@ -44,8 +44,8 @@ class PluginRequests(PluginClient):
             raise ValueError(f"method: found {method!r:.80}; expected one of {', '.join(_METHODS)}")
         if not path.startswith("/"):
             raise ValueError(f"path: found {path!r:.200}; expected one that begins with /api/ or /apis/")
-        if self._read_only and method not in _READS:
-            raise NotSentError(f"{method} {path}: not sent, because {self._read_only}")
+        if method not in _READS and (reason := self._why_read_only()):
+            raise NotSentError(f"{method} {path}: not sent, because {reason}")
         answer = await self._client.request(method, path, query=query or {}, body=body, content_type=content_type)
         try:
             return msgspec.json.decode(answer) if answer.strip() else None

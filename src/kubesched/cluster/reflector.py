@@ -83,6 +83,7 @@ class Reflector:
         keep_source: whether objects keep their JSON (`raw`).
         page_size: how many objects an answer holds where lists come in pages; 0 for all at once.
         silence: seconds without an event, a bookmark or a list after which everything is listed again.
+        readers: the plugins that read the kind.
     Attributes:
         kind: the key under which its events come.
         known: the objects that the sink has been sent.
@@ -102,7 +103,9 @@ class Reflector:
         keep_source: bool = False,
         page_size: int = 500,
         silence: float = SILENCE_SECONDS,
+        readers: Sequence[str] = (),
     ) -> None:
+        self._readers = readers
         self._kind = kind_named(kind)
         self.kind = self._kind.key
         self.known = KnownObjects(self.kind)
@@ -218,11 +221,23 @@ class Reflector:
 
     async def _find(self) -> None:
         """Find out where the server has a kind that a plugin names, and whether it can be watched."""
-        found = await find_served(self._client, self._kind)
+        try:
+            found = await find_served(self._client, self._kind)
+        except NotFoundError as error:
+            raise NotFoundError(f"{error}{self._who_reads()}", status=404, reason="NotFound") from error
         self._kind = replace(self._kind, name=found.kind.name)
         self._place(found.kind)
         self._is_watchable = found.is_watchable
         self._is_found = True
+
+    def _who_reads(self) -> str:
+        """Which plugin named the kind, as the end of a message that it is missing."""
+        if not self._readers:
+            return ""
+        who = f"; plugin {' and plugin '.join(self._readers)} declares it in reads"
+        if self._kind.is_optional:
+            return who
+        return f"{who}, and nothing is scheduled until it is there; a ? at the end of its name makes it optional"
 
     async def _pause(self) -> None:
         """Wait for the next list of a kind that cannot be watched."""

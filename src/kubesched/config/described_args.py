@@ -91,4 +91,6 @@ def _kind(info: inspect.Type) -> str:
         return info.cls.__name__.lower()
     if isinstance(info, inspect.LiteralType):
         return " or ".join(map(str, info.values))
+    if isinstance(info, inspect.EnumType):
+        return " or ".join(str(member.value) for member in info.cls)
     return _KINDS.get(type(info), "object")

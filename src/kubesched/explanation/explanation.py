@@ -252,8 +252,9 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         """The FitError text when no node fits, with a fault as the rejection of its node; else why it is not placed.
 
         It is what the recorded evaluations have, which look at every node by itself. An attempt ends with `failure`.
+        Empty if kubesched cannot decide about the pod: then nothing says that no node fits.
         """
-        if self.ended is not None:
+        if self.ended is not None or self.undecided:
             return ""
         if not self.fits:
             return self.diagnosis.message

@@ -1,10 +1,12 @@
 """An explanation as one line of JSON, with the fields that tests compare with kube-scheduler."""
 
-from typing import Any
+from typing import Any, Final
 
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.fix import Fix
 from kubesched.framework import Status
+
+_NOT_DECIDED: Final = "NotDecided"
 
 
 def as_line(explanation: Explanation) -> dict[str, Any]:
@@ -44,7 +46,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 def rejection(status: Status) -> dict[str, Any]:
     """A verdict: `code`, the `plugin` behind it if there is one, and its `reasons`, sorted."""
-    said: dict[str, Any] = {"code": status.code.value, "reasons": sorted(status.reasons)}
+    code = _NOT_DECIDED if status.is_undecided else status.code.value
+    said: dict[str, Any] = {"code": code, "reasons": sorted(status.reasons)}
     if status.plugin:
         said["plugin"] = status.plugin
     return said

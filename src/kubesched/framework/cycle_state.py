@@ -1,15 +1,21 @@
 """The state that plugins keep between the hooks of one scheduling cycle."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, Never, TypeVar
 
 import msgspec
 
+from kubesched.framework.fault_texts import answer_text
 from kubesched.state import PodInfo
 
 __all__ = ["BindingNotes", "CycleState", "DeadlineExceeded"]
 
 DataT = TypeVar("DataT")
+
+_NO_KEY: Final = (
+    "state.{call}: the key is the class of the data, so define one: class Count, state.write(Count(1)), "
+    "state.read(Count); found {found}"
+)
 
 
 class DeadlineExceeded(BaseException):
@@ -65,8 +71,14 @@ class CycleState(msgspec.Struct, eq=False):
     checkpoint: Callable[[str], None] | None = None
     _data: dict[type, object] = {}
 
-    def write(self, data: object) -> None:
-        """File an object under its class, in place of an earlier one."""
+    def write(self, data: object, *further: Never) -> None:
+        """File an object under its class, in place of an earlier one.
+
+        Raises:
+            TypeError: there is a key, as in Go; the class of the object is the key.
+        """
+        if further:
+            raise TypeError(_NO_KEY.format(call="write", found=f"{1 + len(further)} arguments"))
         self._data[data.__class__] = data
 
     def read(self, kind: type[DataT], missing: str = "") -> DataT:
@@ -76,17 +88,26 @@ class CycleState(msgspec.Struct, eq=False):
             missing: the text of a RuntimeError to raise in place of the KeyError.
         Raises:
             KeyError: none was; the hook that writes it did not run.
+            TypeError: it is not a class.
         """
         try:
             return self._data[kind]  # type: ignore[return-value]
         except KeyError:
+            _check_is_class("read", kind)
             if missing:
                 raise RuntimeError(missing) from None
             raise
 
     def find(self, kind: type[DataT]) -> DataT | None:
-        """The object that was filed under a class, or None."""
-        return self._data.get(kind)  # type: ignore[return-value]
+        """The object that was filed under a class, or None.
+
+        Raises:
+            TypeError: it is not a class.
+        """
+        found = self._data.get(kind)
+        if found is None:
+            _check_is_class("find", kind)
+        return found  # type: ignore[return-value]
 
     def clone(self) -> "CycleState":
         """A state for a what-if question: what is written to it does not reach this one."""
@@ -97,3 +118,8 @@ class CycleState(msgspec.Struct, eq=False):
             pods_to_activate={},
             _data=dict(self._data),
         )
+
+
+def _check_is_class(call: str, kind: object) -> None:
+    if not isinstance(kind, type):
+        raise TypeError(_NO_KEY.format(call=call, found=answer_text(kind)))

@@ -50,7 +50,7 @@ from kubesched.state import ClusterState, Nodes, Rows
 __all__ = ["Framework", "PreFiltered"]
 
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
-_WAIT: Final = "a Status, or a Wait whose seconds are a number that is not negative"
+_WAIT: Final = "a Status, such as Status.SUCCESS, or Wait(seconds) with a number that is not negative"
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"
 
 
@@ -407,11 +407,11 @@ class Framework:
                 answer: object = plugin.permit(state, pod, node_name)
             except HOOK_FAULTS as error:
                 return fault(what, error).by(plugin.name), waits
-            if isinstance(answer, Wait):
-                if not _is_duration(answer.seconds):
-                    return nonsense(what, answer, _WAIT).by(plugin.name), waits
+            if isinstance(answer, Wait) and _is_duration(answer.seconds):
                 waits[plugin.name] = answer.seconds
                 continue
+            if not isinstance(answer, Status):
+                return nonsense(what, answer, _WAIT).by(plugin.name), waits
             status = checked(what, answer)
             if not status.is_success:
                 return status.by(plugin.name), waits

@@ -3,7 +3,7 @@
 import enum
 from typing import Final
 
-__all__ = ["FURTHER_HOOKS", "HOOKS", "MAY_AWAIT", "ONE_FORM", "DependsOn", "meant_hook"]
+__all__ = ["FURTHER_HOOKS", "HOOKS", "MAY_AWAIT", "ONE_FORM", "DependsOn", "in_place_of_go", "meant_hook"]
 
 HOOKS: Final[dict[str, tuple[str, ...]]] = {
     "preEnqueue": ("pre_enqueue",),
@@ -44,6 +44,17 @@ ONE_FORM: Final = (("filter", "filter_nodes"), ("score", "score_nodes"), ("sort_
 _LETTERS: Final = {
     hook.replace("_", ""): hook for hook in (*(hook for forms in HOOKS.values() for hook in forms), *FURTHER_HOOKS)
 } | {"queuesort": "sort_key"}
+_OF_GO: Final = {
+    "prefilterextensions": "define add_pods and remove_pods in the class",
+    "scoreextensions": "define normalize_score in the class",
+}
+_ONLY_IN_GO: Final = {
+    "Name": 'set name = "..." in the class',
+    "AddPod": "define add_pods(state, pod, changes)",
+    "RemovePod": "define remove_pods(state, pod, changes)",
+    "SignPod": "delete it, because nothing is decided in batches",
+}
+"""Names that are usual for helper methods in the spelling of Python."""
 _LONG: Final = 6  # letters; another letter makes another word of a shorter name: score and store, bind and find
 
 
@@ -70,6 +81,14 @@ class DependsOn(enum.Enum):
     """Relations between rows, which the state keeps; computed again for each pod, over all rows."""
     ANYTHING = "anything"
     """Anything: computed again for each pod, only on rows that passed the plugins before."""
+
+
+def in_place_of_go(name: str) -> str:
+    """What to do instead of a method that only plugins in Go have; "" for other names.
+
+    Rule: the plugin interfaces of kube-scheduler v1.36.
+    """
+    return _ONLY_IN_GO.get(name) or _OF_GO.get(name.replace("_", "").lower(), "")
 
 
 def meant_hook(name: str) -> tuple[str, bool]:

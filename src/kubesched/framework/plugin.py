@@ -17,7 +17,7 @@ from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.definition_faults import are_faults_kept
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
-from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, meant_hook
+from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, in_place_of_go, meant_hook
 from kubesched.framework.plugin_events import plugin_event
 from kubesched.framework.plugin_metrics import PluginMetrics
 from kubesched.framework.plugin_names import ClassName, name_fault
@@ -114,7 +114,11 @@ class Plugin:
     # --- life ---
 
     def start(self, handle: "Handle") -> Awaitable[None] | None:
-        """Called once, before all cycles; may do I/O and be a coroutine. A background refresh is a task made here."""
+        """Called once, before any hook of a pod; may do I/O and be a coroutine. A task made here can refresh data.
+
+        The handle has the cluster as it was when the plugins began to start, without the pods that wait for a node.
+        Those, and all events, come when every plugin has started.
+        """
 
     def stop(self) -> Awaitable[None] | None:
         """Called once after the last cycle; may be a coroutine."""
@@ -375,6 +379,11 @@ def _check_names(cls: type[Plugin]) -> None:
     """A hook whose name is spelt wrong is never called; beside a valid hook nothing else would show it."""
     names = {name for base in cls.__mro__ if base not in Plugin.__mro__ for name in vars(base)}
     for name in sorted(names.difference(dir(Plugin))):
+        if advice := in_place_of_go(name):
+            raise PluginDefinitionError(
+                f"{cls.__name__}.{name} is part of a plugin in Go, and kubesched does not use it; {advice}",
+                plugin=cls.name,
+            )
         hook, is_spelling = meant_hook(name)
         if not hook or any(cls.defines(form) for form in _forms_of(hook)):
             continue

@@ -5,7 +5,7 @@ from kubesched.live.driver import LiveScheduler, Writer
 from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.other_scheduler import serves_default_scheduler
-from kubesched.live.process import SchedulerOptions, run_scheduler
+from kubesched.live.process import SchedulerOptions, run_scheduler, with_kubeconfig
 from kubesched.live.shadow import Shadow
 from kubesched.live.shadow_process import run_shadow
 from kubesched.live.shadow_report import ShadowReport
@@ -34,4 +34,5 @@ __all__ = [
     "run_scheduler",
     "run_shadow",
     "serves_default_scheduler",
+    "with_kubeconfig",
 ]

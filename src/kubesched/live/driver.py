@@ -14,13 +14,14 @@ is lost, when the process has to end.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from random import Random
 from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import Pod, WatchEvent
 from kubesched.cluster import Feed
 from kubesched.framework import (
     Action,
@@ -90,7 +91,8 @@ class LiveScheduler:
 
     Attributes:
         scheduler: the core.
-        feed: the sink for the watch; `feed.hand_over()` when everything that exists has been shown.
+        feed: the sink for the watch; `feed.hand_over()` when everything that exists has been shown, and
+            `feed.release()` when the plugins have started.
     """
 
     def __init__(
@@ -132,7 +134,7 @@ class LiveScheduler:
         self._is_steady = asyncio.Event()
         requests = AwaitedRequests(self.scheduler.waits, self.scheduler.waiting_pods, clock)
         self._answer_other = requests.answering(self._perform)
-        self.feed = Feed(self._load, self._apply)
+        self.feed = Feed(partial(load_cluster, self.cluster_state), self._apply)
 
     @property
     def n_binding(self) -> int:
@@ -140,10 +142,6 @@ class LiveScheduler:
         return len(self._tasks)
 
     # --- events in ---
-
-    def _load(self, objects: Iterable[KubeObject]) -> None:
-        for pod in load_cluster(self.cluster_state, objects):
-            self._apply(WatchEvent(EventType.ADDED, "Pod", pod))
 
     def _apply(self, event: WatchEvent) -> None:
         before = self.cluster_state.objects.get(event.kind, event.object.key)

@@ -70,6 +70,7 @@ class LeaderElector:
         self._valid_until = 0.0  # the lease of another holder
         self._has_claimed = False  # whether a claim was ever sent
         self._last_error = ""
+        self._awaited = ""  # the holder that the log has named
 
     @property
     def may_write(self) -> bool:
@@ -169,8 +170,20 @@ class LeaderElector:
             if self.is_leader:
                 raise LeaseLostError(f"lease {self._lock.label} is held by {holder}")
             if self._timing.monotonic() < self._valid_until:
+                self._log_awaited(holder)
                 return False
         return await self._write(lease)
+
+    def _log_awaited(self, holder: str) -> None:
+        if holder != self._awaited:
+            self._awaited = holder
+            _LOG.info(
+                "waiting: %s holds the Lease %s, and only its holder schedules. If that is not a replica of this "
+                "scheduler, give this one another Lease: set leaderElection.resourceName, or "
+                "--leader-elect-resource-name",
+                holder,
+                self._lock.label,
+            )
 
     def _observe(self, lease: Lease) -> None:
         if self.lease is None or lease.spec != self.lease.spec:

@@ -81,6 +81,10 @@ class NoElection:
         """Whether this process may write its events at this moment."""
         return True
 
+    def why_plugins_wait(self) -> str:
+        """Why plugins may not write at this moment, as the end of a sentence; "" if they may."""
+        return ""
+
     def check(self) -> str:
         """What is wrong with the lease, as a health check; "" if nothing is. May be called from any thread."""
         return ""
@@ -153,6 +157,14 @@ class Leadership(NoElection):
     def may_record(self) -> bool:
         """Whether we may write, or have given the lease back: then the events of what we did may still be written."""
         return self._has_given_back or self.may_write()
+
+    def why_plugins_wait(self) -> str:
+        """Why plugins may not write at this moment: we do not lead yet, or no longer."""
+        if self.may_write():
+            return ""
+        if self.leading.is_set():
+            return "the lease of this process is over"
+        return "this process does not lead yet; write in a task that start makes, and try again after this ClusterError"
 
     def check(self) -> str:
         """Fails 20 s after a lease that was neither renewed nor given up."""

@@ -26,7 +26,8 @@ _LEASE_SECONDS: Final = 15  # kube-scheduler's default, for a Lease without a du
 _FORBIDDEN: Final = 403
 _ADVICE: Final = (
     "two schedulers of the same pods overcommit nodes. To compare with it, give --shadow; to take its place, give "
-    "--replace; to run beside it, give a --config with another schedulerName"
+    "--replace (in Python, SchedulerOptions(replaces=True)); to run beside it, give a configuration with another "
+    "schedulerName"
 )
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 Sink = Callable[[list[WatchEvent]], None]

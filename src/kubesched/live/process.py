@@ -22,7 +22,7 @@ from kubesched.cluster import (
     check_server,
     find_access,
 )
-from kubesched.errors import ClusterError
+from kubesched.errors import ClusterError, ConfigError
 from kubesched.extender.client import ExtenderCaller
 from kubesched.framework import Framework, Services
 from kubesched.live.attempt_log import AttemptLog
@@ -37,9 +37,9 @@ from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
-from kubesched.setup import Setup
+from kubesched.setup import Setup, readers_of
 
-__all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
+__all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving", "with_kubeconfig"]
 
 _FINISH_SECONDS: Final = 5.0
 _TRIM_SECONDS: Final = 60.0
@@ -60,7 +60,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         in_cluster: the one that this pod runs in.
         tie_break: which of equally good nodes is taken.
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
-        endpoints: HTTPS for health and metrics; None serves nothing.
+        endpoints: HTTPS for health and metrics, by default on the port 10259 of 127.0.0.1; None serves nothing.
         dry_run: decide and log, and write nothing; takes no part in the election.
         replaces: serve default-scheduler although another scheduler does, which this one is to replace.
     """
@@ -71,7 +71,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
     in_cluster: bool = False
     tie_break: TieBreak = TieBreak.UPSTREAM
     max_in_unschedulable: float = 300.0
-    endpoints: EndpointOptions | None = None
+    endpoints: EndpointOptions | None = EndpointOptions()
     dry_run: bool = False
     replaces: bool = False
 
@@ -115,7 +115,9 @@ async def run_scheduler(
         metrics = SchedulerMetrics(client.timing.monotonic, on_ran=traces.ran if traces else None)
         observers = Observers(metrics, AttemptLog(), *([traces] if traces else []))
         calls = ExtenderCaller(setup.configuration.extenders, observers.called)
-        plugin_requests = PluginRequests(for_plugins, "a dry run writes nothing" if options.dry_run else "")
+        plugin_requests = PluginRequests(
+            for_plugins, (lambda: "a dry run writes nothing") if options.dry_run else election.why_plugins_wait
+        )
         live = LiveScheduler(
             setup,
             DryRunWriter
@@ -131,7 +133,13 @@ async def run_scheduler(
             services=Services(client=plugin_requests, metrics_of=metrics.plugins.of),
         )
         other = _other_scheduler(setup, options, client, live)
-        watch = ClusterWatch(client, other or live.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
+        watch = ClusterWatch(
+            client,
+            other or live.feed,
+            kinds=setup.watched_kinds,
+            wants_raw=setup.raw_kinds,
+            readers=readers_of(setup.profiles),
+        )
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             try:
@@ -145,6 +153,24 @@ async def run_scheduler(
             await briefly(recorder.finish(), "writing the last events")
         if traces:
             await asyncio.to_thread(traces.shutdown)
+
+
+def with_kubeconfig(options: SchedulerOptions, setup: Setup) -> SchedulerOptions:
+    """The options with the kubeconfig that the configuration names, where they name none.
+
+    Raises:
+        ConfigError: that file cannot be used.
+    """
+    path = setup.configuration.client_connection.kubeconfig
+    if options.kubeconfig or not path:
+        return options
+    options = msgspec.structs.replace(options, kubeconfig=path)
+    try:
+        access_of(options)
+    except ConfigError as error:
+        advice = "--kubeconfig, in Python SchedulerOptions.kubeconfig, takes its place"
+        raise ConfigError(f"{error}\n  the configuration names it as clientConnection.kubeconfig; {advice}") from error
+    return options
 
 
 def access_of(options: SchedulerOptions, kubeconfig: str = "") -> Access:
@@ -309,7 +335,7 @@ async def _lead(
 
 
 async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framework]) -> None:
-    """Wait until everything that exists is known, pass it on, and start the plugins.
+    """Wait until everything that exists is known, load it, start the plugins, and pass on the pods that wait.
 
     Raises:
         PluginError: a plugin did not start.
@@ -317,6 +343,7 @@ async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framew
     await _until_synced(watch)
     feed.hand_over()
     await start_plugins(frameworks)
+    feed.release()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)

@@ -16,7 +16,7 @@ For this the last changes are kept. Each is undone on the live state and done ag
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import Final
@@ -101,7 +101,8 @@ class Shadow:
         services: what else plugins get than the clock and the nominated pods.
 
     Attributes:
-        feed: the sink for the watch; `feed.hand_over()` when everything that exists has been shown.
+        feed: the sink for the watch; `feed.hand_over()` when everything that exists has been shown, and
+            `feed.release()` when the plugins have started.
         frameworks: by scheduler name.
     """
 
@@ -115,7 +116,7 @@ class Shadow:
         services: Services | None = None,
     ) -> None:
         self.cluster_state = ClusterState()
-        self.feed = Feed(self._load, self._apply)
+        self.feed = Feed(partial(load_cluster, self.cluster_state), self._apply)
         self._report = report
         self._took = took
         self._clock = clock
@@ -154,11 +155,6 @@ class Shadow:
             self._look_again(float("inf"))
 
     # --- events in ---
-
-    def _load(self, objects: Iterable[KubeObject]) -> None:
-        for pod in load_cluster(self.cluster_state, objects):
-            self._apply(WatchEvent(EventType.ADDED, "Pod", pod))
-        self._changes.clear()
 
     def _apply(self, event: WatchEvent) -> None:
         self._number += 1

@@ -19,7 +19,7 @@ from kubesched.live.shadow_report import ShadowReport
 from kubesched.metrics import PodResources, ShadowMetrics
 from kubesched.scheduler import stop_plugins
 from kubesched.serving import Registry, new_registry
-from kubesched.setup import Setup
+from kubesched.setup import Setup, readers_of
 
 __all__ = ["run_shadow"]
 
@@ -53,13 +53,15 @@ async def run_shadow(
     rate = setup.configuration.client_connection
     async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
         services = Services(
-            client=PluginRequests(client, "shadow mode writes nothing"),
+            client=PluginRequests(client, lambda: "shadow mode writes nothing"),
             metrics_of=metrics.plugins.of,
             record_event=logged_plugin_events(client.timing.monotonic).record,
         )
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took, services=services)
         raw_kinds = _without_extenders(setup).raw_kinds
-        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds, wants_raw=raw_kinds)
+        watch = ClusterWatch(
+            client, shadow.feed, kinds=setup.watched_kinds, wants_raw=raw_kinds, readers=readers_of(setup.profiles)
+        )
         page, resources = new_registry(), Registry()
         page.register(metrics)
         resources.register(PodResources(shadow.cluster_state, None))

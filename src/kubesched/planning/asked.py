@@ -8,7 +8,15 @@ from typing import IO, Final, TypeGuard, cast
 
 import msgspec
 
-from kubesched.admission import Scaled, UpdateStrategy, byte_notes, huge_page_faults, known_resources, quantity_faults
+from kubesched.admission import (
+    Scaled,
+    UpdateStrategy,
+    WithoutPods,
+    byte_notes,
+    huge_page_faults,
+    known_resources,
+    quantity_faults,
+)
 from kubesched.api import (
     KubeObject,
     LimitRange,
@@ -46,15 +54,17 @@ class Asked:
     """New pods, and the objects that come with them.
 
     Args:
-        cluster: the objects that are there already.
+        cluster: the objects that are there already, as the manifests change them.
         new: what is added to it.
         notes: what a user should know about the manifests.
         strategies: how each workload replaces its pods, where its manifest has that.
-        without_pods: why parts of the manifests have no pods, one sentence each.
+        without_pods: workloads of the manifests that have no pods.
+        left_out: what else the manifests have, one sentence each.
         scaled: the workloads whose replicas an autoscaler sets.
     Raises:
-        InputError: there are no new pods.
+        InputError: there are no new pods, and no workload that is known to have none now.
     Attributes:
+        cluster, without_pods: as given.
         pods: the new pods.
         workloads: whom they belong to; a pod without a controller stands for itself.
         existing: those of them that have pods in the cluster already, with these pods.
@@ -66,19 +76,23 @@ class Asked:
         new: Iterable[KubeObject],
         notes: Sequence[str] = (),
         strategies: Mapping[Workload, UpdateStrategy] = _NO_STRATEGIES,
-        without_pods: Sequence[str] = (),
+        without_pods: Sequence[WithoutPods] = (),
         scaled: Sequence[Scaled] = (),
+        left_out: Sequence[str] = (),
     ) -> None:
-        self._cluster = cluster
+        self.cluster = cluster
         self._new = list(new)
         self._replica_sets = {one.key: one for one in self._new if isinstance(one, ReplicaSet)}
         self.notes = tuple(notes)
         self._scaled = tuple(scaled)
         self.strategies = strategies
         self.pods = [one for one in self._new if isinstance(one, Pod)]
-        if not self.pods:
-            found = "; ".join(without_pods) or "found neither a Pod nor a workload with replicas"
-            raise InputError(f"the manifests have no pods: {found}")
+        self.without_pods = tuple(without_pods)
+        if not self.pods and not any(one.is_read for one in self.without_pods):
+            found = "; ".join(map(str, self.without_pods)) or "; ".join(left_out)
+            raise InputError(
+                f"the manifests have no pods: {found or 'found neither a Pod nor a workload with replicas'}"
+            )
         self.workloads = list(dict.fromkeys(map(self._workload_of, self.pods)))
         present = workloads(cluster)
         by_key = {one.key: one for one in cluster if isinstance(one, Pod)}
@@ -114,11 +128,15 @@ class Asked:
         Raises:
             InputError: there is no such workload, or several namespaces have it.
         """
-        chosen = find_workload(self.workloads, workload, "the manifests have", f"found: {self._listed()}")
+        asleep = {Workload(*_parts(one.workload)): one for one in self.without_pods if one.is_read}
+        everything = [*self.workloads, *asleep]
+        chosen = find_workload(everything, workload, "the manifests have", f"found: {_listed(everything)}")
         kept = [one for one in self._new if not isinstance(one, Pod) or self._workload_of(one) == chosen]
-        n = len(self.workloads) - 1
+        n = len(self.workloads) - (chosen not in asleep)
         left_out = [f"{n} other workload{' of the manifests is' if n == 1 else 's of the manifests are'} left out"]
-        return Asked(self._cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies, (), self._scaled)
+        notes = [*self.notes, *(left_out if n else [])]
+        without = (asleep[chosen],) if chosen in asleep else ()
+        return Asked(self.cluster, kept, notes, self.strategies, without, self._scaled)
 
     def found_several(self, only: str) -> str:
         """Which workloads were found, and the choice of one that has replicas; empty for a single workload.
@@ -128,13 +146,11 @@ class Asked:
         """
         if len(self.workloads) == 1:
             return ""
+        if not self.workloads:
+            return f"the manifests have no pods: {'; '.join(map(str, self.without_pods))}"
         chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), None)
         choice = f"choose one, such as {only.format(_named(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
-        return f"found {len(self.workloads)}: {self._listed()}; {choice}"
-
-    def _listed(self) -> str:
-        named = [_named(one) for one in self.workloads[:_MAX_NAMED]]
-        return ", ".join([*named, "..."] if len(self.workloads) > _MAX_NAMED else named)
+        return f"found {len(self.workloads)}: {_listed(self.workloads)}; {choice}"
 
     def beside_existing(self) -> "Asked":
         """The pods that are added where the existing ones stay.
@@ -149,7 +165,7 @@ class Asked:
         kept = [one for one in self._new if not (isinstance(one, Pod) and one.key in taken)]
         if not any(isinstance(one, Pod) for one in kept):
             raise InputError(f"{self.workloads[0]} has all of these pods already; there is nothing to add")
-        added = Asked(self._cluster, kept, self.notes, self.strategies, (), self._scaled)
+        added = Asked(self.cluster, kept, self.notes, self.strategies, (), self._scaled)
         added.existing = {}
         return added
 
@@ -176,7 +192,16 @@ class Asked:
         if n < len(self.pods):
             dropped = {pod.key for pod in self.pods[n:]}
             return [one for one in self._new if not (isinstance(one, Pod) and one.key in dropped)]
-        return self._new + pods_to_add(workload, self.pods, n, [*self._cluster, *self._new])
+        return self._new + pods_to_add(workload, self.pods, n, [*self.cluster, *self._new])
+
+    def check_number(self, n: int | None, *, is_search: bool) -> None:
+        """Check that the number of pods can be changed, if it is; arguments as for `notes_on`.
+
+        Raises:
+            InputError: as from `objects`.
+        """
+        if n is not None or is_search:
+            self.only_workload()
 
     def only_workload(self) -> Workload:
         """The one workload or pod whose number can be changed.
@@ -192,21 +217,35 @@ class Asked:
         return workload
 
 
-def asked_of(pods: PodsLike, cluster: Sequence[KubeObject]) -> Asked:
+def asked_of(pods: PodsLike, cluster: Sequence[KubeObject], *, may_wake: bool = False) -> Asked:
     """What is asked, admitted to a cluster.
 
+    Args:
+        may_wake: as for `admit_manifests`.
     Raises:
         InputError: a manifest cannot be read, is not valid, or has no pods; or a quantity is not valid.
     """
     if isinstance(pods, Mapping):
         return _of_requests(pods, cluster)
     if isinstance(pods, str | PathLike) or _is_stream(pods):
-        return _of_manifests([pods], cluster)
+        return _of_manifests([pods], cluster, may_wake=may_wake)
     given = list(pods)
     objects = [one for one in given if isinstance(one, KubeObject)]
     if len(objects) == len(given):
         return Asked(cluster, objects)
-    return _of_manifests(cast(list[Manifest], given), cluster)
+    return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake)
+
+
+def _parts(workload: str) -> tuple[str, str, str]:
+    """Kind, namespace and name of `Kind namespace/name`."""
+    kind, _, key = workload.partition(" ")
+    namespace, _, name = key.partition("/")
+    return kind, namespace, name
+
+
+def _listed(workloads: Sequence[Workload]) -> str:
+    named = [_named(one) for one in workloads[:_MAX_NAMED]]
+    return ", ".join([*named, "..."] if len(workloads) > _MAX_NAMED else named)
 
 
 def _named(workload: Workload) -> str:
@@ -218,10 +257,11 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
     return hasattr(pods, "read")
 
 
-def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject]) -> Asked:
-    new = admit_manifests(_without_pods(cluster), manifests)
+def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject], *, may_wake: bool) -> Asked:
+    new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
-    return Asked(cluster, new.objects, new.notes, strategies, new.without_pods, new.scaled)
+    there, without = new.applied_to(cluster), new.without_pods
+    return Asked(there, new.objects, new.notes, strategies, without, new.scaled, new.left_out)
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:

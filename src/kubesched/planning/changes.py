@@ -3,12 +3,12 @@
 Each function takes the objects of a cluster and returns a new list; the objects that do not change are the same ones.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission import fresh_pod, is_bound_to_node, may_run_daemon
+from kubesched.admission import Autoscalers, fresh_pod, is_bound_to_node, may_run_daemon
 from kubesched.api import (
     CSINode,
     KubeObject,
@@ -32,6 +32,7 @@ __all__ = [
     "nodes_matching",
     "nodes_named",
     "note_on_model",
+    "note_on_scale",
     "scaled",
     "uncordoned",
     "with_nodes_like",
@@ -193,15 +194,43 @@ def scaled(objects: Iterable[KubeObject], workload: str, n: int) -> list[KubeObj
     known = list(objects)
     if n < 0:
         raise InputError(f"{workload}: found {n} replicas; expected 0 or more")
-    alone = (one for one in known if isinstance(one, Pod) and one.metadata.controller is None and not one.is_finished)
-    by_workload = workloads(known) | {Workload.alone(pod): [pod] for pod in alone}
-    chosen = find_workload(by_workload, workload)
+    chosen, pods = _workload_named(known, workload)
     if chosen.kind == "DaemonSet":
         raise InputError(f"{chosen} has one pod on each node and no replicas; add nodes instead")
-    pods = by_workload[chosen]
     leaving = {(kind_of(one), one.key) for one in pods_to_remove(chosen, pods, n)}
     kept = [one for one in known if (kind_of(one), one.key) not in leaving]
     return kept + pods_to_add(chosen, pods, n, known)
+
+
+def note_on_scale(objects: Iterable[KubeObject], workload: str, n: int) -> str:
+    """What an autoscaler would do to a workload that has `n` pods; empty if it would leave it alone.
+
+    Raises:
+        InputError: there is no such workload.
+    """
+    known = list(objects)
+    chosen, _ = _workload_named(known, workload)
+    autoscalers = Autoscalers()
+    autoscalers.know(known)
+    scale = autoscalers.scale_of(chosen.kind, chosen.namespace, chosen.name)
+    kept = n if scale is None else scale.of(n)
+    if scale is None or kept == n:
+        return ""
+    bounds = f"minReplicas {scale.least} to maxReplicas {scale.most}"
+    pods = f"{n:,} pod{'' if n == 1 else 's'}"
+    return f"{chosen} would not keep {pods}: {scale.by} sets it to {kept:,} ({bounds}); here it has {n:,}"
+
+
+def _workload_named(known: Sequence[KubeObject], text: str) -> tuple[Workload, list[Pod]]:
+    """A workload, or a pod that no controller made, with its pods.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    alone = (one for one in known if isinstance(one, Pod) and one.metadata.controller is None and not one.is_finished)
+    by_workload = workloads(known) | {Workload.alone(pod): [pod] for pod in alone}
+    chosen = find_workload(by_workload, text)
+    return chosen, by_workload[chosen]
 
 
 def _node_of(one: KubeObject) -> str:

@@ -10,7 +10,7 @@ from kubesched.api import KubeObject, Pod
 from kubesched.planning.runs import has_place
 from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.reports import Level, Page, Paragraph, Part
-from kubesched.simulator import Report
+from kubesched.simulator import Placement, PodState, Report
 
 __all__ = ["Difference", "new_pods", "simulated", "with_difference"]
 
@@ -30,7 +30,9 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
         new: pods that are pending only because of the change: re-created or added ones.
         new_placed: how many of them would be placed.
         not_created: those of them that their StatefulSets would not create, because a pod before them has no node.
-        pending, pending_before: pods that would stay pending, with and without the change.
+        pending, pending_before: pods that would stay pending, with and without the change. Those that kubesched cannot
+            decide about are not among them, nor among `displaced` and `relieved`.
+        undecided, undecided_before: pods that kubesched cannot decide about, with and without the change.
         evicted, evicted_before: victims of preemption, with and without the change.
         displaced: pods that would be placed without the change, and would stay pending with it.
         relieved: pods that would stay pending without the change, and not with it.
@@ -46,6 +48,8 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     not_created: tuple[str, ...]
     pending: int
     pending_before: int
+    undecided: int
+    undecided_before: int
     evicted: int
     evicted_before: int
     displaced: tuple[str, ...]
@@ -100,8 +104,9 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
     known = {one.pod for one in before.placements}
     new = [one for one in after.placements if one.pod not in known]
     placed = [{one.pod for one in report.placements if has_place(one)} for report in (before, after)]
-    left = [[one.pod for one in report.placements if one.is_left_pending] for report in (before, after)]
-    still = set(left[1])
+    left = [[one.pod for one in report.placements if _stays_pending(one)] for report in (before, after)]
+    unknown = [{one.pod for one in report.placements if _is_undecided(one)} for report in (before, after)]
+    still = {*left[1], *unknown[1]}
     counted = Difference(
         text="",
         assumed=changed.assumed,
@@ -111,6 +116,8 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
         not_created=tuple(one.pod for one in after.placements if one.is_not_created),
         pending=len(left[1]),
         pending_before=len(left[0]),
+        undecided=len(unknown[1]),
+        undecided_before=len(unknown[0]),
         evicted=len(after.removed),
         evicted_before=len(before.removed),
         displaced=tuple(pod for pod in left[1] if pod in placed[0]),
@@ -121,6 +128,14 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
     return msgspec.structs.replace(counted, text=f"If {', and '.join(changed.assumed)}: {'; '.join(_words(counted))}.")
 
 
+def _is_undecided(placement: Placement) -> bool:
+    return placement.state is PodState.NOT_DECIDED
+
+
+def _stays_pending(placement: Placement) -> bool:
+    return placement.is_left_pending and not _is_undecided(placement)
+
+
 def _words(found: Difference) -> Iterator[str]:
     if found.new:
         rest = f", {len(found.not_created):,} would not be created" if found.not_created else ""
@@ -129,14 +144,18 @@ def _words(found: Difference) -> Iterator[str]:
         yield f"{_pods(len(found.lost))} would be lost"
     if found.may_be_lost:
         yield f"{_pods(len(found.may_be_lost))} may be lost"
-    n, before = found.pending, found.pending_before
-    if not n and found.not_created:
-        return
-    compared = f"{_more(n, before)} than" if n != before else "as many as"
-    compared = compared if n else f"against {before:,}"
-    yield f"{_pods(n)} would stay pending" + (f", {compared} without this change" if n or before else "")
+    if found.pending or not found.not_created:
+        yield f"{_pods(found.pending)} would stay pending{_compared(found.pending, found.pending_before)}"
+    if found.undecided or found.undecided_before:
+        yield f"{_pods(found.undecided)} cannot be decided{_compared(found.undecided, found.undecided_before)}"
     if found.evicted != found.evicted_before:
         yield f"{_pods(found.evicted)} would be evicted, {_more(found.evicted, found.evicted_before)}"
+
+
+def _compared(n: int, before: int) -> str:
+    compared = f"{_more(n, before)} than" if n != before else "as many as"
+    compared = compared if n else f"against {before:,}"
+    return f", {compared} without this change" if n or before else ""
 
 
 def _pods(n: int) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from kubesched.admission import WithoutPods
 from kubesched.api import KubeObject, Node, objects_of
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
@@ -67,6 +68,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         rollouts: how existing workloads were replaced.
         n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests and the model of new nodes.
+        without_pods: the workloads of the manifests that have no pods; the notes have the sentences on them.
         taken_at: when the snapshot was taken, if that is known.
 
     Example:
@@ -87,6 +89,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     rollouts: tuple[Rollout, ...] = ()
     n_written: int = 0
     notes: tuple[str, ...] = ()
+    without_pods: tuple[WithoutPods, ...] = ()
     taken_at: datetime | None = None
 
     @property
@@ -158,7 +161,8 @@ def fit(
         snapshot: the cluster, as load_snapshot gives it.
         pods: a manifest or several (files, `-`, open streams), the requests of one pod, or objects with new pods.
         configuration, plugins, plugin_args, tie_break, seed: as for Simulator.
-        replicas: how many pods instead of the number in the manifest, which has one workload then.
+        replicas: how many pods instead of the number in the manifest, which has one workload then. If it is suspended
+            or has 0 replicas, its pods are tried as if it were resumed.
         maximum: ask for the largest number that fits. That many fit, and one more does not.
         nodes_like: ask for the fewest new nodes of this shape with which all pods fit: the name of a node, a file with
             a Node, or a Node. That many are enough, and one less is not.
@@ -176,7 +180,7 @@ def fit(
         print(answer.n_fit, answer.first_left.message)
     """
     objects = objects_of(snapshot)
-    asked = asked_of(pods, objects)
+    asked = asked_of(pods, objects, may_wake=replicas is not None or maximum)
     asked = asked.only(only) if only else asked
     runs = Runs(configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
     answer = fit_asked(
@@ -207,14 +211,14 @@ def fit_asked(
     rollout: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
-    """The answer for pods that are admitted already; arguments as for `fit`."""
+    """The answer for pods that are admitted to the snapshot already; arguments as for `fit`."""
     _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
     asked = _resolved(asked, add=add, rollout=rollout)
     if rollout and (maximum or (nodes_like and n_nodes is None)):
         raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
     rollouts: tuple[Rollout, ...] = ()
-    before = cluster = list(snapshot)
+    before = cluster = list(asked.cluster)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
     on_model = note_on_model(model) if isinstance(model, Node) else ""
     next_left: Placement | None = None
@@ -223,6 +227,9 @@ def fit_asked(
         cluster = with_nodes_like(before, model, n_nodes)
     if rollout and asked.existing:
         new, report, rollouts = roll_out(cluster, asked, replicas, runs, progress)
+    elif not asked.pods:
+        asked.check_number(replicas, is_search=maximum)
+        new, report = [], runs.run(cluster, progress).report
     elif maximum:
         new, report, next_left = most_that_fit(cluster, asked, runs, progress)
     elif isinstance(model, Node) and n_nodes is None:
@@ -246,6 +253,7 @@ def fit_asked(
         rollouts=rollouts,
         n_written=len(asked.pods),
         notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *filter(None, [on_model])),
+        without_pods=asked.without_pods,
         taken_at=getattr(snapshot, "taken_at", None),
     )
 

@@ -83,7 +83,7 @@ def fit_page(
         parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
     return Page(
         "fit",
-        Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit and answer.is_known else Level.BAD),
+        Paragraph(_verdict(answer), _level(answer)),
         tuple(parts),
         limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
         next_command=_following(answer, explain, again, replicas) if answer.is_known else "",
@@ -107,8 +107,17 @@ def _is_apart(placement: Placement) -> bool:
     return placement.state in _NO_ANSWER or placement.is_not_created
 
 
+def _level(answer: Fit) -> Level:
+    if not answer.placements and answer.without_pods:
+        return Level.PLAIN
+    return Level.GOOD if answer.all_fit and answer.n_fit and answer.is_known else Level.BAD
+
+
 def _verdict(answer: Fit) -> str:
     first = answer.first_left
+    if not answer.placements and answer.without_pods and first is None:
+        named = "; ".join(f"{one.workload} {one.why}" for one in answer.without_pods)
+        return f"The manifests have no pod to place: {named}."
     if answer.undecided:
         return f"{_unknown(answer)}: {answer.undecided[0]}."
     if answer.is_maximum:
@@ -177,7 +186,7 @@ def _following(answer: Fit, explain: str, again: str, replicas: int | None) -> s
 
 def _next(answer: Fit, again: str, replicas: int | None) -> str:
     """The command that asks how many would fit, or about more nodes like the one that took most pods."""
-    if not again or answer.nodes_like:
+    if not again or answer.nodes_like or not (answer.placements or answer.is_maximum):
         return ""
     if not answer.is_maximum and answer.all_fit:
         has_number = len(answer.workloads) <= 1 and not any(one.startswith("DaemonSet ") for one in answer.workloads)
@@ -318,6 +327,7 @@ def _each_pod(answer: Fit) -> Table:
     rows: list[Row] = [
         [one.pod, one.owner, *((one.node, "") if has_place(one) else ("", why(one)))] for one in answer.placements
     ]
+    rows += [["", one.workload, "", f"no pod is added: it {one.why}"] for one in answer.without_pods]
     return Table("pods", "Every new pod", columns, rows, is_wide=True)
 
 
@@ -350,6 +360,8 @@ def _document(answer: Fit) -> dict[str, Any]:
         "obstacle": answer.obstacle,
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": whole["victims"],
+        "withoutPods": [{"workload": one.workload, "why": one.why} for one in answer.without_pods],
+        "notes": list(answer.notes),
         "faults": list(answer.report.faults),
         "undecided": list(answer.undecided),
         "nodes": whole["nodes"],
@@ -357,13 +369,15 @@ def _document(answer: Fit) -> dict[str, Any]:
 
 
 def _checks(answer: Fit) -> Iterable[Check]:
-    """Each new pod, each of several workloads, and each rollout; if no pod fits at all, the first pod."""
+    """Each new pod, each of several workloads, what has no pods, each rollout; if no pod fits at all, the first pod."""
     tried = answer.placements or ([answer.next_left] if answer.next_left is not None else [])
     for one in tried:
         yield Check(*_key(one), "" if has_place(one) else why(one))
     for whole in answer.by_workload if _has_several(answer) else ():
         lacks = f"{whole.n_fit:,} of {whole.n_asked:,} would fit: {' '.join(_reasons(whole))}"
         yield Check(*_named(whole.workload), lacks if whole.n_fit < whole.n_asked else "")
+    for one_without in answer.without_pods:
+        yield Check(*_named(one_without.workload), skipped=f"no pod is added: it {one_without.why}")
     for rollout in answer.rollouts:
         namespace, name = _named(rollout.workload)
         stops = rollout.n_old_left and not answer.undecided

@@ -15,6 +15,7 @@ from kubesched.planning.changes import (
     nodes_matching,
     nodes_named,
     note_on_model,
+    note_on_scale,
     scaled,
     uncordoned,
     with_nodes_like,
@@ -106,6 +107,7 @@ class WhatIf(msgspec.Struct, frozen=True):
             lost = evictions.lost()
             notes += _loss_notes(lost, names, n_back)
         for workload, n in self.scale.items():
+            notes += filter(None, [note_on_scale(known, workload, n)])
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {_count(n, 'pod')}")
         return Changed(known, notes, tuple(assumed), tuple(lost.get(False, ())), tuple(lost.get(None, ())))

@@ -16,6 +16,8 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 def as_junit(page: Page) -> str:
     """One suite for each group of checks, in order of first appearance; a check that does not hold is a failure.
 
+    A check that is not made is skipped.
+
     If plugins failed, the last suite has one case, which is an error.
     """
     suites: dict[str, list[Check]] = {}
@@ -36,11 +38,15 @@ def as_junit(page: Page) -> str:
 
 def _attributes(name: str, checks: Sequence[Check], n_errors: int = 0) -> str:
     n_failures = sum(bool(check.failure) for check in checks)
-    return f'name={_quoted(name)} tests="{len(checks) + n_errors}" failures="{n_failures}" errors="{n_errors}"'
+    n_skipped = sum(bool(check.skipped) for check in checks)
+    counts = f'tests="{len(checks) + n_errors}" failures="{n_failures}" errors="{n_errors}"'
+    return f"name={_quoted(name)} {counts}" + (f' skipped="{n_skipped}"' if n_skipped else "")
 
 
 def _case(suite: str, check: Check) -> str:
     opened = f"    <testcase classname={_quoted(suite)} name={_quoted(check.name)}"
+    if check.skipped:
+        return f"{opened}><skipped message={_quoted(check.skipped)}/></testcase>"
     if not check.failure:
         return f"{opened}/>"
     return f"{opened}>{_problem('failure', check.failure)}</testcase>"

@@ -125,11 +125,13 @@ class Check(msgspec.Struct, frozen=True):
     Attributes:
         group: what it is about, such as a namespace.
         failure: why it does not hold; empty where it does.
+        skipped: why it is not checked; empty where it is.
     """
 
     group: str
     name: str
     failure: str = ""
+    skipped: str = ""
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -106,6 +106,7 @@ class Scheduler:
         self._unconfirmed = Unconfirmed()
         self._now = services.clock.monotonic
         self._emit = emit
+        self._without_reason: set[str] = set()  # plugins that the log has named
         self.extenders = Extenders(extenders, services.logger)
         self.cycle = SchedulingCycle(tie_break, services.rng, self.extenders or None)
         nominator = Nominator(self._find_pod)
@@ -397,6 +398,7 @@ class Scheduler:
 
     def _failed(self, queued: QueuedPodInfo, decision: Decision) -> None:
         """Return the pod to the queue, and report why it was not placed."""
+        self._log_missing_reasons(decision)
         queued.unschedulable_plugins.update(decision.unschedulable_plugins)
         queued.pending_plugins.update(decision.pending_plugins)
         if self._still_waits(queued):
@@ -404,3 +406,17 @@ class Scheduler:
             self.queue.nominator.add(queued, decision.nominated_node_name)
         for action in failure_actions(decision, self._find_pod(decision.pod) or decision.pod):
             self._emit(action)
+
+    def _log_missing_reasons(self, decision: Decision) -> None:
+        """Log once which plugin rejects without a reason: the message of the pod says nothing about it."""
+        for status in (decision.outcome.status, *(status for status, _ in decision.rejections)):
+            name = status.plugin
+            if status.is_rejected and name and not any(status.reasons) and name not in self._without_reason:
+                self._without_reason.add(name)
+                logger = self.frameworks[decision.pod.scheduler_name].handle.logger
+                logger.warning(
+                    "plugin %s rejects without a reason, for example pod %s; give one that users can search for: "
+                    'Status.unschedulable("node(s) had no license")',
+                    name,
+                    decision.pod.key,
+                )

@@ -82,7 +82,8 @@ def _temporary_folder() -> TemporaryDirectory[str]:
     except OSError as error:
         raise InputError(
             f"no folder for the server's certificate ({error.strerror}); give --tls-cert-file and "
-            "--tls-private-key-file, or --cert-dir with a folder that this process can write to"
+            "--tls-private-key-file, or --cert-dir with a folder that this process can write to; in Python, give "
+            "certificate and key, or certificate_folder, of EndpointOptions"
         ) from error
 
 

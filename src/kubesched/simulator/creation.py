@@ -22,7 +22,7 @@ class Creation:
     def __init__(self, pending: Sequence[Pod], new: Set[str], objects: ObjectStore) -> None:
         self._objects = objects
         self._ordered = OrderedCreation(pending, new, objects)
-        kinds = ("LimitRange", "ResourceQuota", "RuntimeClass")
+        kinds = ("LimitRange", "Namespace", "PriorityClass", "ResourceQuota", "RuntimeClass")
         self._policies: list[KubeObject] = [one for kind in kinds for one in objects.list(kind)]
         self._at_first = self._existing(pending) if self._policies else []
         self._refusals: Refusals | None = None

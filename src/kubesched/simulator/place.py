@@ -127,8 +127,10 @@ def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
         failed = Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message, owner=owner)
         failed.diagnosis = placed.diagnosis if placed.diagnosis != message else ""
         return failed
-    state = PodState.NOT_DECIDED if placed.is_undecided else PodState.UNSCHEDULABLE
-    waiting = Placement(pod.key, placed.profile, state, "", 1, "Unschedulable", message)
+    if placed.is_undecided:
+        why = placed.diagnosis
+        return Placement(pod.key, placed.profile, PodState.NOT_DECIDED, "", 1, message=why, owner=owner, diagnosis=why)
+    waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
     waiting.owner, waiting.diagnosis = owner, placed.diagnosis
     for outcome in placed.preemption:
         waiting.nominated_node, waiting.victims = outcome.node, outcome.victims

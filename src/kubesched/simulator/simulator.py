@@ -422,6 +422,8 @@ class Simulator:
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name
+            if placement.state is PodState.NOT_DECIDED:  # kube-scheduler's words would say that no node fits
+                placement.reason, placement.message = "", placement.diagnosis
             if placement.state is PodState.UNSCHEDULABLE:
                 placement.leaving = self._leaving.get(pod.uid, ())
         return placement

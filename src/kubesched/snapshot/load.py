@@ -1,15 +1,16 @@
 """load_snapshot, admit_manifests and read_pod: read files and manifests into the objects of a cluster."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubesched.admission import Admission, Key, PriorityClasses, Scaled, UpdateStrategy, key_of
-from kubesched.api import KubeObject, Pod
+from kubesched.admission import Admission, Key, PriorityClasses, Scaled, UpdateStrategy, WithoutPods, changed_in, key_of
+from kubesched.api import KINDS, KubeObject, Pod
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.files import Files
-from kubesched.snapshot.items import fault_of, items_of
+from kubesched.snapshot.items import Item, fault_of, items_of
 from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
@@ -75,8 +76,8 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
     if manifest_files:
         admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
         files = Files(are_manifests=True)
-        _admit(manifest_files, files, admission)
-        objects += admission.objects
+        _admit(_read(manifest_files, files), admission)
+        objects = [*admission.applied_to(objects), *admission.objects]
         notes += [*files.notes, *admission.notes, *_notes_on(admission)]
     return ClusterObjects(
         objects=tuple(objects),
@@ -106,7 +107,7 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     """
     (file, *others) = find_sources([source])
     admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
-    _admit([file], Files(are_manifests=True), admission)
+    _admit(_read([file], Files(are_manifests=True)), admission)
     pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
         raise InputError(f"{file.label}: found {len(pods)} pods; expected a file with one Pod")
@@ -121,19 +122,32 @@ class AdmittedObjects(msgspec.Struct, frozen=True):
         notes: what the user should know about the manifests, one sentence each.
         strategies: how each workload replaces its pods, where its manifest has that.
         scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
-        without_pods: why those of the objects that may have pods add none, one sentence each.
+        without_pods: what may have pods and adds none; the notes have the sentences on it.
+        left_out: what was left out because kubesched does not read it, one sentence each; the notes have them too.
+        changed: the objects of the cluster that the manifests change, as they are then.
     """
 
     objects: tuple[KubeObject, ...]
     notes: tuple[str, ...] = ()
     strategies: dict[Key, UpdateStrategy] = {}
-    without_pods: tuple[str, ...] = ()
+    without_pods: tuple[WithoutPods, ...] = ()
+    left_out: tuple[str, ...] = ()
     scaled: tuple[Scaled, ...] = ()
+    changed: dict[Key, KubeObject] = {}
+
+    def applied_to(self, cluster: Iterable[KubeObject]) -> list[KubeObject]:
+        """A cluster with the objects that the manifests change, and without those that they add."""
+        return changed_in(cluster, self.changed)
 
 
-def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> AdmittedObjects:
+def admit_manifests(
+    cluster: Iterable[KubeObject], manifests: Iterable[SourceLike], *, may_wake: bool = False
+) -> AdmittedObjects:
     """Read manifests that `load_snapshot` would add to a cluster.
 
+    Args:
+        may_wake: if the manifests add no pod, add those of workloads that are suspended or have 0 replicas, as if they
+            were resumed.
     Returns: what they add, without the cluster; of a workload that runs already only what its controller would add.
     Raises:
         InputError: a manifest cannot be read, or is not valid.
@@ -144,20 +158,44 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
         print(new.objects[-1].key)
     """
     known = list(cluster)
-    admission = Admission(known, {key_of(one): "the cluster" for one in known})
+    places: dict[Key, object] = {key_of(one): "the cluster" for one in known}
+    admission = Admission(known, places)
     files = Files(are_manifests=True)
-    _admit(find_sources(manifests), files, admission)
-    notes = (*files.notes, *admission.notes, *_notes_on(admission))
-    why = admission.without_pods or left_out_sentences(admission.left_out, source="the manifests")
-    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies, tuple(why), tuple(admission.scaled))
+    items = _read(find_sources(manifests), files)
+    _admit(items, admission)
+    asleep = list(map(str, admission.without_pods))
+    if may_wake and asleep and not _has_pods(admission):
+        admission = Admission(known, places, are_awake=True)
+        _admit(items, admission)
+        still = set(map(str, admission.without_pods))
+        admission.notes += [f"{one}; its pods are tried as if it were resumed" for one in asleep if one not in still]
+    left_out = tuple(left_out_sentences(admission.left_out, source="the manifests"))
+    return AdmittedObjects(
+        tuple(admission.objects),
+        (*files.notes, *admission.notes, *_notes_on(admission)),
+        admission.strategies,
+        tuple(admission.without_pods),
+        left_out,
+        tuple(admission.scaled),
+        admission.changed,
+    )
 
 
-def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:
-    """Admit what files of manifests hold, in the order of the files as far as pods do not need the rest first."""
+def _has_pods(admission: Admission) -> bool:
+    return any(isinstance(known, Pod) for known in admission.objects)
+
+
+def _read(sources: Iterable[Source], files: Files) -> list[Item]:
+    """What files of manifests hold, in their order."""
     items = [item for source in sources for label, one in files.documents(source) for item in items_of(one, label)]
     for bad in items:
         if bad.fault is not None:
             raise fault_of(bad, bad.fault) from bad.fault
+    return items
+
+
+def _admit(items: Iterable[Item], admission: Admission) -> None:
+    """Admit what manifests hold, in their order as far as pods do not need the rest first."""
     for item in sorted(items, key=lambda item: admission.order(item.header.kind or "")):
         try:
             admission.admit(item.header.kind or "", item.header.api_version or "", item.raw, item.place)
@@ -168,9 +206,12 @@ def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> Non
 def _notes_on(admission: Admission) -> Iterator[str]:
     yield from left_out_sentences(admission.left_out, source="the manifests")
     yield from admission.unapplied.notes()
+    if admission.changed:
+        changed = Counter(KINDS[kind].name for kind, _, _ in admission.changed)
+        yield f"in the snapshot and in the manifests, which are used: {_counted(changed)}"
     if admission.present:
         yield f"in the manifests and in the snapshot, which is used: {_counted(admission.present)}"
-    if not any(isinstance(known, Pod) for known in admission.objects):
+    if not _has_pods(admission):
         yield "the manifests add no pod"
 
 

@@ -1,5 +1,7 @@
 """What an extender offers to plugins, with a cluster and without one: metrics, events, requests to the API server."""
 
+import asyncio
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -7,10 +9,10 @@ from typing import Any
 import pytest
 
 from kubesched.framework import Plugin, Status
-from tests.cluster.fake_api_server import FakeApiServer, says
+from tests.cluster.fake_api_server import FakeApiServer, line, node, says, stream
 from tests.extender.asking import node as whole_node
-from tests.extender.asking import with_nodes
-from tests.extender.server.test_process import NAMES, Process, lived, two_nodes, watching
+from tests.extender.asking import with_names, with_nodes
+from tests.extender.server.test_process import NAMES, NODES, Process, lived, two_nodes, watching
 
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 QUOTA = "/apis/example.com/v1/quotas/q"
@@ -63,3 +65,38 @@ def test_events_and_requests_reach_the_api_server(tmp_path: Path) -> None:
     assert sorted(event["regarding"]["name"] for event in events) == ["n1", "n2"]
     assert {(event["reason"], event["action"]) for event in events} == {("NoLicense", "my-plugin")}
     assert [asked.body for asked in seen if asked.path == QUOTA] == [{"spec": {"left": 2}}]
+
+
+class LearnsNodes(Plugin):
+    """Keeps in `start` the nodes that are there, while the watch shows another one."""
+
+    is_starting: asyncio.Event
+
+    async def start(self, handle: Any) -> None:
+        self.first = {node.name for node in handle.list("Node")}
+        self.is_starting.set()
+        await asyncio.sleep(0.2)
+        assert {node.name for node in handle.list("Node")} == self.first
+
+    def filter(self, state: Any, pod: Any, node: Any) -> Status:
+        return Status.SUCCESS if node.name in self.first else Status.unresolvable("came later")
+
+
+def test_what_comes_while_a_plugin_starts_comes_to_the_extender_after_that(tmp_path: Path) -> None:
+    async def story(process: Process, server: FakeApiServer) -> tuple[str, str]:
+        LearnsNodes.is_starting = asyncio.Event()
+
+        async def meanwhile(request: Any) -> Any:
+            await LearnsNodes.is_starting.wait()
+            return await stream(line("ADDED", node("n3", "11")))(request)
+
+        server.on("WATCH", NODES, meanwhile)
+        two_nodes(server)
+        await LearnsNodes.is_starting.wait()
+        early = (await process.ask("/filter", with_names("n1", "n3")))[1]
+        await process.ready.wait()
+        return early, (await process.ask("/filter", with_names("n1", "n3")))[1]
+
+    early, late = (json.loads(text) for text in watching(tmp_path, story, LearnsNodes))
+    assert early["Error"] == "kubesched extender: not ready: plugins are starting"
+    assert (late["NodeNames"], late["FailedAndUnresolvableNodes"]) == (["n1"], {"n3": "came later"})

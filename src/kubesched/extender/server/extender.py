@@ -121,11 +121,11 @@ class Extender:
                 on_assumed=None if self.pods_in_flight is None else self.pods_in_flight.decided,
             )
 
-    def load(self, objects: Iterable[KubeObject]) -> None:
-        """Take in the cluster that the watch begins with."""
+    def load(self, objects: Iterable[KubeObject]) -> list[Pod]:
+        """Take in the cluster that the watch begins with. Returns: the pods that wait, which are left out."""
         pending = load_cluster(self.cluster_state, objects)
         self.nodes.rows_changed()
-        self.apply(WatchEvent(EventType.ADDED, "Pod", pod) for pod in pending)
+        return pending
 
     def apply(self, events: Iterable[WatchEvent]) -> None:
         """Take in what the watch says."""

@@ -37,7 +37,7 @@ from kubesched.framework import Bind, Services, logged_plugin_events
 from kubesched.metrics import MetricsOfPlugins
 from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.serving import HEALTH_PATHS, Server, ServerOptions, add_health, add_metrics, allow_clients, new_registry
-from kubesched.setup import Setup
+from kubesched.setup import Setup, readers_of
 
 __all__ = ["ExtenderOptions", "run_extender"]
 
@@ -198,18 +198,22 @@ def _build_server(
 def _watch_for(
     extender: Extender, client: ApiClient, feed: Feed, recorder: Recorder | None, silence: float
 ) -> ClusterWatch:
-    plugins = [plugin for framework in extender.frameworks.values() for plugin in framework.profile.plugins]
+    profiles = [framework.profile for framework in extender.frameworks.values()]
     if recorder is not None:
         wants_raw = extender.kinds
     else:
-        wants_raw = ("Node", "Pod") if any(plugin.wants_raw for plugin in plugins) else ()
+        wants_raw = (
+            ("Node", "Pod") if any(plugin.wants_raw for profile in profiles for plugin in profile.plugins) else ()
+        )
 
     def sink(events: list[WatchEvent]) -> None:
         if recorder is not None:
             recorder.events(events)
         feed(events)
 
-    return ClusterWatch(client, sink, kinds=extender.kinds, wants_raw=wants_raw, silence=silence)
+    return ClusterWatch(
+        client, sink, kinds=extender.kinds, wants_raw=wants_raw, silence=silence, readers=readers_of(profiles)
+    )
 
 
 async def _serve(
@@ -259,6 +263,7 @@ async def _get_ready(
                 _LOG.warning("%s", error)
     service.unready = "plugins are starting"
     await start_plugins(extender.frameworks.values())
+    feed.release()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)

@@ -1,0 +1,106 @@
+"""Valid manifests whose pods an API server refuses: the answer has the refusal, and is not an input error."""
+
+import pytest
+
+from kubesched.planning import fit
+from kubesched.planning.fit import Fit
+from kubesched.snapshot import load_snapshot
+from tests.admission.test_admission import refused
+from tests.snapshot.builders import listed, node, other, pod, stream, workload
+
+NODE = node("n", status={"allocatable": {"cpu": "8", "memory": "8Gi", "example.com/gpu": "4", "pods": "110"}})
+HIGH = other("scheduling.k8s.io/v1", "PriorityClass", "high", value=9)
+SHOP = {"metadata": {"namespace": "shop"}}
+
+
+def template(requests=None, **spec):
+    return {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests or {}}}], **spec}
+
+
+def limit_range(name="usual", **limits):
+    return other("v1", "LimitRange", name, **SHOP, spec={"limits": [{"type": "Container", **limits}]})
+
+
+def asked(manifest, *cluster) -> Fit:
+    return fit(load_snapshot(stream(listed(NODE, *cluster))).objects, stream(manifest))
+
+
+def refusal(answer: Fit) -> str:
+    assert (answer.n_fit, answer.n_asked) == (0, 2)
+    (one,) = {placement.refused for placement in answer.placements}
+    return one
+
+
+def web(spec):
+    return workload("Deployment", template=spec, replicas=2)
+
+
+@pytest.mark.parametrize("default", [{"default": {"cpu": "2"}}, {"max": {"cpu": "2"}}])
+def test_a_default_limit_below_the_request_refuses_the_pods(default):
+    said = refusal(asked(web(template({"cpu": "3"})), limit_range(**default)))
+    assert said == (
+        'spec.containers[0].resources.requests: Invalid value: "3": must be less than or equal to cpu limit of 2, the '
+        "default of LimitRange usual"
+    )
+
+
+def test_the_first_limit_range_by_name_is_the_one_that_is_named():
+    ranges = [limit_range("b", default={"cpu": "1"}), limit_range("a", default={"cpu": "2"})]
+    assert refusal(asked(web(template({"cpu": "3"})), *ranges)).endswith("limit of 2, the default of LimitRange a")
+
+
+def test_init_containers_are_limited_too():
+    spec = template({"cpu": "1"}, initContainers=template({"cpu": "3"})["containers"])
+    said = refusal(asked(web(spec), limit_range(default={"cpu": "2"})))
+    assert said.startswith("spec.initContainers[0].resources.requests: ")
+
+
+def test_a_default_limit_above_the_request_refuses_nothing():
+    assert asked(web(template({"cpu": "2"})), limit_range(default={"cpu": "2"})).all_fit
+
+
+def test_a_limit_of_the_manifest_below_its_request_is_an_error():
+    spec = template({"cpu": "3"})
+    spec["containers"][0]["resources"]["limits"] = {"cpu": "1"}
+    message = refused(web(spec), cluster=[NODE, limit_range(default={"cpu": "2"})])
+    assert "must be less than or equal to cpu limit of 1" in message
+
+
+def test_a_priority_class_that_is_not_there_refuses_the_pods():
+    manifest = web(template(priorityClassName="urgent"))
+    assert refusal(asked(manifest, HIGH)) == "no PriorityClass with name urgent was found"
+    assert asked(web(template(priorityClassName="high")), HIGH).all_fit
+
+
+def test_a_priority_class_is_an_error_where_no_class_shows_that_they_were_listed():
+    assert "no PriorityClass with name urgent was found" in refused(pod(priorityClassName="urgent"))
+
+
+def test_a_namespace_that_is_being_deleted_refuses_the_pods():
+    gone = other("v1", "Namespace", "shop", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    said = refusal(asked(web(template()), gone))
+    assert said == "unable to create new content in namespace shop because it is being terminated"
+    applied = asked(web(template()), gone).notes
+    assert not any("neither the snapshot" in note for note in applied)
+
+
+def test_a_namespace_in_the_manifests_does_not_stop_its_deletion():
+    gone = other("v1", "Namespace", "shop", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    new = other("v1", "Namespace", "shop", metadata={"labels": {"team": "a"}})
+    answer = fit(load_snapshot(stream(listed(NODE, gone))).objects, stream(web(template()), new))
+    assert "is being terminated" in refusal(answer)
+
+
+def test_a_namespace_that_is_not_there_is_noted():
+    elsewhere = other("v1", "Namespace", "default")
+    answer = asked(web(template()), elsewhere)
+    assert answer.all_fit
+    (note,) = [note for note in answer.notes if "Namespace" in note]
+    assert note.startswith(
+        "neither the snapshot nor the manifests have the Namespace shop: an API server refuses 2 pods"
+    )
+    assert note.endswith("until it is created")
+    assert not [note for note in asked(web(template())).notes if "Namespace" in note]
+    with_it = load_snapshot(stream(listed(NODE, elsewhere))).objects
+    notes = fit(with_it, stream(other("v1", "Namespace", "shop"), web(template()))).notes
+    assert not [note for note in notes if "Namespace" in note]
