@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 from kubesched.config import (
-    DEFAULT_PLUGINS,
     ConfigSource,
     Conversion,
     OlderVersions,
@@ -24,16 +23,13 @@ __all__ = ["convert_text", "log_conversion", "older_versions"]
 _LOG: Final = logging.getLogger("kubesched.config")
 
 
-def older_versions(
-    source: object, on_conversion: Callable[[Conversion], None], *, default_plugins: bool = True
-) -> OlderVersions:
+def older_versions(source: object, on_conversion: Callable[[Conversion], None]) -> OlderVersions:
     """How to read a configuration that may be of an older version.
 
     Args:
         source: its file if it is a Path or a ConfigSource. A Policy that is not where the configuration says is read
             from its folder.
         on_conversion: is called with the conversion.
-        default_plugins: whether the result is to enable those, which older versions do not name one by one.
     """
     file = Path(source.file) if isinstance(source, ConfigSource) else source
     folder = file.parent if isinstance(file, Path) else Path()
@@ -43,7 +39,6 @@ def older_versions(
         lambda path: files[path] if path in files else _read_policy(path, folder),
         on_conversion,
         config_maps,
-        frozenset() if default_plugins else DEFAULT_PLUGINS.enabled_names,
     )
 
 

@@ -144,6 +144,12 @@ class Registry:
         return found or next((plugin for plugin in self if _class_name(plugin) == name), None)
 
     @property
+    def of_kube_scheduler(self) -> frozenset[str]:
+        """The in-tree plugins, without those that the user brings."""
+        in_tree = (plugin.name for plugin in self._plugins.values() if plugin.origin == IN_TREE)
+        return frozenset(in_tree) - frozenset(self.loaded)
+
+    @property
     def args_types(self) -> Mapping[str, type[PluginArgs]]:
         """The Args class of each plugin, for reading configurations."""
         return _ArgsTypes(self)
