@@ -300,12 +300,12 @@ def test_a_plugin_that_the_user_brings_is_known():
         ]
         for args in ("{}", "{bonus: 0}", "{bonuz: 1}", "{bonus: x}")
     }
-    late = ("unreachable-bind", 4, 36)
+    late = [("unreachable-bind", 4, 36), ("own-plugin", 4, 43)]
     assert found == {
-        "{}": [late],
-        "{bonus: 0}": [late, ("plugin-init", 7, 5)],
-        "{bonuz: 1}": [late, ("unknown-field", 7, 12)],
-        "{bonus: x}": [late, ("wrong-type", 7, 19)],
+        "{}": late,
+        "{bonus: 0}": [*late, ("plugin-init", 7, 5)],
+        "{bonuz: 1}": [*late, ("unknown-field", 7, 12)],
+        "{bonus: x}": [*late, ("wrong-type", 7, 19)],
     }
 
 

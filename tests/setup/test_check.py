@@ -14,7 +14,15 @@ FAULTY = {
     for name, case in cases(file).items()
 }
 CLEAN = cases("clean.txt")
-NEED_MORE = {"rejected", "unknown-flag", "extender-probe", "shared-lease", "plugin-init", "unreachable-bind"}
+NEED_MORE = {
+    "rejected",
+    "unknown-flag",
+    "extender-probe",
+    "shared-lease",
+    "plugin-init",
+    "unreachable-bind",
+    "own-plugin",
+}
 """Rules that no text alone can break."""
 
 
@@ -73,6 +81,31 @@ def test_flags_of_an_older_version_are_wrong_themselves_not_the_version_that_the
     text = HEADER.replace("/v1", "/v1alpha1")
     source = ConfigSource("a.yaml", text, "a.yaml", is_generated=True, unknown_flags=("algorithm-provider",))
     assert [one.rule for one in check_configuration(source).findings] == ["unknown-flag"]
+
+
+class Mine(Plugin):
+    def filter(self, state, pod, node): ...
+
+    def score(self, state, pod, node): ...
+
+
+def test_a_plugin_of_the_user_is_a_note_for_kube_scheduler_where_the_file_names_it():
+    enabled = "{enabled: [{name: Mine}]}"
+    named = HEADER + f"profiles: [{{plugins: {{multiPoint: {enabled}, score: {enabled}}}}}]\n"
+    (finding,) = check_configuration(named, [Mine]).findings
+    assert (finding.rule, finding.severity, finding.line) == ("own-plugin", "note", 3)
+    assert finding.message.startswith("Mine comes from ")
+    assert check_configuration(named, [Mine], kube_scheduler=False).findings == ()
+    assert check_configuration(HEADER, [Mine]).findings == ()
+
+
+def test_a_bundled_plugin_is_an_error_for_kube_scheduler_that_names_the_option():
+    text = HEADER + "profiles: [{plugins: {multiPoint: {enabled: [{name: NodeUsage}]}}}]\n"
+    (finding,) = check_configuration(text).findings
+    assert finding.rule == "unknown-plugin"
+    assert "kubesched config check --for kubesched FILE" in finding.help
+    assert "--plugin" not in finding.help
+    assert check_configuration(text, kube_scheduler=False).findings == ()
 
 
 def test_a_legacy_plugin_is_an_error_for_kube_scheduler_and_none_for_kubesched():

@@ -42,7 +42,7 @@ from kubesched.setup.profiles import (
     typed_args,
     with_ignored_resources,
 )
-from kubesched.setup.registry import PluginLike, Registry, find_plugins
+from kubesched.setup.registry import IN_TREE, PluginLike, Registry, find_plugins
 
 __all__ = ["Checked", "check_configuration"]
 
@@ -106,6 +106,7 @@ def check_configuration(
         configuration = enable_loaded(configuration, registry)
         further += _plugin_findings(configuration, written, registry)
         further += advice_on(_review(configuration, written.document, registry))
+        further += _own_plugins(configuration, written.document, registry) if kube_scheduler else ()
     elif not wrong_flags and is_older(written.document):
         with_legacy = find_plugins(plugins) if kube_scheduler else registry
         further += older_findings(source, registry, with_legacy, _findings_of_plugins)
@@ -245,6 +246,22 @@ def _review(configuration: KubeSchedulerConfiguration, document: dict[str, Any],
             )
         )
     return Review(configuration, document, tuple(profiles), lambda name: _facts(name, registry))
+
+
+def _own_plugins(
+    configuration: KubeSchedulerConfiguration, document: Mapping[str, Any], registry: Registry
+) -> Iterator[Finding]:
+    """The plugins that the file names and that are known only because the user brings or has installed them."""
+    for i, profile in enumerate(configuration.profiles):
+        for plugin in registry.those(profile.plugins.enabled_names):
+            entries = (
+                entry_path(_profile_document(document, i), f"plugins.{point}.enabled", plugin.name)
+                for point in profile.plugins.by_point()
+            )
+            if plugin.origin != IN_TREE and (entry := next(filter(None, entries), "")):
+                message = f"{plugin.name} comes from {plugin.origin}; a stock kube-scheduler does not have it"
+                advice = "kube-scheduler needs a plugin of this name in Go; `kubesched scheduler` runs yours"
+                yield Finding("own-plugin", f"profiles[{i}].{entry}.name", message, advice)
 
 
 def _weights(profile: KubeSchedulerProfile, points: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
