@@ -280,6 +280,23 @@ def test_an_extender_whose_certificate_cannot_be_used_is_a_finding_next_to_the_o
     assert "no extenders to call" not in result.stdout
 
 
+SECOND = "profiles: [{schedulerName: second}]\n"
+
+
+def test_kubesched_has_a_lease_of_its_own():
+    assert "[default-lease]" in check(HEADER + SECOND).stdout
+    assert check(HEADER + SECOND, options=("--for", "kubesched")).stdout == "a.yaml: accepted\n"
+    named = f"{HEADER}leaderElection: {{resourceName: kube-scheduler}}\n{SECOND}"
+    assert "[default-lease]" in check(named, options=("--for", "kubesched")).stdout
+
+
+def test_an_older_file_is_accepted_for_kubesched():
+    text = HEADER.replace("/v1", "/v1beta2") + SECOND
+    assert check(text).exit_code == 1
+    result = check(text, options=("--for", "kubesched"))
+    assert (result.exit_code, result.stdout) == (0, "a.yaml: accepted\n")
+
+
 def test_a_plugin_that_the_user_brings_is_known():
     Path("zone.py").write_text(
         "from kubesched import Plugin, PluginArgs, Status\n\n\n"

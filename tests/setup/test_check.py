@@ -83,6 +83,47 @@ def test_flags_of_an_older_version_are_wrong_themselves_not_the_version_that_the
     assert [one.rule for one in check_configuration(source).findings] == ["unknown-flag"]
 
 
+OLDER = {
+    version: f"apiVersion: kubescheduler.config.k8s.io/{version}\nkind: KubeSchedulerConfiguration\n"
+    for version in ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3")
+}
+
+
+@pytest.mark.parametrize("text", [*OLDER.values(), '{"predicates": [{"name": "GeneralPredicates"}]}'])
+def test_an_older_version_is_an_error_for_kube_scheduler_and_none_for_kubesched(text: str):
+    assert "old-version" in {one.rule for one in check_configuration(text).findings}
+    checked = check_configuration(text, kube_scheduler=False)
+    assert checked.error == ""
+    assert checked.configuration is not None
+    assert not any(one.severity == "error" for one in checked.findings)
+
+
+def test_for_kubesched_an_older_version_has_its_warnings_at_its_own_lines():
+    text = OLDER["v1beta2"] + (
+        "percentageOfNodesToScore: 1\nprofiles:\n- schedulerName: a\n  plugins:\n"
+        "    score: {enabled: [{name: ImageLocality, weight: 900}]}\n    filter: {disabled: [{name: NodePorts}]}\n"
+    )
+    found = {one.rule: one.line for one in check_configuration(text, kube_scheduler=False).findings}
+    assert found["low-percentage"] == 3
+    assert found["dominant-weight"] == 7
+    assert "filter-disabled" in found
+    assert {"old-version"} == {one.rule for one in check_configuration(text).findings}
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ("parallelism: 0\n", "invalid-value"),
+        ("profiles: [{schedulerName: a, plugins: {filter: {enabled: [{name: Gone}]}}}]\n", "unknown-plugin"),
+        ("parallelizm: 3\n", "not-convertible"),
+    ],
+)
+def test_for_kubesched_an_older_version_with_an_error_is_rejected(body: str, rule: str):
+    checked = check_configuration(OLDER["v1beta2"] + body, kube_scheduler=False)
+    assert checked.error
+    assert [one.rule for one in checked.findings if one.severity == "error"] == [rule]
+
+
 class Mine(Plugin):
     def filter(self, state, pod, node): ...
 
