@@ -267,6 +267,33 @@ def test_an_extender_that_does_not_answer_is_a_finding_at_its_verb():
     assert "[extender-probe]" in result.stdout
 
 
+EXTENDERS = "extenders: [{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter, nodeCacheCapable: true}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (HEADER.replace("/v1", "/v1beta2") + EXTENDERS, "probe the output of `kubesched config convert FILE`"),
+        ('{"predicates": [], "extenders": [{"urlPrefix": "http://127.0.0.1:1", "filterVerb": "filter"}]}', "--for"),
+        (f"{HEADER}parallelism: 0\n{EXTENDERS}", "correct the errors first"),
+    ],
+)
+def test_a_probe_of_what_is_rejected_says_that_it_called_nothing(text: str, advice: str):
+    result = check(text, options=("--probe", "-o", "json"))
+    assert result.exit_code == 1
+    (note,) = [one for one in json.loads(result.stdout)["findings"] if one["rule"] == "not-probed"]
+    assert note["message"] == "--probe called no extender, because the configuration is rejected"
+    assert advice in note["help"]
+
+
+def test_for_kubesched_an_older_file_is_probed():
+    older = HEADER.replace("/v1", "/v1beta2") + EXTENDERS
+    result = check(older, options=("--probe", "--for", "kubesched"))
+    assert result.exit_code == 1
+    assert "[extender-probe]" in result.stdout
+    assert "[not-probed]" not in result.stdout
+
+
 def test_an_extender_whose_certificate_cannot_be_used_is_a_finding_next_to_the_others():
     text = (
         f"{HEADER}percentageOfNodesToScore: 1\nextenders:\n- urlPrefix: https://127.0.0.1:1\n  filterVerb: filter\n"

@@ -22,6 +22,7 @@ NEED_MORE = {
     "plugin-init",
     "unreachable-bind",
     "own-plugin",
+    "not-probed",
 }
 """Rules that no text alone can break."""
 

@@ -43,8 +43,8 @@ def check(
     kubeconfig.
 
     With --probe, exits with 1 also if an extender does not answer, or not as the protocol demands. Its bind verb is
-    called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that
-    kube-scheduler rejects are not called.
+    called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that is
+    rejected are not called, and a note says so.
     """
     from kubesched.cli.finding_formats import as_github, as_sarif, as_text, findings_page
 
@@ -80,10 +80,22 @@ def _check(source: "ConfigSource", references: tuple[str, ...], reader: str, pro
     from kubesched.setup import check_configuration
 
     checked = check_configuration(source, references, kube_scheduler=reader == "kube-scheduler")
-    if not probe or checked.error:
+    if not probe:
         return CheckedFile(source, checked)
+    if checked.error:
+        return CheckedFile(source, checked.with_further([_not_probed(checked)]))
     calls, failed = _probed(checked)
     return CheckedFile(source, checked.with_further(failed), calls)
+
+
+def _not_probed(checked: "Checked") -> "Finding":
+    from kubesched.config import Finding
+
+    is_older = any(finding.rule == "old-version" for finding in checked.findings)
+    advice = "correct the errors first"
+    if is_older:
+        advice = "probe the output of `kubesched config convert FILE`, or this file with --for kubesched"
+    return Finding("not-probed", "", "--probe called no extender, because the configuration is rejected", advice)
 
 
 def _compared(checked: "list[CheckedFile]") -> "list[CheckedFile]":

@@ -126,6 +126,7 @@ _NOTES: Final = {
     "extender-sampling": "the extender does not see all nodes",
     "extender-required": "without the extender, no pod is scheduled",
     "unused-silence": "a comment silences nothing",
+    "not-probed": "--probe called no extender of a rejected configuration",
     "extender-host": "the host name may not resolve on the host network",
 }
 
