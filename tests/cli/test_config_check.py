@@ -307,6 +307,35 @@ def test_an_extender_whose_certificate_cannot_be_used_is_a_finding_next_to_the_o
     assert "no extenders to call" not in result.stdout
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "metadata:\n  name: USERS\n  labels:\n    a: USERS\n",
+        '{\n  "a": "USERS",\n  "b": "USERS"\n}\n',
+        "- a\n- USERS:\n    USERS: 1\n",
+        '"a\\n  USERS"\n',
+        "|\n  a\n    USERS\n",
+        'kind: "a\\n  USERS"\napiVersion: v1\n',
+        'kind: "a\\n  USERS"\n',
+        'apiVersion: "a\\n  USERS"\nkind: KubeSchedulerConfiguration\n',
+        HEADER + 'parallelism: "a\\n  USERS"\n',
+        HEADER + 'profiles: [{pluginConfig: [{name: "b\\n  USERS"}, {name: "b\\n  USERS"}]}]\n',
+        HEADER + 'profiles: [{pluginConfig: [{name: NodeAffinity, args: "b\\n  USERS"}]}]\n',
+        HEADER + 'profiles: [{pluginConfig: [{name: NodeAffinity, args: {kind: "b\\n  USERS"}}]}]\n',
+        HEADER + 'extenders: [{urlPrefix: "http://a\\n  USERS", bindVerb: "x\\n  USERS"}, {bindVerb: b}]\n',
+        HEADER + 'extenders: [{urlPrefix: x, managedResources: [{name: "a\\n  USERS"}]}]\n',
+        HEADER.replace("/v1", "/v1beta2") + 'parallelism: "a\\n  USERS"\n',
+        '{"predicates": [{"name": "a\\n  USERS"}]}',
+    ],
+)
+def test_the_help_has_no_pieces_of_the_file(text: str):
+    document = json.loads(check(text, options=("-o", "json")).stdout)
+    helps = [*document["help"], *(one["help"] for one in document["findings"])]
+    lines = [line.strip() for line in "\n".join(helps).split("\n")]
+    assert [line for line in lines if line.startswith(("USERS", '"USERS', "labels", '"a', "name:"))] == []
+    assert document["error"]
+
+
 SECOND = "profiles: [{schedulerName: second}]\n"
 
 
