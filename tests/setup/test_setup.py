@@ -203,6 +203,25 @@ def test_a_plugin_that_only_kube_scheduler_has_is_skipped_on_request():
     assert profile.weights == {"TeamZone": 2}
 
 
+@pytest.mark.parametrize(
+    "body", ["parallelism: 0", "profiles: [{plugins: {queueSort: {disabled: [{name: PrioritySort}]}}}]"]
+)
+def test_an_older_version_that_is_not_valid_is_not_said_to_be_converted(
+    body: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    file = tmp_path / "old.yaml"
+    file.write_text(f"{OLDER}{body}\n")
+    with pytest.raises(ConfigError):
+        set_up(file)
+    assert caplog.messages == []
+    file.write_text(OLDER)
+    set_up(file)
+    load_configuration(file)
+    assert [message.split(";")[0] for message in caplog.messages] == 2 * [
+        f"{file}: converted from kubescheduler.config.k8s.io/v1beta2"
+    ]
+
+
 def test_what_is_skipped_has_to_be_enabled():
     with pytest.raises(ConfigError, match=r'--skip-plugin: no profile enables "InGoo"; did you mean "InGo"\?'):
         set_up(f"{HEADER}{FROM_GO}".encode(), [TeamZone], default_plugins=False, skipped=["InGoo"])

@@ -2,20 +2,20 @@
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from kubesched.api import KINDS, WATCHED_KINDS, kind_named
-from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
+from kubesched.config import ConfigSource, Conversion, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile, kinds_read
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
 from kubesched.setup.extender_calls import sent_kinds
-from kubesched.setup.older_versions import log_conversion, older_versions
+from kubesched.setup.older_versions import logging_conversions, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 from kubesched.setup.sources import read_source
@@ -102,7 +102,9 @@ def load_configuration(
         configuration = load_configuration("scheduler.yaml")
         print([profile.scheduler_name for profile in configuration.profiles])
     """
-    return _load(_located(source), find_plugins(plugins), plugin_args)
+    located = _located(source)
+    with logging_conversions(located) as on_conversion:
+        return _load(located, find_plugins(plugins), plugin_args, on_conversion)
 
 
 def set_up(
@@ -136,11 +138,33 @@ def set_up(
         return configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
     registry = find_plugins(plugins)
     configuration = _located(configuration)
-    loaded = _load(
-        configuration, registry, plugin_args, default_plugins=default_plugins, skipped=tuple(skipped), flags=flags
-    )
+    with logging_conversions(configuration) as on_conversion:
+        loaded = _load(
+            configuration,
+            registry,
+            plugin_args,
+            on_conversion,
+            default_plugins=default_plugins,
+            skipped=tuple(skipped),
+            flags=flags,
+        )
+        setup = _build(configuration, loaded, registry, plugin_args, default_plugins=default_plugins)
+    for profile in setup.profiles:
+        _warn_of_bind(profile)
+    return setup
+
+
+def _build(
+    configuration: KubeSchedulerConfiguration | ConfigSource | bytes | None,
+    loaded: KubeSchedulerConfiguration,
+    registry: Registry,
+    plugin_args: Mapping[str, ArgsLike],
+    *,
+    default_plugins: bool,
+) -> Setup:
+    """Build the profiles; an error names the file that it is about."""
     try:
-        setup = Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
+        return Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
         if not default_plugins:
             error = ConfigError(f"{error}{_skipping(loaded, registry)}")
@@ -149,9 +173,6 @@ def set_up(
         if isinstance(source, str | os.PathLike | ConfigSource):
             raise ConfigError(f"{error}\n  in {source!s}") from None
         raise error from None
-    for profile in setup.profiles:
-        _warn_of_bind(profile)
-    return setup
 
 
 def _skipping(configuration: KubeSchedulerConfiguration, registry: Registry) -> str:
@@ -192,6 +213,7 @@ def _load(
     source: KubeSchedulerConfiguration | ConfigSource | bytes | None,
     registry: Registry,
     plugin_args: Mapping[str, ArgsLike],
+    on_conversion: Callable[[Conversion], None],
     *,
     default_plugins: bool = True,
     skipped: tuple[str, ...] = (),
@@ -204,7 +226,7 @@ def _load(
             args_types=registry.args_types,
             default_plugins=default_plugins,
             flags=flags if not isinstance(source, ConfigSource) else source.flags.replaced_by(flags),
-            older=older_versions(source, log_conversion(source)),
+            older=older_versions(source, on_conversion),
         )
     if skipped or not default_plugins:
         source = without_plugins(source, () if default_plugins else registry.of_kube_scheduler, skipped)
