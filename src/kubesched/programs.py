@@ -87,6 +87,7 @@ def serve_extender(
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
     *,
+    skipped: Iterable[str] = (),
     options: ExtenderOptions = _EXTENDER,
     log_json: bool = False,
 ) -> None:
@@ -96,6 +97,7 @@ def serve_extender(
 
     Args:
         configuration, plugins, plugin_args: as for load_configuration; the default plugins run in kube-scheduler.
+        skipped: plugins of the configuration that kube-scheduler runs itself, such as one in Go.
         options: the port (8888 of 127.0.0.1 by default), and the cluster: `is_watched=True` watches one.
         log_json: as for run_scheduler.
     Raises:
@@ -107,7 +109,7 @@ def serve_extender(
     """
     with _exit_codes(log_json=log_json):
         set_up_logging(os.environ, as_json=log_json)
-        setup = set_up(configuration, plugins, plugin_args, default_plugins=False)
+        setup = set_up(configuration, plugins, plugin_args, default_plugins=False, skipped=skipped)
         if serve_until_told(setup, options):
             raise KeyboardInterrupt
 

@@ -35,6 +35,15 @@ def test_an_accepted_file_ends_with_0(run):
     assert result.stdout.endswith("scheduler.yaml: accepted\n")
 
 
+@pytest.mark.parametrize(("reader", "lease"), [("kube-scheduler", "kube-scheduler"), ("kubesched", "kubesched")])
+def test_the_lease_that_is_shown_is_the_one_of_the_reader(run, reader, lease):
+    def name(text: str) -> str:
+        return yaml.safe_load(run("show", text, "--for", reader).stdout)["leaderElection"]["resourceName"]
+
+    assert name(HEADER) == name(HEADER.replace("/v1", "/v1beta3")) == lease
+    assert name(f"{HEADER}leaderElection: {{resourceName: mine}}\n") == "mine"
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

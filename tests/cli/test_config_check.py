@@ -267,6 +267,33 @@ def test_an_extender_that_does_not_answer_is_a_finding_at_its_verb():
     assert "[extender-probe]" in result.stdout
 
 
+EXTENDERS = "extenders: [{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter, nodeCacheCapable: true}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (HEADER.replace("/v1", "/v1beta2") + EXTENDERS, "probe the output of `kubesched config convert FILE`"),
+        ('{"predicates": [], "extenders": [{"urlPrefix": "http://127.0.0.1:1", "filterVerb": "filter"}]}', "--for"),
+        (f"{HEADER}parallelism: 0\n{EXTENDERS}", "correct the errors first"),
+    ],
+)
+def test_a_probe_of_what_is_rejected_says_that_it_called_nothing(text: str, advice: str):
+    result = check(text, options=("--probe", "-o", "json"))
+    assert result.exit_code == 1
+    (note,) = [one for one in json.loads(result.stdout)["findings"] if one["rule"] == "not-probed"]
+    assert note["message"] == "--probe called no extender, because the configuration is rejected"
+    assert advice in note["help"]
+
+
+def test_for_kubesched_an_older_file_is_probed():
+    older = HEADER.replace("/v1", "/v1beta2") + EXTENDERS
+    result = check(older, options=("--probe", "--for", "kubesched"))
+    assert result.exit_code == 1
+    assert "[extender-probe]" in result.stdout
+    assert "[not-probed]" not in result.stdout
+
+
 def test_an_extender_whose_certificate_cannot_be_used_is_a_finding_next_to_the_others():
     text = (
         f"{HEADER}percentageOfNodesToScore: 1\nextenders:\n- urlPrefix: https://127.0.0.1:1\n  filterVerb: filter\n"
@@ -278,6 +305,52 @@ def test_an_extender_whose_certificate_cannot_be_used_is_a_finding_next_to_the_o
     assert f"\na.yaml:5:3: error: {message} [extender-probe]" in result.stdout
     assert "[low-percentage]" in result.stdout
     assert "no extenders to call" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "metadata:\n  name: USERS\n  labels:\n    a: USERS\n",
+        '{\n  "a": "USERS",\n  "b": "USERS"\n}\n',
+        "- a\n- USERS:\n    USERS: 1\n",
+        '"a\\n  USERS"\n',
+        "|\n  a\n    USERS\n",
+        'kind: "a\\n  USERS"\napiVersion: v1\n',
+        'kind: "a\\n  USERS"\n',
+        'apiVersion: "a\\n  USERS"\nkind: KubeSchedulerConfiguration\n',
+        HEADER + 'parallelism: "a\\n  USERS"\n',
+        HEADER + 'profiles: [{pluginConfig: [{name: "b\\n  USERS"}, {name: "b\\n  USERS"}]}]\n',
+        HEADER + 'profiles: [{pluginConfig: [{name: NodeAffinity, args: "b\\n  USERS"}]}]\n',
+        HEADER + 'profiles: [{pluginConfig: [{name: NodeAffinity, args: {kind: "b\\n  USERS"}}]}]\n',
+        HEADER + 'extenders: [{urlPrefix: "http://a\\n  USERS", bindVerb: "x\\n  USERS"}, {bindVerb: b}]\n',
+        HEADER + 'extenders: [{urlPrefix: x, managedResources: [{name: "a\\n  USERS"}]}]\n',
+        HEADER.replace("/v1", "/v1beta2") + 'parallelism: "a\\n  USERS"\n',
+        '{"predicates": [{"name": "a\\n  USERS"}]}',
+    ],
+)
+def test_the_help_has_no_pieces_of_the_file(text: str):
+    document = json.loads(check(text, options=("-o", "json")).stdout)
+    helps = [*document["help"], *(one["help"] for one in document["findings"])]
+    lines = [line.strip() for line in "\n".join(helps).split("\n")]
+    assert [line for line in lines if line.startswith(("USERS", '"USERS', "labels", '"a', "name:"))] == []
+    assert document["error"]
+
+
+SECOND = "profiles: [{schedulerName: second}]\n"
+
+
+def test_kubesched_has_a_lease_of_its_own():
+    assert "[default-lease]" in check(HEADER + SECOND).stdout
+    assert check(HEADER + SECOND, options=("--for", "kubesched")).stdout == "a.yaml: accepted\n"
+    named = f"{HEADER}leaderElection: {{resourceName: kube-scheduler}}\n{SECOND}"
+    assert "[default-lease]" in check(named, options=("--for", "kubesched")).stdout
+
+
+def test_an_older_file_is_accepted_for_kubesched():
+    text = HEADER.replace("/v1", "/v1beta2") + SECOND
+    assert check(text).exit_code == 1
+    result = check(text, options=("--for", "kubesched"))
+    assert (result.exit_code, result.stdout) == (0, "a.yaml: accepted\n")
 
 
 def test_a_plugin_that_the_user_brings_is_known():
@@ -300,12 +373,12 @@ def test_a_plugin_that_the_user_brings_is_known():
         ]
         for args in ("{}", "{bonus: 0}", "{bonuz: 1}", "{bonus: x}")
     }
-    late = ("unreachable-bind", 4, 36)
+    late = [("unreachable-bind", 4, 36), ("own-plugin", 4, 43)]
     assert found == {
-        "{}": [late],
-        "{bonus: 0}": [late, ("plugin-init", 7, 5)],
-        "{bonuz: 1}": [late, ("unknown-field", 7, 12)],
-        "{bonus: x}": [late, ("wrong-type", 7, 19)],
+        "{}": late,
+        "{bonus: 0}": [*late, ("plugin-init", 7, 5)],
+        "{bonuz: 1}": [*late, ("unknown-field", 7, 12)],
+        "{bonus: x}": [*late, ("wrong-type", 7, 19)],
     }
 
 

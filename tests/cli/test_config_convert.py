@@ -62,6 +62,16 @@ def test_a_v1_file_for_kube_scheduler_loses_legacy_plugins():
     assert "name: SelectorSpread" not in result.stdout
 
 
+def test_a_bundled_plugin_is_kept_for_kubesched_alone():
+    ours = HEADER.format("v1") + "profiles: [{plugins: {multiPoint: {enabled: [{name: NodeUsage, weight: 5}]}}}]\n"
+    result = convert(ours)
+    assert result.exit_code == 3
+    assert "# no equivalent: NodeUsage, which only kubesched has; " in result.stdout
+    assert "name: NodeUsage" not in result.stdout
+    kept = convert(ours, "--for", "kubesched")
+    assert (kept.exit_code, kept.stdout) == (0, ours)
+
+
 def test_what_is_not_valid_ends_with_2(tmp_path):
     file = tmp_path / "old.yaml"
     file.write_text(HEADER.format("v1beta2") + "parallelism: 0\n")

@@ -89,6 +89,34 @@ def test_it_prints_its_stanza_and_what_people_trip_over(serve: Callable[..., Res
     assert "--preemption-helps" in said
 
 
+POLICY = '{"predicates": [{"name": "PodFitsResources"}, {"name": "NoDiskConflict"}], "priorities": []}'
+
+
+@pytest.mark.parametrize("is_converted", [False, True])
+def test_the_stanza_of_a_policy_has_the_verbs_of_the_plugins_of_the_user(
+    serve: Callable[..., Result], tmp_path: Path, is_converted: bool
+):
+    (tmp_path / "kube.yaml").write_text(POLICY)
+    if is_converted:
+        (tmp_path / "kube.yaml").write_text(run("config", "convert", "kube.yaml").stdout)
+    result = serve("--config", "kube.yaml")
+    (stanza,) = yaml.safe_load(result.stdout)["extenders"]
+    assert [key for key in stanza if key.endswith("Verb")] == ["filterVerb", "prioritizeVerb"]
+    assert "serves Likes at" in result.stderr
+    assert "DynamicResources" not in result.output
+
+
+def test_a_plugin_of_kube_scheduler_can_be_skipped(serve: Callable[..., Result], tmp_path: Path):
+    plugins = {"multiPoint": {"enabled": [{"name": "InGo"}, {"name": "Likes", "weight": 4}]}}
+    header = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    (tmp_path / "kube.yaml").write_text(yaml.safe_dump({**header, "profiles": [{"plugins": plugins}]}))
+    refused = run("extender", "--plugin", "likes.py:Likes", "--config", "kube.yaml")
+    assert refused.exit_code == 2
+    assert "add --skip-plugin InGo" in refused.stderr
+    result = serve("--config", "kube.yaml", "--skip-plugin", "InGo")
+    assert yaml.safe_load(result.stdout)["extenders"][0]["weight"] == 4
+
+
 def test_managed_resources_are_in_the_stanza(serve: Callable[..., Result]):
     result = serve("--managed-resource", "example.com/gpu-mem=ignored")
     (stanza,) = yaml.safe_load(result.stdout)["extenders"]
@@ -199,7 +227,7 @@ def test_the_help_wraps_and_says_defaults():
     text = " ".join(" ".join(lines).split())
     for default in ("127.0.0.1", "8888; 0<=x<=65535", "5s", "error", "256; x>=1", "2000; x>=1", "10s"):
         assert f"[default: {default}]" in text
-    assert "enable explicitly" in text
+    assert "scheduler v1.36 does not have" in text
     assert "[default: kube-scheduler's defaults]" not in text
 
 

@@ -81,6 +81,14 @@ def test_options_reach_the_extender(folder):
     assert {"--bind", "--preemption-helps", "--http-timeout=60s"} <= set(command)
 
 
+def test_what_is_skipped_here_is_skipped_in_the_container(folder):
+    enabled = "plugins: {multiPoint: {enabled: [{name: InGo}]}}"
+    with (folder / "extender.yaml").open("a") as file:
+        file.write(f"- schedulerName: other\n  {enabled}\n")
+    options = ("--plugin", "team_zone.py:TeamZone", "--config", "extender.yaml", "--skip-plugin", "InGo")
+    assert "--skip-plugin=InGo" in command_of(documents(*options))
+
+
 def test_managed_resources_are_in_the_configuration_of_kube_scheduler(folder):
     resources = ("--managed-resource", "example.com/gpu-mem", "--managed-resource", "example.com/gpu=ignored")
     found = documents("--plugin", "team_zone.py:TeamZone", *resources)

@@ -14,7 +14,16 @@ FAULTY = {
     for name, case in cases(file).items()
 }
 CLEAN = cases("clean.txt")
-NEED_MORE = {"rejected", "unknown-flag", "extender-probe", "shared-lease", "plugin-init", "unreachable-bind"}
+NEED_MORE = {
+    "rejected",
+    "unknown-flag",
+    "extender-probe",
+    "shared-lease",
+    "plugin-init",
+    "unreachable-bind",
+    "own-plugin",
+    "not-probed",
+}
 """Rules that no text alone can break."""
 
 
@@ -73,6 +82,72 @@ def test_flags_of_an_older_version_are_wrong_themselves_not_the_version_that_the
     text = HEADER.replace("/v1", "/v1alpha1")
     source = ConfigSource("a.yaml", text, "a.yaml", is_generated=True, unknown_flags=("algorithm-provider",))
     assert [one.rule for one in check_configuration(source).findings] == ["unknown-flag"]
+
+
+OLDER = {
+    version: f"apiVersion: kubescheduler.config.k8s.io/{version}\nkind: KubeSchedulerConfiguration\n"
+    for version in ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3")
+}
+
+
+@pytest.mark.parametrize("text", [*OLDER.values(), '{"predicates": [{"name": "GeneralPredicates"}]}'])
+def test_an_older_version_is_an_error_for_kube_scheduler_and_none_for_kubesched(text: str):
+    assert "old-version" in {one.rule for one in check_configuration(text).findings}
+    checked = check_configuration(text, kube_scheduler=False)
+    assert checked.error == ""
+    assert checked.configuration is not None
+    assert not any(one.severity == "error" for one in checked.findings)
+
+
+def test_for_kubesched_an_older_version_has_its_warnings_at_its_own_lines():
+    text = OLDER["v1beta2"] + (
+        "percentageOfNodesToScore: 1\nprofiles:\n- schedulerName: a\n  plugins:\n"
+        "    score: {enabled: [{name: ImageLocality, weight: 900}]}\n    filter: {disabled: [{name: NodePorts}]}\n"
+    )
+    found = {one.rule: one.line for one in check_configuration(text, kube_scheduler=False).findings}
+    assert found["low-percentage"] == 3
+    assert found["dominant-weight"] == 7
+    assert "filter-disabled" in found
+    assert {"old-version"} == {one.rule for one in check_configuration(text).findings}
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ("parallelism: 0\n", "invalid-value"),
+        ("profiles: [{schedulerName: a, plugins: {filter: {enabled: [{name: Gone}]}}}]\n", "unknown-plugin"),
+        ("parallelizm: 3\n", "not-convertible"),
+    ],
+)
+def test_for_kubesched_an_older_version_with_an_error_is_rejected(body: str, rule: str):
+    checked = check_configuration(OLDER["v1beta2"] + body, kube_scheduler=False)
+    assert checked.error
+    assert [one.rule for one in checked.findings if one.severity == "error"] == [rule]
+
+
+class Mine(Plugin):
+    def filter(self, state, pod, node): ...
+
+    def score(self, state, pod, node): ...
+
+
+def test_a_plugin_of_the_user_is_a_note_for_kube_scheduler_where_the_file_names_it():
+    enabled = "{enabled: [{name: Mine}]}"
+    named = HEADER + f"profiles: [{{plugins: {{multiPoint: {enabled}, score: {enabled}}}}}]\n"
+    (finding,) = check_configuration(named, [Mine]).findings
+    assert (finding.rule, finding.severity, finding.line) == ("own-plugin", "note", 3)
+    assert finding.message.startswith("Mine comes from ")
+    assert check_configuration(named, [Mine], kube_scheduler=False).findings == ()
+    assert check_configuration(HEADER, [Mine]).findings == ()
+
+
+def test_a_bundled_plugin_is_an_error_for_kube_scheduler_that_names_the_option():
+    text = HEADER + "profiles: [{plugins: {multiPoint: {enabled: [{name: NodeUsage}]}}}]\n"
+    (finding,) = check_configuration(text).findings
+    assert finding.rule == "unknown-plugin"
+    assert "kubesched config check --for kubesched FILE" in finding.help
+    assert "--plugin" not in finding.help
+    assert check_configuration(text, kube_scheduler=False).findings == ()
 
 
 def test_a_legacy_plugin_is_an_error_for_kube_scheduler_and_none_for_kubesched():

@@ -6,8 +6,10 @@ import pytest
 from kubesched.config import FieldError, PluginArgs, child
 from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import Plugin, Status
-from kubesched.setup import Setup, load_configuration, set_up
+from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS, NodeResourcesFit
+from kubesched.setup import Setup, convert_text, load_configuration, set_up
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "configurations"
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 
@@ -143,19 +145,86 @@ def test_without_the_defaults_nothing_runs_that_nobody_enabled():
     assert beside("", TeamZone) == [{"score": ["TeamZone"]}]
 
 
-def test_what_the_file_enables_explicitly_runs_where_it_says():
+def test_what_the_file_enables_and_kube_scheduler_lacks_runs_where_it_says():
     mixed = """
 - schedulerName: a
   plugins:
-    filter: {enabled: [{name: NodeName}]}
+    filter: {enabled: [{name: NodeName}, {name: NodeLabel}]}
     multiPoint: {enabled: [{name: TeamZone, weight: 3}]}
 - schedulerName: b
   plugins: {multiPoint: {disabled: [{name: '*'}]}}
   pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/gpu]}}]
 """
-    assert beside(mixed, TeamZone) == [{"filter": ["NodeName"], "score": ["TeamZone"]}, {}]
+    assert beside(mixed, TeamZone) == [{"filter": ["NodeLabel"], "score": ["TeamZone"]}, {}]
     setup = set_up(f"{HEADER}profiles:{mixed}".encode(), [TeamZone], default_plugins=False)
-    assert setup.profiles[0].weights["TeamZone"] == 3
+    assert setup.profiles[0].weights == {"TeamZone": 3}
+
+
+@pytest.mark.parametrize("point", ["multiPoint", "filter", "queueSort", "score", "bind"])
+def test_no_in_tree_plugin_runs_beside_a_scheduler_wherever_the_file_enables_it(point: str):
+    plugins = {"multiPoint": IN_TREE_PLUGINS, "queueSort": ["PrioritySort"], "bind": ["DefaultBinder"]}
+    names = plugins.get(point, ["NodeAffinity", "NodeResourcesFit"])
+    if point == "filter":
+        names = [*names, "DynamicResources"]
+    enabled = {"enabled": [{"name": name} for name in names], "disabled": [{"name": "*"}]}
+    assert beside("- " + json.dumps({"plugins": {point: enabled}})) == [{}]
+    assert beside("- " + json.dumps({"plugins": {point: enabled}}), TeamZone) == [{"score": ["TeamZone"]}]
+
+
+def test_a_configuration_that_was_read_with_the_defaults_leaves_them_to_kube_scheduler():
+    (profile,) = set_up(load_configuration(None, [TeamZone]), [TeamZone], default_plugins=False).profiles
+    assert [plugin.name for plugin in profile.plugins] == ["TeamZone"]
+
+
+@pytest.mark.parametrize("kube_scheduler", [True, False])
+@pytest.mark.parametrize("name", ["policy-classic.json", "policy-node-labels.yaml", "policy-packing.yaml"])
+def test_a_converted_file_serves_the_same_as_the_policy_itself(name: str, kube_scheduler: bool):
+    file = EXAMPLES / name
+    text, _ = convert_text(file, kube_scheduler=kube_scheduler)
+    served = [
+        [plugin.name for plugin in profile.plugins if not (kube_scheduler and plugin.name in LEGACY_PLUGINS)]
+        for source in (file, text.encode())
+        for profile in set_up(source, [TeamZone], default_plugins=False).profiles
+    ]
+    assert served[0] == served[1]
+    assert "TeamZone" in served[0]
+
+
+FROM_GO = "profiles: [{plugins: {multiPoint: {enabled: [{name: InGo}, {name: TeamZone, weight: 2}]}}}]"
+
+
+def test_a_plugin_that_only_kube_scheduler_has_is_skipped_on_request():
+    source = f"{HEADER}{FROM_GO}".encode()
+    with pytest.raises(
+        ConfigError, match=r'"InGo" does not exist(.|\n)*\n  to leave InGo to kube-scheduler, add --skip'
+    ):
+        set_up(source, [TeamZone], default_plugins=False)
+    (profile,) = set_up(source, [TeamZone], default_plugins=False, skipped=["InGo"]).profiles
+    assert profile.weights == {"TeamZone": 2}
+
+
+@pytest.mark.parametrize(
+    "body", ["parallelism: 0", "profiles: [{plugins: {queueSort: {disabled: [{name: PrioritySort}]}}}]"]
+)
+def test_an_older_version_that_is_not_valid_is_not_said_to_be_converted(
+    body: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    file = tmp_path / "old.yaml"
+    file.write_text(f"{OLDER}{body}\n")
+    with pytest.raises(ConfigError):
+        set_up(file)
+    assert caplog.messages == []
+    file.write_text(OLDER)
+    set_up(file)
+    load_configuration(file)
+    assert [message.split(";")[0] for message in caplog.messages] == 2 * [
+        f"{file}: converted from kubescheduler.config.k8s.io/v1beta2"
+    ]
+
+
+def test_what_is_skipped_has_to_be_enabled():
+    with pytest.raises(ConfigError, match=r'--skip-plugin: no profile enables "InGoo"; did you mean "InGo"\?'):
+        set_up(f"{HEADER}{FROM_GO}".encode(), [TeamZone], default_plugins=False, skipped=["InGoo"])
 
 
 def test_arguments_count_without_the_defaults_too():
@@ -164,9 +233,9 @@ def test_arguments_count_without_the_defaults_too():
     assert team_zone(setup).args.bonus == 7
 
 
-def test_a_plugin_of_the_defaults_has_its_own_arguments_where_it_is_enabled_alone():
+def test_a_plugin_of_the_defaults_that_the_user_brings_has_its_own_arguments():
     enabled = "- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 2}]}}\n"
-    setup = set_up(f"{HEADER}profiles:\n{enabled}".encode(), default_plugins=False)
+    setup = set_up(f"{HEADER}profiles:\n{enabled}".encode(), [NodeResourcesFit], default_plugins=False)
     (plugin,) = setup.profiles[0].plugins
     assert [resource.name for resource in plugin.args.scoring_strategy.resources] == ["cpu", "memory"]
     assert setup.profiles[0].weights == {"NodeResourcesFit": 2}

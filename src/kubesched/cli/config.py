@@ -28,15 +28,18 @@ config.add_command(diff)
 @config.command()
 @files_argument
 @plugin_option
+@reader_option
 @output_option("yaml", "json", help="Format of the configuration.")
 @click.option("--diff", "only_differences", is_flag=True, help="Print what differs from kube-scheduler's defaults.")
-def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only_differences: bool) -> None:
+def show(
+    files: tuple[Path, ...], references: tuple[str, ...], reader: str, output: str, only_differences: bool
+) -> None:
     """Print FILE as the effective configuration, with all defaults.
 
     Every default is filled in, and the plugins of each profile are merged with the default ones, as
-    kube-scheduler's --write-config-to prints it. Passwords and private keys are printed as ***. Plugins given with
-    --plugin are enabled if no profile names them. A FILE of an older version, or a Policy, is converted first, with a
-    note. Exits with 2 if FILE is not valid.
+    kube-scheduler's --write-config-to prints it; with --for kubesched, with its Lease. Passwords and private keys are
+    printed as ***. Plugins given with --plugin are enabled if no profile names them. A FILE of an older version, or a
+    Policy, is converted first, with a note. Exits with 2 if FILE is not valid.
 
     FILE can also be a ConfigMap, Helm values, or a Pod or workload that runs a scheduler, with what it names; - reads
     standard input. Several configurations are printed as YAML documents, or as a JSON array.
@@ -50,11 +53,11 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only
 
     if only_differences:
         with refuse_bad_input():
-            changed = [(source, from_defaults(source, references)) for source in sources_in(files)]
+            changed = [(source, from_defaults(source, references)) for source in sources_in(files, reader)]
         print_differences_from_defaults(changed, as_json=output == "json")
         return
     with refuse_bad_input():
-        read = [(one, set_up(one, references)) for one in sources_in(files)]
+        read = [(one, set_up(one, references)) for one in sources_in(files, reader)]
     shown = [(source, without_secrets(effective(setup.configuration))) for source, setup in read]
     if output == "json":
         documents = [document for _, document in shown]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def check(
     files: tuple[Path, ...], references: tuple[str, ...], output: str, reader: str, strict: bool, probe: bool
 ) -> None:
-    """Check whether kube-scheduler v1.36 would accept each FILE, and review it.
+    """Check whether kube-scheduler v1.36 (or, with --for, kubesched) would accept each FILE, and review it.
 
     Prints what kube-scheduler would print, with our help on indented lines, then every finding with its line: errors,
     which kube-scheduler rejects, and warnings and notes on what is accepted but risky. A comment `# kubesched: ignore
@@ -43,13 +43,13 @@ def check(
     kubeconfig.
 
     With --probe, exits with 1 also if an extender does not answer, or not as the protocol demands. Its bind verb is
-    called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that
-    kube-scheduler rejects are not called.
+    called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that is
+    rejected are not called, and a note says so.
     """
     from kubesched.cli.finding_formats import as_github, as_sarif, as_text, findings_page
 
     with refuse_bad_input():
-        checked = _compared([_check(source, references, reader, probe) for source in _sources(files)])
+        checked = _compared([_check(source, references, reader, probe) for source in _sources(files, reader)])
     failing = ("error", "warning") if strict else ("error",)
     if output == "sarif":
         print_document(as_sarif(checked))
@@ -62,13 +62,13 @@ def check(
         raise click.exceptions.Exit(1)
 
 
-def _sources(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
+def _sources(files: Iterable[Path], reader: str) -> "tuple[ConfigSource, ...]":
     """The configurations in the files; a single file with other objects is judged itself, in kube-scheduler's words."""
     from kubesched.config import ConfigSource, read_text
 
     files = tuple(files)
     try:
-        return sources_in(files)
+        return sources_in(files, reader)
     except InputError as error:
         if len(files) != 1 or not str(error).startswith(f"{files[0]}: no scheduler configuration: "):
             raise
@@ -80,10 +80,22 @@ def _check(source: "ConfigSource", references: tuple[str, ...], reader: str, pro
     from kubesched.setup import check_configuration
 
     checked = check_configuration(source, references, kube_scheduler=reader == "kube-scheduler")
-    if not probe or checked.error:
+    if not probe:
         return CheckedFile(source, checked)
+    if checked.error:
+        return CheckedFile(source, checked.with_further([_not_probed(checked)]))
     calls, failed = _probed(checked)
     return CheckedFile(source, checked.with_further(failed), calls)
+
+
+def _not_probed(checked: "Checked") -> "Finding":
+    from kubesched.config import Finding
+
+    is_older = any(finding.rule == "old-version" for finding in checked.findings)
+    advice = "correct the errors first"
+    if is_older:
+        advice = "probe the output of `kubesched config convert FILE`, or this file with --for kubesched"
+    return Finding("not-probed", "", "--probe called no extender, because the configuration is rejected", advice)
 
 
 def _compared(checked: "list[CheckedFile]") -> "list[CheckedFile]":

@@ -40,19 +40,31 @@ def reader_option(command: F) -> F:
         type=click.Choice(["kube-scheduler", "kubesched"]),
         default="kube-scheduler",
         show_default=True,
-        help="The scheduler that is to read FILE. Only kubesched has legacy plugins, such as SelectorSpread.",
+        help="The scheduler that is to read FILE. Only kubesched has bundled and legacy plugins, such as NodeUsage and "
+        "SelectorSpread, reads older versions, and has the Lease kubesched by default.",
     )(command)
 
 
-def sources_in(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
+def sources_in(files: Iterable[Path], reader: str = "") -> "tuple[ConfigSource, ...]":
     """The configurations in the files; `-` is standard input.
 
+    Args:
+        reader: `kubesched` elects its leader with its own Lease where the file names none.
     Raises:
         InputError: a file cannot be read, or has no configuration.
     """
     from kubesched.setup import read_sources
 
-    return read_sources([_readable(file) for file in dict.fromkeys(files)])
+    sources = read_sources([_readable(file) for file in dict.fromkeys(files)])
+    return tuple(map(_of_kubesched, sources)) if reader == "kubesched" else sources
+
+
+def _of_kubesched(source: "ConfigSource") -> "ConfigSource":
+    from msgspec.structs import replace
+
+    from kubesched.config import LeaderElectionFlags, lease_name
+
+    return replace(source, flags=source.flags.replaced_by(LeaderElectionFlags(resource_name=lease_name())))
 
 
 def source_in(file: Path) -> "ConfigSource":

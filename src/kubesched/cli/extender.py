@@ -102,6 +102,7 @@ def extender(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    skipped: tuple[str, ...],
     kubeconfig: str | None,
     context: str,
     in_cluster: bool,
@@ -126,8 +127,8 @@ def extender(
 ) -> None:
     """Serve plugins to a stock kube-scheduler, over the HTTP extender protocol.
 
-    From the KubeSchedulerConfiguration, the extender uses pluginConfig and the plugins that profiles enable explicitly.
-    The default plugins run in kube-scheduler. A pod gets the profile of its schedulerName, else the first one. The
+    From --config, the extender uses the plugins that kube-scheduler v1.36 does not have, and pluginConfig: the default
+    plugins run in kube-scheduler. A pod gets the profile of its schedulerName, else the first one. The
     command prints the `extenders:` stanza for kube-scheduler's own configuration.
 
     \b
@@ -177,7 +178,7 @@ def extender(
         path_prefix=path_prefix,
         managed_resources=managed_resources,
     )
-    _serve(config, references, plugin_args, options, log_json=log_json)
+    _serve(config, references, plugin_args, skipped, options, log_json=log_json)
 
 
 def _tls(cert_file: str | None, key_file: str | None, client_ca_file: str | None) -> "TlsFiles | None":
@@ -200,6 +201,7 @@ def _serve(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    skipped: tuple[str, ...],
     options: "ExtenderOptions",
     *,
     log_json: bool,
@@ -211,7 +213,7 @@ def _serve(
     from kubesched.setup import set_up
 
     set_up_logging(os.environ, as_json=log_json)
-    setup = set_up(config, references, plugin_args, default_plugins=False)
+    setup = set_up(config, references, plugin_args, default_plugins=False, skipped=skipped)
 
     def on_listening(served: "Extender", server: "Server") -> None:
         _announce(served, server, options)

@@ -86,6 +86,7 @@ def manifests(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    skipped: tuple[str, ...],
     plugin_files: tuple[Path, ...],
     bind: bool,
     managed_resources: tuple["ExtenderManagedResource", ...],
@@ -121,10 +122,13 @@ def manifests(
     from kubesched.setup import readers_of, set_up
 
     with refuse_bad_input():
-        profiles = served_profiles(set_up(config, references, plugin_args, default_plugins=False), offers_bind=bind)
+        profiles = served_profiles(
+            set_up(config, references, plugin_args, default_plugins=False, skipped=skipped), offers_bind=bind
+        )
         mounted = MountedFiles()
         arguments = [f"--config={mounted.path(config)}"] if config is not None else []
         arguments += mounted.plugin_arguments(references, plugin_args)
+        arguments += [f"--skip-plugin={name}" for name in skipped]
         arguments += ["--preemption-helps"] if preemption_helps else []
         for file in plugin_files:
             mounted.path(file)

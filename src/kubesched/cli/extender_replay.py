@@ -18,6 +18,7 @@ def replay(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    skipped: tuple[str, ...],
     preemption_helps: bool,
     output: str,
     recording: Path,
@@ -29,7 +30,7 @@ def replay(
     from kubesched.extender.replay import replay as play
     from kubesched.setup import set_up
 
-    setup = set_up(config, references, plugin_args, default_plugins=False)
+    setup = set_up(config, references, plugin_args, default_plugins=False, skipped=skipped)
     n_played = n_changed = n_skipped = 0
     for one in play(setup, recording, preemption_helps=preemption_helps):
         n_played += not one.is_skipped
@@ -50,7 +51,7 @@ def replay(
             for sentence in one.differences:
                 print_text(f"  {sentence}")
     if output == "text":
-        skipped = f", {n_skipped} skipped" if n_skipped else ""
-        print_text(f"{n_played} calls, {n_changed} changed answers{skipped}")
+        not_played = f", {n_skipped} skipped" if n_skipped else ""
+        print_text(f"{n_played} calls, {n_changed} changed answers{not_played}")
     if n_changed:
         raise click.exceptions.Exit(1)

@@ -187,12 +187,18 @@ def _seed(context: click.Context, option: click.Parameter, value: int) -> int:
 
 
 def beside_scheduler_options(command: F) -> F:
-    """The same options where kube-scheduler runs the default plugins itself."""
+    """The same options where kube-scheduler runs the default plugins itself, and --skip-plugin."""
+    command = click.option(
+        "--skip-plugin",
+        "skipped",
+        multiple=True,
+        metavar="NAME",
+        help="A plugin that --config enables and that kube-scheduler runs itself, such as one in Go. Repeatable.",
+    )(command)
     return _with_setup(
         command,
-        "KubeSchedulerConfiguration: the plugins that its profiles enable explicitly, and their arguments. Of an older "
-        "version or a Policy: those that kube-scheduler v1.36 does not have by default. "
-        "[default: one profile with the plugins of --plugin]",
+        "KubeSchedulerConfiguration of any version, or a Policy: of the plugins that its profiles enable, those that "
+        "kube-scheduler v1.36 does not have, and their arguments. [default: one profile with the plugins of --plugin]",
     )
 
 

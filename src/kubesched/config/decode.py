@@ -5,6 +5,7 @@ there, defaults.
 """
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -77,14 +78,19 @@ def body_of(value: Any, text: str) -> dict[str, Any]:
     if not kind or not version:
         missing = "apiVersion" if kind else "Kind"
         advice = advice_on_missing(kind, version, body)
-        begin = "".join(text.splitlines(keepends=True)[:_MAX_LINES])[:_MAX_SHOWN]
-        shown = text if begin == text else f"{begin.rstrip()}..."
-        raise ConfigError(f"Object '{missing}' is missing in '{shown}'\n  {advice}")
+        raise ConfigError(f"Object '{missing}' is missing in '{_begin_of(text)}'\n  {advice}")
     check_registered(kind, version)
     if kind != KIND:
         advice = "put arguments into a configuration, in profiles[].pluginConfig[].args"
         raise ConfigError(f"couldn't decode as {KIND}, got {API_VERSION}, Kind={kind}: \n  {advice}")
     return body
+
+
+def _begin_of(text: str) -> str:
+    """The first lines of a text, up to one that is indented: in a message, such a line is help."""
+    lines = text.splitlines(keepends=True)[:_MAX_LINES]
+    begin = "".join(takewhile(lambda line: not line.startswith("  ") or line is lines[0], lines))[:_MAX_SHOWN]
+    return text if begin == text else f"{begin.rstrip()}..."
 
 
 def take_args(body: dict[str, Any]) -> dict[tuple[int, int], Any]:

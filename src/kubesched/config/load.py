@@ -37,13 +37,11 @@ class OlderVersions(msgspec.Struct, frozen=True):
         read_file: gives the text of a Policy that a v1alpha1 configuration names.
         on_conversion: is called with each conversion.
         config_maps: ConfigMaps that were given together with the configuration; one may hold its Policy.
-        left_out: plugins that `to_v1` does not enable.
     """
 
     read_file: Callable[[str], str]
     on_conversion: Callable[[Conversion], None]
     config_maps: tuple[Any, ...] = ()
-    left_out: frozenset[str] = frozenset()
 
     def to_v1(self, document: Any, text: str) -> Any:
         """The document, converted if it is of an older version.
@@ -57,13 +55,7 @@ class OlderVersions(msgspec.Struct, frozen=True):
             return document
         conversion = self.convert(document, text)
         self.on_conversion(conversion)
-        for profile in conversion.document["profiles"] if self.left_out else ():
-            for plugin_set in profile.get("plugins", {}).values():
-                plugin_set["enabled"] = [one for one in plugin_set.get("enabled", ()) if not self._leaves_out(one)]
         return conversion.document
-
-    def _leaves_out(self, entry: dict[str, Any]) -> bool:
-        return entry.get("name") in self.left_out
 
     def convert(self, document: Any, text: str) -> Conversion:
         """The conversion of a document of an older version; as `to_v1`."""

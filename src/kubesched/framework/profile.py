@@ -1,6 +1,6 @@
 """The plugins of one profile, in order: `setup` builds it from a configuration, and a Framework runs it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -39,17 +39,10 @@ class Profile(msgspec.Struct, eq=False):
 
     def only(self, name: str) -> "Profile":
         """The same profile with one of its plugins, at the points where it runs here."""
-        return self._with(lambda plugin: plugin == name)
-
-    def without(self, name: str) -> "Profile":
-        """The same profile without one of its plugins."""
-        return self._with(lambda plugin: plugin != name)
-
-    def _with(self, keeps: Callable[[str], bool]) -> "Profile":
         return Profile(
             self.scheduler_name,
             self.percentage_of_nodes_to_score,
-            {point: tuple(one for one in plugins if keeps(one.name)) for point, plugins in self.points.items()},
-            {key: weight for key, weight in self.weights.items() if keeps(key)},
-            tuple(one for one in self.plugins if keeps(one.name)),
+            {point: tuple(one for one in plugins if one.name == name) for point, plugins in self.points.items()},
+            {key: weight for key, weight in self.weights.items() if key == name},
+            tuple(one for one in self.plugins if one.name == name),
         )

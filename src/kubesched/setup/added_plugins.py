@@ -1,24 +1,29 @@
-"""Plugins that the user adds to a configuration: `--plugin` enables them, `--plugin-args` gives their arguments."""
+"""Plugins that the user adds to a configuration, and plugins that are taken out of it.
+
+`--plugin` enables them, `--plugin-args` gives their arguments. An extender has none of kube-scheduler's own.
+"""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import msgspec
 
 from kubesched.config import (
+    PLUGIN_LIKENESS,
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
     PluginArgs,
     PluginConfig,
     PluginEntry,
     Plugins,
+    did_you_mean,
     load_args,
 )
 from kubesched.errors import ConfigError
 from kubesched.setup.registry import IN_TREE, Registry
 
-__all__ = ["ArgsLike", "enable_loaded", "read_args"]
+__all__ = ["ArgsLike", "enable_loaded", "read_args", "without_plugins"]
 
 ArgsLike = PluginArgs | Mapping[str, object] | str | os.PathLike[str] | bytes
 """A plugin's arguments: its Args, a mapping, the name of a YAML or JSON file, or the text of one as bytes."""
@@ -48,6 +53,39 @@ def enable_loaded(
         for profile in configuration.profiles
     )
     return msgspec.structs.replace(configuration, profiles=profiles)
+
+
+def without_plugins(
+    configuration: KubeSchedulerConfiguration, names: Collection[str], skipped: Collection[str]
+) -> KubeSchedulerConfiguration:
+    """Take plugins out of every set of every profile.
+
+    Args:
+        names: these, wherever they are enabled.
+        skipped: these as well; some profile has to enable each of them.
+    Raises:
+        ConfigError: no profile enables a plugin of `skipped`.
+    """
+    enabled = {name for profile in configuration.profiles for name in profile.plugins.enabled_names}
+    for name in skipped:
+        if name not in enabled:
+            near = did_you_mean(name, enabled, PLUGIN_LIKENESS)
+            advice = near or "give --skip-plugin the name of a plugin that a profile of --config enables"
+            raise ConfigError(f'--skip-plugin: no profile enables "{name}"; {advice}')
+    removed = {*names, *skipped}
+    profiles = (
+        msgspec.structs.replace(profile, plugins=_kept(profile.plugins, removed)) for profile in configuration.profiles
+    )
+    return msgspec.structs.replace(configuration, profiles=tuple(profiles))
+
+
+def _kept(plugins: Plugins, removed: Collection[str]) -> Plugins:
+    changed = {}
+    for field in msgspec.structs.fields(plugins):
+        plugin_set = getattr(plugins, field.name)
+        entries = tuple(entry for entry in plugin_set.enabled if entry.name not in removed)
+        changed[field.name] = msgspec.structs.replace(plugin_set, enabled=entries)
+    return msgspec.structs.replace(plugins, **changed)
 
 
 def _names_in(plugins: Plugins) -> frozenset[str]:

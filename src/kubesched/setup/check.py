@@ -11,6 +11,7 @@ from kubesched.config import (
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
     LeaderElectionFlags,
+    OlderVersions,
     PluginArgs,
     PluginFacts,
     Report,
@@ -27,11 +28,12 @@ from kubesched.config import (
     split_error,
 )
 from kubesched.config import load_configuration as read_configuration
-from kubesched.errors import ConfigError, PluginDefinitionError
+from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import HOOK_FAULTS, Plugin
 from kubesched.setup.added_plugins import enable_loaded
 from kubesched.setup.expansion import expand_known, point_faults, score_weights
 from kubesched.setup.older_findings import older_findings
+from kubesched.setup.older_versions import older_versions
 from kubesched.setup.profiles import (
     build_plugin,
     build_profiles,
@@ -42,7 +44,7 @@ from kubesched.setup.profiles import (
     typed_args,
     with_ignored_resources,
 )
-from kubesched.setup.registry import PluginLike, Registry, find_plugins
+from kubesched.setup.registry import IN_TREE, PluginLike, Registry, find_plugins
 
 __all__ = ["Checked", "check_configuration"]
 
@@ -51,9 +53,10 @@ class Checked(msgspec.Struct, frozen=True):
     """What is to be said about a configuration.
 
     Attributes:
-        error: what kube-scheduler v1.36 prints when it rejects the configuration, our help on indented lines; empty if
-            it accepts it. It ends at the first stage with a fault, the findings do not.
-        configuration: complete, of what could be decoded; None if there is no configuration of v1.
+        error: what kube-scheduler v1.36, or kubesched, prints when it rejects the configuration, our help on indented
+            lines; empty if it accepts it. It ends at the first stage with a fault, the findings do not.
+        configuration: complete, of what could be decoded; None if there is no configuration of v1, or
+            of an older version that kubesched reads.
     """
 
     error: str
@@ -83,7 +86,8 @@ def check_configuration(
     Args:
         source: its text, or a source with its text and the flags of its scheduler; lines are those of the text.
         plugins: your plugins; as for load_configuration.
-        kube_scheduler: whether it is for kube-scheduler v1.36, which has no legacy plugins.
+        kube_scheduler: whether it is for kube-scheduler v1.36, which has no legacy plugins and reads only v1. Of an
+            older version, only errors are found then.
     Raises:
         PluginDefinitionError: a plugin does not load.
 
@@ -96,7 +100,8 @@ def check_configuration(
         source = ConfigSource("", source, "")
     text, flags = source.text, source.flags
     wrong_flags = list(flag_findings(source.unknown_flags if kube_scheduler else (), has_file=not source.is_generated))
-    error = _rejection(text, registry, flags)
+    older = None if kube_scheduler else older_versions(source, lambda _: None)
+    error, read = _read(text, registry, flags, older)
     if wrong_flags:
         error = f"{wrong_flags[0].message}\n  {wrong_flags[0].help}"
     written = read_written(text, registry.args_types, flags)
@@ -106,10 +111,14 @@ def check_configuration(
         configuration = enable_loaded(configuration, registry)
         further += _plugin_findings(configuration, written, registry)
         further += advice_on(_review(configuration, written.document, registry))
+        further += _own_plugins(configuration, written.document, registry) if kube_scheduler else ()
     elif not wrong_flags and is_older(written.document):
-        with_legacy = find_plugins(plugins) if kube_scheduler else registry
-        further += older_findings(source, registry, with_legacy, _findings_of_plugins)
-    if source.is_generated and wrong_flags:  # the version of the text stands for those flags
+        if kube_scheduler:
+            further += older_findings(source, registry, find_plugins(plugins), _findings_of_plugins)
+        else:
+            further += older_findings(source, registry, registry, _findings_and_advice, with_advice=True)
+            configuration = read
+    if not kube_scheduler or (source.is_generated and wrong_flags):  # the version of the text stands for those flags
         sound = tuple(finding for finding in written.findings if finding.rule != "old-version")
         written = msgspec.structs.replace(written, findings=sound)
     report = report_on(text, written, further)
@@ -119,21 +128,31 @@ def check_configuration(
     return Checked(error, report, configuration)
 
 
-def _rejection(text: str, registry: Registry, flags: LeaderElectionFlags) -> str:
-    """What kube-scheduler prints; empty if it accepts the configuration."""
+def _read(
+    text: str, registry: Registry, flags: LeaderElectionFlags, older: OlderVersions | None
+) -> tuple[str, KubeSchedulerConfiguration | None]:
+    """What the scheduler prints, and what it reads: nothing if it rejects the configuration."""
     try:
-        read = read_configuration(text, args_types=registry.args_types, flags=flags)
+        read = read_configuration(text, args_types=registry.args_types, flags=flags, older=older)
         configuration = enable_loaded(read, registry)
         build_profiles(configuration, registry)
-    except ConfigError as error:
-        return str(error)
-    return ""
+    except (ConfigError, InputError) as error:
+        return str(error), None
+    return "", configuration
 
 
 def _findings_of_plugins(written: Written, registry: Registry) -> Iterator[Finding]:
     """The findings about the plugins of a text that is a configuration of v1."""
     if written.configuration is not None:
         yield from _plugin_findings(enable_loaded(written.configuration, registry), written, registry)
+
+
+def _findings_and_advice(written: Written, registry: Registry) -> Iterator[Finding]:
+    """Also what a reviewer would not accept."""
+    if written.configuration is not None:
+        configuration = enable_loaded(written.configuration, registry)
+        yield from _plugin_findings(configuration, written, registry)
+        yield from advice_on(_review(configuration, written.document, registry))
 
 
 def _plugin_findings(
@@ -245,6 +264,22 @@ def _review(configuration: KubeSchedulerConfiguration, document: dict[str, Any],
             )
         )
     return Review(configuration, document, tuple(profiles), lambda name: _facts(name, registry))
+
+
+def _own_plugins(
+    configuration: KubeSchedulerConfiguration, document: Mapping[str, Any], registry: Registry
+) -> Iterator[Finding]:
+    """The plugins that the file names and that are known only because the user brings or has installed them."""
+    for i, profile in enumerate(configuration.profiles):
+        for plugin in registry.those(profile.plugins.enabled_names):
+            entries = (
+                entry_path(_profile_document(document, i), f"plugins.{point}.enabled", plugin.name)
+                for point in profile.plugins.by_point()
+            )
+            if plugin.origin != IN_TREE and (entry := next(filter(None, entries), "")):
+                message = f"{plugin.name} comes from {plugin.origin}; a stock kube-scheduler does not have it"
+                advice = "kube-scheduler needs a plugin of this name in Go; `kubesched scheduler` runs yours"
+                yield Finding("own-plugin", f"profiles[{i}].{entry}.name", message, advice)
 
 
 def _weights(profile: KubeSchedulerProfile, points: Mapping[str, tuple[str, ...]]) -> dict[str, int]:

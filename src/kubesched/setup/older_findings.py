@@ -30,7 +30,12 @@ PluginFindings = Callable[[Written, Registry], Iterator[Finding]]
 
 
 def older_findings(
-    source: ConfigSource, registry: Registry, with_legacy: Registry, plugin_findings: PluginFindings
+    source: ConfigSource,
+    registry: Registry,
+    with_legacy: Registry,
+    plugin_findings: PluginFindings,
+    *,
+    with_advice: bool = False,
 ) -> Iterator[Finding]:
     """Find what keeps a configuration of an older version from being converted, and what is wrong with the result.
 
@@ -38,20 +43,21 @@ def older_findings(
         registry: the plugins of the scheduler that is to read the result.
         with_legacy: these, and the ones that kube-scheduler no longer has.
         plugin_findings: finds what is wrong with the plugins of a v1 configuration.
+        with_advice: whether warnings and notes count, not only errors.
     """
     text, older = source.text, older_versions(source, lambda _: None)
     try:
         original = parse_value(text).value
         document = older.convert(original, text).document
-        errors = list(_errors_in(document, with_legacy, source, plugin_findings))
-        if not errors and registry is not with_legacy:  # only what is valid can do without legacy plugins
+        found = list(_found_in(document, with_legacy, source, plugin_findings, with_advice=with_advice))
+        if not found and registry is not with_legacy:  # only what is valid can do without legacy plugins
             args_types = with_legacy.args_types
             document = convert_configuration(source, older, args_types=args_types, kube_scheduler=True).document
-            errors = list(_errors_in(document, registry, source, plugin_findings))
+            found = list(_found_in(document, registry, source, plugin_findings, with_advice=with_advice))
     except (ConfigError, InputError) as error:
         yield _not_convertible(error)
         return
-    yield from (_in_original(finding, document, original) for finding in errors)
+    yield from (_in_original(finding, document, original) for finding in found)
 
 
 def _not_convertible(error: Exception) -> Finding:
@@ -60,12 +66,17 @@ def _not_convertible(error: Exception) -> Finding:
     return Finding("not-convertible", path if sign and " " not in path else "", message, advice)
 
 
-def _errors_in(
-    document: dict[str, Any], registry: Registry, source: ConfigSource, plugin_findings: PluginFindings
+def _found_in(
+    document: dict[str, Any],
+    registry: Registry,
+    source: ConfigSource,
+    plugin_findings: PluginFindings,
+    *,
+    with_advice: bool,
 ) -> Iterator[Finding]:
     written = read_written(write_yaml(document), registry.args_types, source.flags)
     findings = (*written.findings, *plugin_findings(written, registry))
-    yield from (finding for finding in findings if finding.severity == "error")
+    yield from (finding for finding in findings if with_advice or finding.severity == "error")
 
 
 def _in_original(finding: Finding, document: dict[str, Any], original: Mapping[str, Any]) -> Finding:

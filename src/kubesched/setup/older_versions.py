@@ -1,12 +1,12 @@
 """Reads configurations of versions before v1: finds the Policy that one names, and logs that one was converted."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from kubesched.config import (
-    DEFAULT_PLUGINS,
     ConfigSource,
     Conversion,
     OlderVersions,
@@ -19,21 +19,18 @@ from kubesched.errors import ConfigError, InputError
 from kubesched.setup.registry import PluginLike, find_plugins
 from kubesched.setup.sources import local_places
 
-__all__ = ["convert_text", "log_conversion", "older_versions"]
+__all__ = ["convert_text", "logging_conversions", "older_versions"]
 
 _LOG: Final = logging.getLogger("kubesched.config")
 
 
-def older_versions(
-    source: object, on_conversion: Callable[[Conversion], None], *, default_plugins: bool = True
-) -> OlderVersions:
+def older_versions(source: object, on_conversion: Callable[[Conversion], None]) -> OlderVersions:
     """How to read a configuration that may be of an older version.
 
     Args:
         source: its file if it is a Path or a ConfigSource. A Policy that is not where the configuration says is read
             from its folder.
         on_conversion: is called with the conversion.
-        default_plugins: whether the result is to enable those, which older versions do not name one by one.
     """
     file = Path(source.file) if isinstance(source, ConfigSource) else source
     folder = file.parent if isinstance(file, Path) else Path()
@@ -43,7 +40,6 @@ def older_versions(
         lambda path: files[path] if path in files else _read_policy(path, folder),
         on_conversion,
         config_maps,
-        frozenset() if default_plugins else DEFAULT_PLUGINS.enabled_names,
     )
 
 
@@ -81,19 +77,22 @@ def convert_text(
     return header + write_yaml(conversion.document, comments), conversion.is_lossy
 
 
-def log_conversion(source: object) -> Callable[[Conversion], None]:
-    """Log one line on a conversion, however much has changed."""
+@contextmanager
+def logging_conversions(source: object) -> Iterator[Callable[[Conversion], None]]:
+    """Log one line on each conversion, however much has changed, if the block ends without an error.
 
-    def log(conversion: Conversion) -> None:
-        name = source.file if isinstance(source, ConfigSource) else source if isinstance(source, Path) else "FILE"
+    After an error, the command that the line names would end with the same error.
+    """
+    conversions: list[Conversion] = []
+    yield conversions.append
+    name = source.file if isinstance(source, ConfigSource) else source if isinstance(source, Path) else "FILE"
+    for conversion in conversions:
         _LOG.warning(
             "%s: converted from %s; its plugins decide as in v1.36. See: kubesched config convert --for kubesched %s",
             "configuration" if name == "FILE" else name,
             conversion.origin,
             name,
         )
-
-    return log
 
 
 def _read_policy(path: str, folder: Path) -> str:

@@ -33,7 +33,7 @@ LEGACY: Final = "legacy"
 BUNDLED: Final = "bundled"
 """The origin of plugins that kubesched has and kube-scheduler never had."""
 
-_BUNDLED: Final = {"NodeUsage": "kubesched.usage"}
+BUNDLED_PLUGINS: Final = {"NodeUsage": "kubesched.usage"}
 """Name of each bundled plugin -> its module, which is imported when something names the plugin."""
 
 PluginLike = str | type[Plugin]
@@ -144,6 +144,12 @@ class Registry:
         return found or next((plugin for plugin in self if _class_name(plugin) == name), None)
 
     @property
+    def of_kube_scheduler(self) -> frozenset[str]:
+        """The in-tree plugins, without those that the user brings."""
+        in_tree = (plugin.name for plugin in self._plugins.values() if plugin.origin == IN_TREE)
+        return frozenset(in_tree) - frozenset(self.loaded)
+
+    @property
     def args_types(self) -> Mapping[str, type[PluginArgs]]:
         """The Args class of each plugin, for reading configurations."""
         return _ArgsTypes(self)
@@ -162,7 +168,7 @@ class Registry:
 
     def register_bundled(self) -> None:
         """Add the bundled plugins; a class is imported when something names it."""
-        for name, module in _BUNDLED.items():
+        for name, module in BUNDLED_PLUGINS.items():
             self._add(RegisteredPlugin(name, BUNDLED, partial(_bundled, name, module)))
 
     def register_legacy(self) -> None:
@@ -212,6 +218,11 @@ class Registry:
             return (
                 f'kube-scheduler v1.36 no longer has {name}, kubesched does; "kubesched config convert FILE" replaces '
                 'it, and "kubesched config check --for kubesched FILE" accepts it'
+            )
+        if name in BUNDLED_PLUGINS:
+            return (
+                f'kube-scheduler does not have {name}, kubesched does; "kubesched config check --for kubesched FILE" '
+                'accepts it, and "kubesched extender --config FILE" serves it to kube-scheduler'
             )
         meant = self.named(name)
         if meant is not None:

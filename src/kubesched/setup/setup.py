@@ -2,20 +2,20 @@
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from kubesched.api import KINDS, WATCHED_KINDS, kind_named
-from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
+from kubesched.config import ConfigSource, Conversion, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile, kinds_read
-from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
+from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
 from kubesched.setup.extender_calls import sent_kinds
-from kubesched.setup.older_versions import log_conversion, older_versions
+from kubesched.setup.older_versions import logging_conversions, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 from kubesched.setup.sources import read_source
@@ -102,7 +102,9 @@ def load_configuration(
         configuration = load_configuration("scheduler.yaml")
         print([profile.scheduler_name for profile in configuration.profiles])
     """
-    return _load(_located(source), find_plugins(plugins), plugin_args)
+    located = _located(source)
+    with logging_conversions(located) as on_conversion:
+        return _load(located, find_plugins(plugins), plugin_args, on_conversion)
 
 
 def set_up(
@@ -111,6 +113,7 @@ def set_up(
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
     *,
     default_plugins: bool = True,
+    skipped: Iterable[str] = (),
     flags: LeaderElectionFlags = _NO_FLAGS,
 ) -> Setup:
     """Build the profiles of a configuration; further arguments as for load_configuration.
@@ -118,8 +121,9 @@ def set_up(
     Args:
         configuration: a Setup is given back as it is; profiles get the rest of the default configuration. Neither
             takes further plugins or arguments.
-        default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
-            of a scheduler that has the defaults. A file of an older version then enables what that scheduler lacks.
+        default_plugins: without them, profiles have `plugins`, and what the configuration enables and kube-scheduler
+            v1.36 does not have, as in an extender: kube-scheduler runs its own plugins itself.
+        skipped: plugins that the configuration enables and that are not built, because kube-scheduler has them, too.
         flags: what the command line says about leader election, before the flags of a workload in the file.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
@@ -134,18 +138,49 @@ def set_up(
         return configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
     registry = find_plugins(plugins)
     configuration = _located(configuration)
-    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags)
+    with logging_conversions(configuration) as on_conversion:
+        loaded = _load(
+            configuration,
+            registry,
+            plugin_args,
+            on_conversion,
+            default_plugins=default_plugins,
+            skipped=tuple(skipped),
+            flags=flags,
+        )
+        setup = _build(configuration, loaded, registry, plugin_args, default_plugins=default_plugins)
+    for profile in setup.profiles:
+        _warn_of_bind(profile)
+    return setup
+
+
+def _build(
+    configuration: KubeSchedulerConfiguration | ConfigSource | bytes | None,
+    loaded: KubeSchedulerConfiguration,
+    registry: Registry,
+    plugin_args: Mapping[str, ArgsLike],
+    *,
+    default_plugins: bool,
+) -> Setup:
+    """Build the profiles; an error names the file that it is about."""
     try:
-        setup = Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
+        return Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
+        if not default_plugins:
+            error = ConfigError(f"{error}{_skipping(loaded, registry)}")
         blamed = (given for name, given in plugin_args.items() if f'initializing plugin "{name}":' in str(error))
         source = next(blamed, configuration)
         if isinstance(source, str | os.PathLike | ConfigSource):
             raise ConfigError(f"{error}\n  in {source!s}") from None
-        raise
-    for profile in setup.profiles:
-        _warn_of_bind(profile)
-    return setup
+        raise error from None
+
+
+def _skipping(configuration: KubeSchedulerConfiguration, registry: Registry) -> str:
+    """A further line of help where a profile enables a plugin that only kube-scheduler has, such as one in Go."""
+    enabled = [name for profile in configuration.profiles for name in sorted(profile.plugins.enabled_names)]
+    unknown = next((name for name in enabled if name not in registry), "")
+    advice = f"to leave {unknown} to kube-scheduler, add --skip-plugin {unknown}, or in Python skipped=[{unknown!r}]"
+    return f"\n  {advice}" if unknown else ""
 
 
 def _warn_of_bind(profile: Profile) -> None:
@@ -178,8 +213,10 @@ def _load(
     source: KubeSchedulerConfiguration | ConfigSource | bytes | None,
     registry: Registry,
     plugin_args: Mapping[str, ArgsLike],
+    on_conversion: Callable[[Conversion], None],
     *,
     default_plugins: bool = True,
+    skipped: tuple[str, ...] = (),
     flags: LeaderElectionFlags = _NO_FLAGS,
 ) -> KubeSchedulerConfiguration:
     args = read_args(plugin_args, registry)
@@ -189,6 +226,8 @@ def _load(
             args_types=registry.args_types,
             default_plugins=default_plugins,
             flags=flags if not isinstance(source, ConfigSource) else source.flags.replaced_by(flags),
-            older=older_versions(source, log_conversion(source), default_plugins=default_plugins),
+            older=older_versions(source, on_conversion),
         )
+    if skipped or not default_plugins:
+        source = without_plugins(source, () if default_plugins else registry.of_kube_scheduler, skipped)
     return enable_loaded(source, registry, args)

@@ -5,6 +5,7 @@ from kubesched.config.dialects.kube_scheduler import LEGACY
 from kubesched.config.dialects.policy_tables import PREDICATES, PRIORITIES
 from kubesched.config.dialects.replaced import RENAMED, STRATEGIES
 from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS
+from kubesched.setup.registry import BUNDLED_PLUGINS
 from tests.config.dialects.documents import args, converted, names, weights
 
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
@@ -165,8 +166,19 @@ def test_a_filter_gets_the_name_that_it_has_today(old, new):
     assert (notice.text, notice.is_loss) == (f"{old} is {new} today", False)
 
 
-def test_no_legacy_plugin_is_left():
-    assert set(LEGACY_PLUGINS) == set(LEGACY) | (set(RENAMED) - {"DefaultPodTopologySpread"})
+def test_no_legacy_or_bundled_plugin_is_left():
+    assert {*LEGACY_PLUGINS, *BUNDLED_PLUGINS} == set(LEGACY) | (set(RENAMED) - {"DefaultPodTopologySpread"})
+
+
+@pytest.mark.parametrize("name", BUNDLED_PLUGINS)
+@pytest.mark.parametrize("point", ["multiPoint", "filter", "score"])
+def test_a_bundled_plugin_is_lost_with_its_arguments(name, point):
+    plugins = {point: {"enabled": [{"name": name, "weight": 5}, {"name": "InGo"}]}}
+    args = [{"name": name, "args": {}}, {"name": "InGo"}]
+    after, (notice,) = for_kube_scheduler({"profiles": [{"plugins": plugins, "pluginConfig": args}]})
+    assert after == {"profiles": [{"plugins": {point: {"enabled": [{"name": "InGo"}]}}, "pluginConfig": [args[1]]}]}
+    assert notice.text.startswith(f"no equivalent: {name}, which only kubesched has; ")
+    assert (notice.path, notice.is_loss) == ("profiles[0]", True)
 
 
 def test_a_document_without_legacy_plugins_is_the_same():

@@ -8,6 +8,7 @@ from kubesched.config.dialects.profiles import COMPANIONS, LATER_PLUGINS, v1_pro
 from kubesched.config.dialects.released import V1BETA2
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.errors import ConfigError
+from kubesched.framework import Plugin
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.setup import set_up
 from tests.config.dialects.documents import args, converted, names, profile_of, weights
@@ -63,6 +64,51 @@ def test_the_few_lines_are_the_whole_lists_of_v1beta2(score):
     assert built[0] == built[1]
 
 
+class Own(Plugin):
+    def pre_filter(self, state, pod, nodes): ...
+
+    def filter(self, state, pod, node): ...
+
+    def score(self, state, pod, node): ...
+
+
+class OwnSort(Plugin):
+    def sort_key(self, queued): ...
+
+
+OWN_SORT = {"disabled": [{"name": "PrioritySort"}], "enabled": [{"name": "OwnSort"}]}
+ADDITIONS = [
+    {"preFilter": {"enabled": [{"name": "Own"}]}},
+    {"preFilter": {"enabled": [{"name": "Own"}]}, "filter": {"enabled": [{"name": "Own"}]}, "queueSort": OWN_SORT},
+    {"queueSort": {**OWN_SORT, "disabled": [{"name": "*"}]}, "score": {"enabled": [{"name": "Own", "weight": 7}]}},
+    {"filter": {"enabled": [{"name": "Own"}]}, "score": {"disabled": [{"name": "ImageLocality"}]}},
+]
+
+
+@pytest.mark.parametrize("sets", ADDITIONS)
+def test_plugins_of_the_user_need_no_lists_and_run_where_they_would_with_them(sets):
+    profile = profile_of("v1beta2", plugins(**sets))
+    long = v1_profile(plugins(**sets)["profiles"][0], msgspec.structs.replace(V1BETA2, weights={}))
+    assert len(str(profile)) < len(str(long)) / 3
+    built = []
+    for one in (profile, long):
+        source = json.dumps({"apiVersion": API_VERSION, "kind": KIND, "profiles": [one]}).encode()
+        (before,) = set_up(source, [Own, OwnSort] if "queueSort" in sets else [Own]).profiles
+        points = {point: [plugin.name for plugin in called] for point, called in before.points.items()}
+        is_last = [points[point][-1] == "Own" for point in ("filter", "score")]
+        asked = [sorted({*points[point]} - LATER - {"VolumeBinding"}) for point in ("preFilter", "filter", "score")]
+        built.append((is_last, asked, points["queueSort"], before.weights.get("Own")))
+    assert built[0] == built[1]
+
+
+def test_different_queue_sorts_need_the_lists_which_have_upstreams_words_for_it():
+    one = {"schedulerName": "a", "plugins": {"queueSort": OWN_SORT}}
+    other = {"schedulerName": "b", "plugins": {"queueSort": {**OWN_SORT, "disabled": [{"name": "*"}]}}}
+    first, second = converted("v1beta2", {"profiles": [one, other]}).document["profiles"]
+    assert names(first, "queueSort") == names(second, "queueSort") == ["OwnSort"]
+    assert names(first, "filter")
+
+
 def test_one_profile_with_lists_makes_all_have_them():
     own = {"schedulerName": "b", "plugins": {"filter": {"disabled": [{"name": "VolumeZone"}]}}}
     profiles = converted("v1beta2", {"profiles": [{"schedulerName": "a"}, own]}).document["profiles"]
@@ -73,6 +119,8 @@ def test_one_profile_with_lists_makes_all_have_them():
     "sets",
     [
         {"preScore": {"disabled": [{"name": "*"}]}},
+        {"preFilter": {"enabled": [{"name": "Own"}], "disabled": [{"name": "VolumeZone"}]}},
+        {"preFilter": {"enabled": [{"name": "ServiceAffinity"}]}},
         {"score": {"enabled": [{"name": "SelectorSpread"}]}},
         {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "TaintToleration"}]}},
         {"score": {"disabled": [{"name": "NodeResourcesFit"}], "enabled": [{"name": "NodeResourcesMostAllocated"}]}},

@@ -9,6 +9,7 @@ from kubesched.api import EventType, WatchEvent
 from kubesched.errors import InputError
 from kubesched.extender.server import ClusterWrites, Extender
 from kubesched.framework import Bind, Plugin, Status
+from kubesched.plugins import NodeName, NodeResourcesFit
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.device_cluster import GPU, device_cluster
@@ -126,8 +127,8 @@ def test_pods_of_a_profile_that_enables_nothing_are_left_alone():
     assert (scores(served, "own"), scores(served)) == ([10, 0], [0, 0])
 
 
-def test_a_plugin_of_the_tree_runs_where_it_is_enabled():
-    served = extender(profiles="- plugins: {filter: {enabled: [{name: NodeName}]}}\n")
+def test_a_plugin_of_the_tree_that_the_user_brings_runs_where_it_is_enabled():
+    served = extender(NodeName, profiles="- plugins: {filter: {enabled: [{name: NodeName}]}}\n")
     body = with_nodes(*TWO_NODES, pod=pod(nodeName="n2"))
     assert filter_result(served.verbs.filter(body, in_time)).survivors == ["n2"]
 
@@ -251,7 +252,7 @@ def test_a_pod_with_claims_is_left_to_the_plugins_of_the_user_and_to_kube_schedu
 
 
 def test_fit_leaves_a_served_resource_to_kube_scheduler_on_nodes_that_offer_none():
-    served = extender(profiles="- plugins: {multiPoint: {enabled: [{name: NodeResourcesFit}]}}\n", is_watched=True)
+    served = extender(NodeResourcesFit, is_watched=True)
     assert set(served.kinds) == {"Node", "Pod", "DeviceClass"}
     served.load([*device_cluster()])
     asked = make_pod("p", requests={GPU: 1}).document

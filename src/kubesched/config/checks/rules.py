@@ -117,6 +117,7 @@ _WARNINGS: Final = {
 _NOTES: Final = {
     "disabled-without-effect": "a plugin is disabled where it is not enabled",
     "unused-weight": "a weight has no effect",
+    "own-plugin": "a stock kube-scheduler does not have the plugin",
     "no-scores": "no plugin scores nodes",
     "hard-default-constraint": "a default constraint rejects nodes",
     "client-rate": "the rate of API requests limits the pods per second",
@@ -125,6 +126,7 @@ _NOTES: Final = {
     "extender-sampling": "the extender does not see all nodes",
     "extender-required": "without the extender, no pod is scheduled",
     "unused-silence": "a comment silences nothing",
+    "not-probed": "--probe called no extender of a rejected configuration",
     "extender-host": "the host name may not resolve on the host network",
 }
 

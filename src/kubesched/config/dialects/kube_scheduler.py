@@ -1,4 +1,6 @@
-"""Takes out of a v1 document the plugins that kube-scheduler v1.36 no longer has, with what comes nearest to them.
+"""Takes out of a v1 document the plugins that only kubesched has, with what comes nearest to them.
+
+Most are plugins that kube-scheduler no longer has; bundled plugins are ones that it never had.
 
 Rule: kube-scheduler v1.22 and v1.36: SelectorSpread became PodTopologySpread with its System constraints,
 RequestedToCapacityRatio a strategy of NodeResourcesFit; NodeLabel's filter is a node affinity of the profile.
@@ -35,7 +37,7 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def for_kube_scheduler(document: Document, known: tuple[Use, ...] = ()) -> tuple[Document, list[Notice]]:
-    """Replace or remove the legacy plugins of every profile.
+    """Replace or remove the legacy and the bundled plugins of every profile.
 
     Args:
         document: KubeSchedulerConfiguration v1; not changed.
@@ -157,6 +159,16 @@ def _apart(profile: Document, use: Use) -> str:
     )
 
 
+def _bundled(name: str) -> _Replace:
+    """For a plugin that kube-scheduler never had, at whatever point it is enabled."""
+
+    def remove_it(_profile: Document, where: str, _uses: list[Use]) -> list[Notice]:
+        does = "`kubesched scheduler` runs it, and `kubesched extender --config` serves it to kube-scheduler"
+        return [Notice(f"no equivalent: {name}, which only kubesched has; {does}", where, is_loss=True)]
+
+    return remove_it
+
+
 def _equal(_profile: Document, where: str, _uses: list[Use]) -> list[Notice]:
     return [Notice("EqualPriority: left out, because it gave each node the same score", where)]
 
@@ -187,6 +199,7 @@ _REPLACED: Final[dict[str, _Replace]] = {
     "NodePreferAvoidPods": _avoid,
     "NodeResourceLimits": _limits,
     "NodeResourcesLimits": _limits,
+    "NodeUsage": _bundled("NodeUsage"),
     "SelectorSpread": _spread,
     "ServiceAffinity": _services,
 }

@@ -6,10 +6,12 @@ switches the defaults of v1 off and names what was enabled, in its order and wit
 Rule: kube-scheduler v1.36 for what a plugin needs: a filter plugin its preFilter, a score plugin its preScore.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 
+from kubesched.config.defaults import DEFAULT_PLUGINS
 from kubesched.config.dialects.conversion import Document
 from kubesched.config.dialects.released import Base
 from kubesched.config.dialects.replaced import RENAMED, STRATEGIES, replace_plugins
@@ -62,6 +64,9 @@ COMPANIONS: Final = {
 }
 """Extension point -> the point that it prepares, and the plugins that do so."""
 
+_LISTED: Final = DEFAULT_PLUGINS.enabled_names.union(RENAMED, STRATEGIES, *(names for _, names in COMPANIONS.values()))
+"""The plugins whose place in a list is not only the end."""
+
 
 def v1_profile(profile: Document, base: Base) -> Document:
     """Convert a profile.
@@ -72,7 +77,7 @@ def v1_profile(profile: Document, base: Base) -> Document:
     """
     custom = plugin_sets(profile.get("plugins", {}))
     if base.weights:
-        return _with_weights(profile, custom.score, base.weights)
+        return _with_weights(profile, custom, base.weights)
     merged = merge_plugins(base.plugins, custom)
     args = own_args(profile)
     given = set(args)
@@ -102,24 +107,38 @@ def v1_profile(profile: Document, base: Base) -> Document:
     return converted
 
 
-def needs_no_lists(profile: Document) -> bool:
-    """Whether a profile changes nothing but scores, by plugins of which only `score` has an entry."""
-    score = plugin_sets(profile.get("plugins", {})).score
+def needs_no_lists(profiles: Iterable[Document]) -> bool:
+    """Whether the profiles only change scores, add plugins that v1 does not have, or sort the queue by another one."""
+    profiles = tuple(profiles)
+    sorts = [plugin_sets(profile.get("plugins", {})).queue_sort for profile in profiles]
+    return all(map(_only_scores_or_adds, profiles)) and all(sort == sorts[0] for sort in sorts)
+
+
+def _only_scores_or_adds(profile: Document) -> bool:
+    sets = plugin_sets(profile.get("plugins", {})).by_point()
+    score = sets.pop("score")
     named = {*score.enabled_names, *(entry.get("name") for entry in profile.get("pluginConfig", ()))}
     more = {*RENAMED, "SelectorSpread"}
     if "NodeResourcesFit" in score.disabled_names:
         more |= STRATEGIES.keys()  # it takes the place of one of these
-    is_score = profile.get("plugins", {}).keys() <= {"score"} and "*" not in score.disabled_names
-    return is_score and named.isdisjoint(more)
+    adds = all(_only_adds(point, plugin_set) for point, plugin_set in sets.items())
+    return adds and "*" not in score.disabled_names and named.isdisjoint(more)
 
 
-def _with_weights(profile: Document, score: PluginSet, weights: dict[str, int]) -> Document:
-    """The profile on the defaults of v1, with the weights of its time.
+def _only_adds(point: str, plugin_set: PluginSet) -> bool:
+    """Whether a set has nothing but plugins that no list of v1 or v1beta2 has, which then run after the others."""
+    if point == "multiPoint":
+        return not plugin_set.enabled and not plugin_set.disabled
+    return _LISTED.isdisjoint(plugin_set.enabled_names) and (point == "queueSort" or not plugin_set.disabled)
+
+
+def _with_weights(profile: Document, custom: Plugins, weights: dict[str, int]) -> Document:
+    """The profile on the defaults of v1, with the weights of its time, and its own sets as they are.
 
     The order of the plugins is v1's; that decides which of several reasons is reported.
     """
     default = PluginSet(tuple(PluginEntry(name, weight) for name, weight in weights.items()))
-    sets = {"multiPoint": _written(default), "score": _written(score)}
+    sets = {point: _written(one) for point, one in custom.by_point().items()} | {"multiPoint": _written(default)}
     converted = {**profile, "plugins": {point: one for point, one in sets.items() if one}}
     if args := own_args(profile):
         converted["pluginConfig"] = [{"name": name, "args": own} for name, own in args.items()]

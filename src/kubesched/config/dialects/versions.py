@@ -199,7 +199,7 @@ def _with_profiles(document: Document, base: Base, remarks: _Remarks) -> Documen
         profiles = [_without_preemption(profile) for profile in profiles]
     if timeout := document.pop("bindTimeoutSeconds", 0):
         base = Base(base.plugins, {**base.args, "VolumeBinding": {"bindTimeoutSeconds": timeout}})
-    if not all(needs_no_lists(profile) for profile in profiles):  # v1 wants the same queueSort in all
+    if not needs_no_lists(profiles):  # v1 wants the same queueSort in all
         base = msgspec.structs.replace(base, weights={})
     for i, profile in enumerate(profiles):
         remarks.notices += _without_effect(profile, f"profiles[{i}]")

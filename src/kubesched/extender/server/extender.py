@@ -19,7 +19,7 @@ from kubesched.extender.server.requested_pods import RequestedPods
 from kubesched.extender.server.verbs import Verbs
 from kubesched.extender.server.watched_kinds import check_needs_no_watch, counting_filters, watched_kinds
 from kubesched.framework import Bind, Clock, Framework, Profile, Services, WaitingPod
-from kubesched.plugins import DefaultBinder, DynamicResources
+from kubesched.plugins import DefaultBinder
 from kubesched.scheduler import build_frameworks, load_cluster, perform, wait
 from kubesched.setup import Setup
 from kubesched.state import ClusterState
@@ -149,17 +149,15 @@ class Extender:
 def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Profile]:
     """The profiles of a setup: with all plugins, some, or none, so that the pods of that one are not judged.
 
-    DynamicResources is left out: it rejects what kubesched cannot decide, and behind a kube-scheduler that decides.
-
     Raises:
         InputError: no plugin is enabled, or none where kube-scheduler asks an extender.
     """
-    profiles = [profile.without(DynamicResources.__name__) for profile in setup.profiles]
+    profiles = setup.profiles
     names = dict.fromkeys(plugin.name for profile in profiles for plugin in profile.plugins)
     if not names:
         raise InputError(
             "no plugin to serve: name one with --plugin FILE.py:Class, or enable some in the profile of --config; "
-            "the default plugins run in kube-scheduler"
+            "the default plugins, also those that --config names, run in kube-scheduler"
         )
     if not find_offer(profiles, bind=offers_bind).verbs:
         points = {point for profile in profiles for point, called in profile.points.items() if called}
