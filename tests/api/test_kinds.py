@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kubesched.api import KINDS, Pod, Unstructured, decode_object, kind_key, kind_named, kind_of, plural_of
-from kubesched.errors import ObjectError
+from kubesched.errors import InputError, ObjectError
 
 
 def test_an_object_remembers_its_source_and_gives_it_back_parsed() -> None:
@@ -93,6 +93,17 @@ def test_a_known_kind_has_one_key_whichever_way_it_is_named(name: str) -> None:
     kind = KINDS[name]
     ways = (name, f"{kind.api_version}/{kind.name}", f"{kind.api_version}/{kind.plural}", f"{name}?")
     assert all(kind_named(way) is kind for way in ways)
+
+
+@pytest.mark.parametrize("name", ["v1/POD", "/v1/PoD", "v1/pods"])
+def test_a_known_kind_keeps_its_key_in_other_letter_case(name: str) -> None:
+    assert kind_named(name) is KINDS["Pod"]
+
+
+@pytest.mark.parametrize("name", ["v1/Secret", "v1/SECRET", "/v1/SecreT", "v1/sEcret?", "v1/secrets", "v2/SECRET"])
+def test_secrets_are_refused_whichever_way_they_are_written(name: str) -> None:
+    with pytest.raises(InputError, match="plugins do not read Secrets"):
+        kind_named(name)
 
 
 @pytest.mark.parametrize(

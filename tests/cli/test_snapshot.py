@@ -127,6 +127,7 @@ def test_a_further_kind_that_the_server_lacks_is_noted(tmp_path: Path) -> None:
     [
         (["--keep", "Quota"], '"Quota" is not a kind that kubesched reads'),
         (["--keep", "v1/Secret"], "plugins do not read Secrets"),
+        (["--keep", "v1/SecreT"], "plugins do not read Secrets"),
         (["--keep", "apps/v1/ReplicaSet"], "ReplicaSet is in every snapshot; leave the option out"),
         (["--usage", "--anonymize"], "--anonymize and --keep or --usage are mutually exclusive"),
     ],

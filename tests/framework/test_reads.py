@@ -20,6 +20,8 @@ REFUSED = [
     (("example.com/v1/",), "write other kinds as group/version/Kind"),
     (("v1/Secret",), "plugins do not read Secrets"),
     (("v1/secrets?",), "plugins do not read Secrets"),
+    (("v1/SECRET",), "plugins do not read Secrets"),
+    (("/v1/SecreT?",), "plugins do not read Secrets"),
     (("policy/v1beta1/PodDisruptionBudget",), 'kubesched reads PodDisruptionBudget as policy/v1; write "PodDisruptio'),
 ]
 

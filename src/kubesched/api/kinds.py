@@ -227,20 +227,20 @@ def kind_named(name: str) -> Kind:
     if not (_VERSION.fullmatch(version) and _NAME.fullmatch(last) and (not group or _NAME.fullmatch(group))):
         raise InputError(_not_a_kind(plain, last))
     is_plural = last == last.lower()
-    if not group and last in ("Secret", "secrets"):
+    plural = last if is_plural else plural_of(last, group)  # what objects are stored under, whatever the letters' case
+    if not group and plural == "secrets":
         raise InputError(
             f"{quoted(name)}: plugins do not read Secrets, because what a scheduler watches is in its memory and may "
             "be saved in snapshots; mount the Secret into the scheduler's pod instead"
         )
     for known in KINDS.values():
-        if known.group == group and last in (known.name, known.plural):
+        if known.group == group and known.plural == plural:
             if known.version != version:
                 raise InputError(
                     f"{quoted(name)}: kubesched reads {known.name} as {known.api_version}; write "
                     f"{quoted(known.type.__name__)}"
                 )
             return known
-    plural = last if is_plural else plural_of(last, group)
     return Kind(
         "" if is_plural else last,
         group,
