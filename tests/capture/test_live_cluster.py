@@ -1,10 +1,12 @@
 from collections.abc import Mapping
 
+import pytest
+
 from kubesched.api import KINDS, CoschedulingPodGroup, Node, Pod
 from kubesched.capture import read_live_cluster
 from kubesched.cluster import list_path
 from kubesched.snapshot import ClusterObjects, ListedObjects
-from tests.cluster.fake_api_server import Answer, FakeApiServer, client_of, node, objects, says, status
+from tests.cluster.fake_api_server import Answer, FakeApiServer, client_of, node, objects, says, silence, status
 from tests.cluster.fake_timing import run
 
 NOTHING: Mapping[str, list[Answer]] = {}
@@ -85,6 +87,37 @@ def test_a_refused_kind_that_the_server_has_is_noted() -> None:
     assert cluster.notes == ()
     cluster, _ = read({"CoschedulingPodGroup": REFUSED}, {RESOURCES: REFUSED})
     assert len(cluster.notes) == 1
+
+
+METRICS, NODES = "/apis/metrics.k8s.io/v1beta1", "/apis/metrics.k8s.io/v1beta1/nodes"
+SERVED = says({"resources": [{"name": "nodes", "kind": "NodeMetrics", "verbs": ["list"]}]})
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ([silence, silence], "no answer within 0.3 s"),
+        ([SERVED, silence], "no answer within 0.3 s"),
+        ([says(None), silence], "no usable answer"),
+        ([SERVED, says([])], "no usable answer"),
+        ([status(403, "Forbidden"), silence], "403 Forbidden"),
+    ],
+)
+def test_a_kind_that_plugins_do_without_keeps_nobody_waiting(
+    answers: list[Answer], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubesched.capture.live_cluster._PATIENCE_SECONDS", 0.3)
+
+    async def scenario() -> ClusterObjects:
+        async with FakeApiServer() as server, client_of(server) as client:
+            for kind in KINDS:
+                server.on("LIST", list_path(kind), objects())
+            server.on("GET", METRICS, answers[0])
+            server.on("LIST", NODES, answers[1])
+            return await read_live_cluster(client, ListedObjects(kinds=["metrics.k8s.io/v1beta1/NodeMetrics?"]))
+
+    (note,) = run(scenario()).notes
+    assert note == f"nodes.metrics.k8s.io cannot be listed ({why}): a plugin that reads them finds none"
 
 
 def test_progress_counts_kinds() -> None:

@@ -8,7 +8,17 @@ import pytest
 from kubesched.api import Unstructured, kind_named
 from kubesched.cluster import ClusterWatch, find_served
 from kubesched.errors import ClusterError, NotFoundError
-from tests.cluster.fake_api_server import FakeApiServer, client_of, line, says, status, stream
+from tests.cluster.fake_api_server import (
+    FakeApiServer,
+    client_of,
+    line,
+    no_answer,
+    says,
+    silence,
+    status,
+    stream,
+    text,
+)
 from tests.cluster.fake_timing import FakeTiming, run
 from tests.cluster.test_reflector import Heard
 
@@ -122,6 +132,75 @@ def test_a_missing_kind_stops_no_start_where_it_is_optional(answer: Any) -> None
     server.on("GET", METRICS, answer)
     _, _, watch = watched(server, f"{NODE_METRICS}?", 0)
     assert "metrics.k8s.io/v1beta1" in watch.reflectors["metrics.k8s.io/v1beta1/nodes"].last_error
+
+
+NOT_OF_KUBERNETES: dict[str, Any] = {
+    "resources is null": says({"resources": None}),
+    "a name is a number": says({"resources": [{"name": 5}], "metadata": 5}),
+    "null": says(None),
+    "list": says([]),
+    "HTML": text("<html>"),
+    "redirect": status(302, "Found"),
+    "unauthorized": status(401, "Unauthorized"),
+}
+
+
+@pytest.mark.parametrize("answer", NOT_OF_KUBERNETES.values(), ids=NOT_OF_KUBERNETES)
+@pytest.mark.parametrize("place", ["discovery", "list"])
+def test_an_answer_that_is_not_of_kubernetes_stops_no_start(
+    answer: Any, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubesched.cluster.reflector._PATIENCE_SECONDS", 60)
+    server = FakeApiServer()
+    server.on("GET", METRICS, answer if place == "discovery" else resources(("nodes", "NodeMetrics", ("list",))))
+    server.on("LIST", NODES, answer)
+    _, _, watch = watched(server, f"{NODE_METRICS}?", 0)
+    assert "/apis/metrics.k8s.io/v1beta1" in watch.reflectors["metrics.k8s.io/v1beta1/nodes"].last_error
+
+
+def test_a_kind_that_a_start_went_on_without_is_found_later() -> None:
+    server = FakeApiServer()
+    server.on("GET", METRICS, says(None), resources(("nodes", "NodeMetrics", ("list",))))
+    server.on("LIST", NODES, text("<html>"), listed(usage("a", "1")))
+    heard, _, _ = watched(server, f"{NODE_METRICS}?", 1)
+    assert heard.events[0].object.name == "a"
+
+
+@pytest.mark.parametrize("place", ["discovery", "list", "closed"])
+def test_a_server_that_gives_no_answer_delays_a_start_for_some_seconds(
+    place: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubesched.cluster.reflector._PATIENCE_SECONDS", 0.3)
+    server = FakeApiServer()
+    served = resources(("nodes", "NodeMetrics", ("list",)))
+    server.on("GET", METRICS, {"discovery": silence, "list": served, "closed": no_answer}[place])
+    server.on("LIST", NODES, silence)
+    _, _, watch = watched(server, f"{NODE_METRICS}?", 0)
+    assert watch.age() < float("inf")
+    said = [record.message for record in caplog.records if "no list within 0.3 s" in record.message]
+    assert len(said) == 1
+    assert said[0].startswith("watching nodes.metrics.k8s.io: ")
+    assert said[0].endswith("the plugins that read it go on without it until it comes")
+
+
+def test_a_kind_that_is_listed_in_time_is_not_given_up(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubesched.cluster.reflector._PATIENCE_SECONDS", 0.1)
+
+    async def scenario() -> None:
+        async with FakeApiServer() as server, client_of(server) as client:
+            server.on("GET", EXAMPLE, resources(("quotas", "Quota", ("list", "watch"))))
+            server.on("LIST", f"{EXAMPLE}/quotas", listed(kind="Quota", version="5"))
+            server.on("WATCH", f"{EXAMPLE}/quotas", silence)
+            watch = ClusterWatch(client, Heard(), kinds=["example.com/v1/Quota?"])
+            task = asyncio.create_task(watch.run())
+            await watch.synced()
+            await asyncio.sleep(0.2)
+            task.cancel()
+
+    run(scenario())
+    assert "no list within" not in caplog.text
 
 
 def test_a_start_that_waits_for_a_missing_kind_names_it() -> None:

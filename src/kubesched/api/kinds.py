@@ -88,6 +88,11 @@ class Kind(msgspec.Struct, frozen=True):
         return f"{self.api_version}/{self.plural}" if self.type is Unstructured else self.type.__name__
 
     @property
+    def is_dispensable(self) -> bool:
+        """Whether only plugins read it, and do without where an API server gives no good answer."""
+        return self.is_optional and self.type is Unstructured
+
+    @property
     def resource(self) -> str:
         """As `kubectl get` takes it: the plural, with the group where other groups may have the same."""
         may_be_several = self.group and (self.is_optional or self.type is Unstructured)

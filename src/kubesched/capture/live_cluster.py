@@ -1,5 +1,6 @@
 """Reads a cluster from its API server: all kinds that a scheduler and its plugins read, page by page."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ Progress = Callable[[int, int], None]  # kinds listed so far, kinds in all
 
 _NEEDED: Final = ("Node", "Pod")
 _FORBIDDEN: Final = 403
+_PATIENCE_SECONDS = 10.0  # for each answer about a kind that plugins do without
 
 
 async def read_live_cluster(
@@ -24,7 +26,8 @@ async def read_live_cluster(
     """List every kind that a scheduler reads, and those that plugins read. Finished pods are left out.
 
     Nodes and pods are needed. Another kind that this user may not list is left out, and a note says what is decided
-    without it. A kind that the API server does not have is empty.
+    without it, and so is one that plugins do without, where the server gives no answer about it within ten seconds. A
+    kind that the API server does not have is empty.
 
     Args:
         client: should have a rate limit.
@@ -41,9 +44,11 @@ async def read_live_cluster(
             progress(n_listed, len(into.kinds))
         try:
             await _list(client, kind, into)
+        except TimeoutError:
+            refused[kind.key] = f"no answer within {_PATIENCE_SECONDS:g} s"
         except ClusterError as error:
             if kind.type is Unstructured:
-                refused[kind.key] = f"{error.status} {error.reason}"
+                refused[kind.key] = f"{error.status} {error.reason}" if error.status >= 300 else "no usable answer"
                 continue
             if kind.key in _NEEDED or not _is_refusal(error):
                 raise
@@ -53,12 +58,17 @@ async def read_live_cluster(
 
 
 async def _list(client: ApiClient, kind: Kind, into: ListedObjects) -> None:
-    if kind.type is Unstructured:
-        kind = (await find_served(client, kind)).kind
-    label = f"{client.access.server}{list_path(kind)}"
-    async with aclosing(list_raw(client, kind if kind.type is Unstructured else kind.key)) as pages:
-        async for items in pages:
-            into.add(kind, items, label, client.timing.now())
+    """Raises TimeoutError where plugins do without the kind and the server lets them wait."""
+    now = asyncio.get_running_loop().time
+    async with asyncio.timeout(_PATIENCE_SECONDS if kind.is_dispensable else None) as patience:
+        if kind.type is Unstructured:
+            kind = (await find_served(client, kind)).kind
+        label = f"{client.access.server}{list_path(kind)}"
+        async with aclosing(list_raw(client, kind if kind.type is Unstructured else kind.key)) as pages:
+            async for items in pages:
+                into.add(kind, items, label, client.timing.now())
+                if kind.is_dispensable:
+                    patience.reschedule(now() + _PATIENCE_SECONDS)
 
 
 def _is_refusal(error: ClusterError) -> bool:

@@ -20,7 +20,7 @@ class ClusterWatch:
 
     Events of one kind come in the server's order. Kinds are independent of each other: a pod may come before its node.
     A kind that is optional and that the server does not have, or does not let this client list, counts as listed: there
-    is nothing of it until there is.
+    is nothing of it until there is. So does one that a plugin names and does without, after some seconds.
 
     Args:
         sink: what it raises ends `run`.

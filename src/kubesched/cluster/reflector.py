@@ -17,7 +17,9 @@ dropped at the second such answer in a row, so that a server that has just start
 there and that the role does not allow is waited for: without it, decisions would be wrong.
 
 A kind that a plugin names is looked up in the discovery of the server first, which has its plural and its verbs. One
-without a watch, such as those of metrics.k8s.io, is listed every 15 seconds instead.
+without a watch, such as those of metrics.k8s.io, is listed every 15 seconds instead. One that plugins do without counts
+as listed after any fault that the server answers with, and after five seconds without a list, because a server behind
+an aggregated API may be down or hang for long. It is asked for until it is there.
 
 Invariants: the known objects are exactly those that the sink was sent; the changes of one object are sent in the order
 of the server. The version that a watch starts from is the last one that the server gave us, also when it is lower
@@ -26,7 +28,8 @@ than an earlier one.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Final
 
@@ -66,6 +69,7 @@ _BRIEF: Final = 1.0  # a watch that ends sooner and without events is not tried 
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
 _ABSENT_SECONDS: Final = 60.0  # until the server is asked again for an optional kind that it does not have
 _POLL_SECONDS: Final = 15.0  # between lists of a kind without a watch; metrics-server measures as often
+_PATIENCE_SECONDS = 5.0  # for the first list of a kind that plugins do without
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 _WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
@@ -88,7 +92,7 @@ class Reflector:
         kind: the key under which its events come.
         known: the objects that the sink has been sent.
         counts: what has been done.
-        synced: set when the sink has been sent everything that the first list had.
+        synced: set when the sink has been sent everything that the first list had, or nobody waits for it any longer.
         last_contact: `timing.monotonic()` when the server was last heard, None before.
         last_error: what went wrong last, empty if nothing did.
     """
@@ -140,6 +144,31 @@ class Reflector:
 
     async def run(self) -> None:
         """List and watch until cancelled."""
+        with self._limited_patience():
+            await self._follow()
+
+    @contextmanager
+    def _limited_patience(self) -> Iterator[None]:
+        """Let nobody wait for long for a kind that plugins do without."""
+        if not self._kind.is_dispensable:
+            yield
+            return
+        timer = asyncio.get_running_loop().call_later(_PATIENCE_SECONDS, self._go_on)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _go_on(self) -> None:
+        """Count the kind as listed, though the server has not listed it yet."""
+        if self.synced.is_set():
+            return
+        self._contact()
+        self.synced.set()
+        words = "watching %s: no list within %g s (%s); the plugins that read it go on without it until it comes"
+        _log.warning(words, self._kind.resource, _PATIENCE_SECONDS, self.last_error or "no answer yet")
+
+    async def _follow(self) -> None:
         while True:
             self._began, self._has_heard = None, False
             wanted = 0.0
@@ -158,9 +187,9 @@ class Reflector:
                     wanted = _ABSENT_SECONDS
                     self._do_without()
                 self._log(error, restart)
-                if self._kind.type is Unstructured and self._kind.is_optional and error.status >= 403:
+                if self._kind.is_dispensable and error.status:
                     self._contact()
-                    self.synced.set()  # its plugin does without; a server behind an aggregated API may be down for long
+                    self.synced.set()
                 self.last_error = str(error)
             self.counts.restarts[restart] += 1
             if restart is Restart.IDLE or self._is_silent:
