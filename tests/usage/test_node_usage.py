@@ -1,6 +1,6 @@
 import asyncio
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
 from kubesched.errors import ConfigError
 from kubesched.explanation import Explanation, explain, explanation_page
-from kubesched.framework import QueueingHint, Services, VirtualClock
+from kubesched.framework import Clock, QueueingHint, Services, VirtualClock
 from kubesched.scheduler import build_frameworks
 from kubesched.setup import find_plugins, set_up
 from kubesched.simulator import Simulator
@@ -25,6 +25,7 @@ from kubesched.testing import (
     varied_scenario,
 )
 from kubesched.usage import NodeUsage
+from kubesched.usage.samples import Sample, fresh_samples, time_of
 
 METRICS = "metrics.k8s.io/v1beta1/NodeMetrics"
 ROOM = {"cpu": "4", "memory": "8Gi"}
@@ -109,6 +110,59 @@ def test_samples_become_stale_as_time_passes() -> None:
     assert [score(119), score(121)] == [75, 0]
     state.apply(WatchEvent(EventType.MODIFIED, "metrics.k8s.io/v1beta1/nodes", metrics("a", "2", "2Gi", seconds=60)))
     assert [score(122), score(181)] == [50, 0]
+
+
+class WallClock(Clock):
+    """A clock that is not virtual, at 2026-03-02T08:00:00Z."""
+
+    def now(self) -> float:
+        return 1772438400.0
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize("seconds", [121, 3599, 999 * 60])
+@pytest.mark.parametrize("clock", [WallClock(), VirtualClock()], ids=["live", "offline"])
+def test_a_sample_from_the_future_is_left_out_and_the_others_count(
+    clock: Clock, seconds: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def sample(node: str, at: int) -> KubeObject:
+        time = datetime.fromtimestamp(1772438400 + at, UTC).isoformat()
+        return make_object(METRICS, node, timestamp=time, usage={"cpu": "1", "memory": "2Gi"})
+
+    state, usage = ClusterState(), plugin(when_stale="reject")
+    samples = [sample("a", 0), sample("b", -1), sample("c", seconds)]
+    state.load([(kind_of(one), one) for one in (*NODES, *samples)])
+    build_frameworks([minimal_profile(usage)], state, Services(clock=clock))
+    usage.start(usage.handle)
+    for _ in range(2):
+        usage.filter_part(None, POD)  # type: ignore[arg-type]
+        usage._expires = -1.0
+    assert list(usage._current()) == ["a", "b"]
+    (said,) = [text for text in caplog.messages if "from the future" in text]
+    assert "check the clocks of these nodes: c (2026-03-0" in said
+    state.apply(WatchEvent(EventType.MODIFIED, "metrics.k8s.io/v1beta1/nodes", sample("c", 0)))
+    assert list(usage._current()) == ["a", "b", "c"]
+    (hint,) = (one.hint for one in usage.events_to_register())
+    assert hint is not None
+    assert hint(POD, samples[2], sample("c", 0)) is QueueingHint.QUEUE
+
+
+def test_explain_counts_samples_from_the_future() -> None:
+    objects = [*NODES, POD, metrics("a", "1", "2Gi"), metrics("b", "1", "2Gi"), metrics("c", "1", "2Gi", seconds=3000)]
+    explanation = explain(objects, POD, set_up(None, [NodeUsage], {"NodeUsage": {"whenStale": "reject"}}))
+    assert explanation.best == ["a", "b"]
+    assert explanation.notes["NodeUsage"][1] == (
+        "nodes without one (0 stale, 0 missing, 1 from the future) are rejected: c"
+    )
+
+
+def test_half_of_the_nodes_may_be_stale() -> None:
+    samples = {str(n): Sample(1, 1, 1000.0 if n < 15 else 5000.0 + n) for n in range(20)}
+    assert time_of(samples.values(), 120) == 5019.0
+    assert len(fresh_samples(samples, 5019.0, 120)) == 5
+    assert [time_of([Sample(1, 1, time) for time in times], 10) for times in ([], [7], [1, 99])] == [0, 7, 99]
 
 
 def test_samples_of_nodes_that_are_gone_are_given_back() -> None:

@@ -34,10 +34,11 @@ from kubesched.framework import (
     QueueingHint,
     Status,
     Verdicts,
+    VirtualClock,
 )
 from kubesched.state import CPU, MEMORY, Nodes, PodInfo
 from kubesched.usage.prometheus import PrometheusSource, query_usage
-from kubesched.usage.samples import Sample, fresh_samples, newest, read_usage_file, sample_of, time_text
+from kubesched.usage.samples import Sample, fresh_samples, read_usage_file, sample_of, time_of, time_text
 
 __all__ = ["NodeUsage", "NodeUsageArgs", "WhenStale"]
 
@@ -108,7 +109,8 @@ class NodeUsage(Plugin):
         self._fresh: dict[str, Sample] = {}
         self._number = 0  # of the set of fresh samples
         self._seen = -1  # the generation of the objects that the samples are of
-        self._newest = 0.0  # the time of the newest sample, or of the snapshot that it is in
+        self._taken_at = 0.0  # the time of the samples, or of the snapshot that they are in
+        self._ahead: list[str] = []  # nodes whose samples are from the future
         self._expires = -1.0  # when the next sample becomes stale
         self._fault = ""
         self._refreshing: asyncio.Task[None] | None = None
@@ -163,7 +165,7 @@ class NodeUsage(Plugin):
 
     def _take(self, samples: dict[str, Sample]) -> None:
         self._samples = samples
-        self._newest = newest(samples.values())
+        self._taken_at = time_of(samples.values(), self.args.stale_after)
         self._expires = -1.0
 
     # --- which figures count ---
@@ -176,12 +178,28 @@ class NodeUsage(Plugin):
         if now > self._expires:
             self._fresh = fresh_samples(self._samples, now, self.args.stale_after)
             self._number += 1
+            self._tell_ahead(now)
             self._expires = min((one.time for one in self._fresh.values()), default=now) + self.args.stale_after
         return self._fresh
 
     def _now(self) -> float:
-        """The time; offline, where the clock is virtual, that of the snapshot, or of its newest sample."""
-        return max(self.handle.clock.now(), self._newest)
+        """The time; offline, where the clock is virtual, that of the snapshot, or of its newest samples."""
+        clock = self.handle.clock
+        return max(clock.now(), self._taken_at) if isinstance(clock, VirtualClock) else clock.now()
+
+    def _tell_ahead(self, now: float) -> None:
+        """Warn of samples that are left out because they are from the future, once for each set of nodes."""
+        ahead = self._are_ahead(self._samples, now)
+        if ahead and ahead != self._ahead:
+            named = ", ".join(f"{name} ({time_text(self._samples[name].time)})" for name in ahead[:_NAMED])
+            more = f" and {len(ahead) - _NAMED} more" if len(ahead) > _NAMED else ""
+            words = "%s: samples from the future are left out; check the clocks of these nodes: %s%s"
+            self.handle.logger.warning(words, self.name, named, more)
+        self._ahead = ahead
+
+    def _are_ahead(self, names: Iterable[str], now: float) -> list[str]:
+        latest, known = now + self.args.stale_after, self._samples
+        return sorted(name for name in names if name in known and known[name].time > latest)
 
     def _read_objects(self) -> None:
         """Read the objects that changed."""
@@ -199,8 +217,8 @@ class NodeUsage(Plugin):
                 known[found.name] = (found, sample)
         self._known = known
         self._take({name: sample for name, (_, sample) in known.items()})
-        read_at = (found.read_at for found, _ in known.values() if isinstance(found, Unstructured))
-        self._newest = max(self._newest, *read_at, 0.0)
+        read_at = max((found.read_at for found, _ in known.values() if isinstance(found, Unstructured)), default=0.0)
+        self._taken_at = read_at or self._taken_at
 
     def _sample(self, found: KubeObject, now: float) -> Sample | None:
         try:
@@ -221,7 +239,7 @@ class NodeUsage(Plugin):
 
     def _helps(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         before, after = (self._sample(one, 0.0) if one is not None else None for one in (old, new))
-        was_fresh = before is not None and after is not None and after.time - before.time <= self.args.stale_after
+        was_fresh = before is not None and after is not None and abs(after.time - before.time) <= self.args.stale_after
         return QueueingHint.SKIP if was_fresh else QueueingHint.QUEUE
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
@@ -275,8 +293,12 @@ class NodeUsage(Plugin):
                 WhenStale.ZERO: "get the score 0",
                 WhenStale.REJECT: "are rejected",
             }[self.args.when_stale]
-            old = sum(name in self._samples for name in without)
-            yield f"nodes without one ({old} stale, {len(without) - old} missing) {treated}: {named}"
+            ahead = len(self._are_ahead(without, self._now()))
+            old = sum(name in self._samples for name in without) - ahead
+            counts = f"{old} stale, {len(without) - old - ahead} missing" + (
+                f", {ahead} from the future" if ahead else ""
+            )
+            yield f"nodes without one ({counts}) {treated}: {named}"
 
     @property
     def _source(self) -> str:

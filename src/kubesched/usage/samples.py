@@ -12,7 +12,7 @@ from kubesched.config import parse_duration
 from kubesched.documents import read_file
 from kubesched.errors import InputError
 
-__all__ = ["Sample", "fresh_samples", "newest", "read_usage_file", "sample_of", "time_text"]
+__all__ = ["Sample", "fresh_samples", "read_usage_file", "sample_of", "time_of", "time_text"]
 
 
 class Sample(NamedTuple):
@@ -97,11 +97,20 @@ def time_text(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def newest(samples: Iterable[Sample]) -> float:
-    """The time of the newest sample; 0 without samples."""
-    return max((sample.time for sample in samples), default=0.0)
+def time_of(samples: Iterable[Sample], within: float) -> float:
+    """When a set of samples was taken, where nobody says: the time of its newest ones; 0 without samples.
+
+    A few nodes may have a wrong clock. So a tenth of the samples, and at least two of several, have to be of that time
+    or up to `within` seconds older; where no sample has such company, the newest counts.
+    """
+    times = sorted(sample.time for sample in samples)
+    needed = max(2, -(-len(times) // 10))
+    for last in range(len(times) - 1, needed - 2, -1):
+        if times[last] - times[last - needed + 1] <= within:
+            return times[last]
+    return times[-1] if times else 0.0
 
 
 def fresh_samples(samples: Mapping[str, Sample], now: float, stale_after: float) -> dict[str, Sample]:
-    """The samples that are not stale: not older than `stale_after` seconds."""
-    return {name: sample for name, sample in samples.items() if now - sample.time <= stale_after}
+    """The samples whose time is known to be right and recent: at most `stale_after` seconds from now, either way."""
+    return {name: sample for name, sample in samples.items() if abs(now - sample.time) <= stale_after}
