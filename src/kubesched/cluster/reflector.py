@@ -92,7 +92,7 @@ class Reflector:
         kind: the key under which its events come.
         known: the objects that the sink has been sent.
         counts: what has been done.
-        synced: set when the sink has been sent everything that the first list had, or nobody waits for it any longer.
+        synced: set when the sink has been sent everything that the first list had, or the wait for it ended.
         last_contact: `timing.monotonic()` when the server was last heard, None before.
         last_error: what went wrong last, empty if nothing did.
     """
@@ -149,7 +149,7 @@ class Reflector:
 
     @contextmanager
     def _limited_patience(self) -> Iterator[None]:
-        """Let nobody wait for long for a kind that plugins do without."""
+        """Let a start wait for some seconds only, if plugins do without the kind."""
         if not self._kind.is_dispensable:
             yield
             return

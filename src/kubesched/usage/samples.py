@@ -98,7 +98,7 @@ def time_text(time: float) -> str:
 
 
 def time_of(samples: Iterable[Sample], within: float) -> float:
-    """When a set of samples was taken, where nobody says: the time of its newest ones; 0 without samples.
+    """When a set of samples was taken, if that is not known: the time of its newest ones; 0 without samples.
 
     A few nodes may have a wrong clock. So a tenth of the samples, and at least two of several, have to be of that time
     or up to `within` seconds older; where no sample has such company, the newest counts.
