@@ -6,6 +6,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.errors import InputError
+from kubesched.framework import CycleState
 from kubesched.testing import FakeCluster, make_node, make_pod
 from kubesched.usage import NodeUsage
 from kubesched.usage.prometheus import PrometheusSource, query_usage, read_answer
@@ -88,10 +89,76 @@ def test_a_server_that_does_not_answer_is_named() -> None:
         async with Prometheus(503) as server:
             with pytest.raises(InputError, match=rf"^{server.url}: the answer has status 503; expected 200"):
                 await query_usage(PrometheusSource(server.url))
-        with pytest.raises(InputError, match=rf"^{server.url}: .*Cannot connect"):
+        with pytest.raises(InputError, match=rf"^{server.url}: cannot connect: Connection refused$"):
             await query_usage(PrometheusSource(server.url))
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://",
+        "http://:9090",
+        "http://[::1",
+        "http://p:99999",
+        "http://p:0",
+        "http://p:x",
+        "http://a\nb",
+        "http://a b",
+        "http://p/?x=1",
+        "http://p#x",
+        "http://ann:hidden@p:99999",
+        "http://ann:hid/hidden@p",
+        "ftp://ann:hidden@p",
+    ],
+)
+def test_a_url_that_cannot_be_asked_is_refused_in_the_configuration(url: str) -> None:
+    (fault,) = PrometheusSource(url).faults("prometheus")
+    assert fault.path == "prometheus.url"
+    assert "hidden" not in str(fault)
+    assert not PrometheusSource("https://ann:hidden@[::1]:9090/prefix/").faults("")
+
+
+def test_no_message_shows_the_password_of_the_url(caplog: pytest.LogCaptureFixture) -> None:
+    source = PrometheusSource("http://ann:hidden@127.0.0.1:1")
+    usage = NodeUsage(NodeUsage.Args(prometheus=source))
+    pod = make_pod("p")
+    with FakeCluster(usage, nodes=[make_node("a")]):
+        told = list(usage.explain_data(CycleState(pod), pod))
+    assert "http://***@127.0.0.1:1" in caplog.text
+    assert "recent sample from http://***@127.0.0.1:1" in told[0]
+    assert "hidden" not in caplog.text + "".join(told)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": "error", "error": "bad\n" + "x" * 3_000_000},
+        {"status": "success", "data": {"resultType": "y" * 3_000_000}},
+        vector(({"node": "a", "other": "z" * 3_000_000}, 1.0, "1")),
+        vector(({"node": "a", "resource": "cpu"}, 1.0, "9" * 3_000_000 + "x")),
+    ],
+)
+def test_what_a_server_wrote_is_shown_in_one_short_line(answer: dict[str, Any]) -> None:
+    async def scenario() -> str:
+        async with Prometheus(answer) as server:
+            with pytest.raises(InputError) as caught:
+                await query_usage(PrometheusSource(server.url))
+        return str(caught.value)
+
+    text = asyncio.run(scenario())
+    assert len(text) < 500
+    assert text.isprintable()
+
+
+def test_a_server_that_cannot_be_reached_is_described_in_the_same_words_each_time() -> None:
+    def text() -> str:
+        with pytest.raises(InputError) as caught:
+            asyncio.run(query_usage(PrometheusSource("https://127.0.0.1:1")))
+        return str(caught.value)
+
+    assert text() == text() == "https://127.0.0.1:1: cannot connect: Connection refused"
 
 
 def test_a_scheduler_starts_without_prometheus_and_each_change_of_the_fault_is_logged_once(

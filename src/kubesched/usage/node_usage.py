@@ -303,7 +303,7 @@ class NodeUsage(Plugin):
     @property
     def _source(self) -> str:
         if self.args.prometheus is not None:
-            return self.args.prometheus.url
+            return self.args.prometheus.shown_url
         return self.args.path or "metrics.k8s.io"
 
     def _ages(self) -> str:

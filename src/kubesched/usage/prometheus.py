@@ -1,14 +1,18 @@
 """Asks Prometheus for the usage of nodes, with one query."""
 
 import asyncio
+import os
+import re
 import ssl
 from pathlib import Path
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
 
 from kubesched.config import FieldError, child
+from kubesched.documents import shorten
 from kubesched.errors import InputError
 from kubesched.usage.samples import Sample
 
@@ -20,6 +24,9 @@ DEFAULT_QUERY: Final = (
 )
 """Of the kubelets' cAdvisor metrics, as kube-prometheus scrapes them."""
 _SECONDS: Final = 10.0
+_SHOWN: Final = 300
+_USER: Final = re.compile(r"//.*@", re.DOTALL)
+_NOT_IN_URL: Final = frozenset(" ?#")
 _MAX_BYTES: Final = 64 * 2**20
 
 
@@ -39,14 +46,32 @@ class PrometheusSource(msgspec.Struct, frozen=True, rename="camel", forbid_unkno
     ca_file: str = ""
     token_file: str = ""
 
+    @property
+    def shown_url(self) -> str:
+        """The URL for messages: without user and password."""
+        return _USER.sub("//***@", self.url)
+
     def faults(self, path: str) -> list[FieldError]:
         """What is wrong with the fields."""
         found = []
-        if not self.url.startswith(("http://", "https://")):
-            found.append(FieldError.invalid(child(path, "url"), self.url, "must begin with http:// or https://"))
+        if wrong := _wrong_in(self.url):
+            found.append(FieldError.invalid(child(path, "url"), self.shown_url, wrong))
         if not self.query:
             found.append(FieldError.required(child(path, "query"), "a PromQL query"))
         return found
+
+
+def _wrong_in(url: str) -> str:
+    """What is wrong with a URL; empty if nothing is."""
+    if not url.startswith(("http://", "https://")):
+        return "must begin with http:// or https://"
+    if not url.isprintable() or not _NOT_IN_URL.isdisjoint(url):
+        return "must have no blanks, no control characters, no ? and no #; the API is below it, at /api/v1/query"
+    try:
+        parts = urlsplit(url)
+        return "" if parts.hostname and parts.port != 0 else "must have a host, and a port from 1 to 65535 if any"
+    except ValueError:
+        return "must be a URL such as http://prometheus.monitoring:9090, with a port from 1 to 65535 if any"
 
 
 class _Value(msgspec.Struct):
@@ -73,11 +98,34 @@ async def query_usage(source: PrometheusSource) -> dict[str, Sample]:
     """
     try:
         return read_answer(await _ask(source))
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        reason = f"no answer within {_SECONDS:g} s" if isinstance(error, TimeoutError) else error
-        raise InputError(f"{source.url}: {reason}") from error
-    except InputError as error:
-        raise InputError(f"{source.url}: {error}") from None
+    except (aiohttp.ClientError, OSError, ValueError, InputError) as error:
+        raise InputError(f"{source.shown_url}: {_in_short(_why(error))}") from None
+
+
+def _why(error: Exception) -> str:
+    """Why there are no figures, in words that are the same each time and that do not have the URL."""
+    match error:
+        case TimeoutError():
+            return f"no answer within {_SECONDS:g} s"
+        case aiohttp.ClientConnectorCertificateError():
+            return f"the server's certificate is not valid: {error.certificate_error}"
+        case aiohttp.ClientConnectorError():
+            code = error.os_error.errno or 0
+            return f"cannot connect: {os.strerror(code) if code > 0 else error.os_error.strerror}"
+        case aiohttp.ClientResponseError():
+            return f"the answer is not valid HTTP: {error.message}"
+        case aiohttp.InvalidURL():
+            return "the URL is not valid"
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | ConnectionError():
+            return "the connection was closed before the answer was complete"
+    return str(error) or type(error).__name__
+
+
+def _in_short(text: str) -> str:
+    """One line of at most 300 characters, for what a server wrote."""
+    cut = text[:_SHOWN]
+    line = "".join(letter if letter.isprintable() else " " for letter in cut)
+    return line if len(cut) == len(text) else f"{line}..."
 
 
 async def _ask(source: PrometheusSource) -> bytes:
@@ -113,16 +161,17 @@ def read_answer(body: bytes) -> dict[str, Sample]:
     """
     answer = msgspec.json.decode(body, type=_Answer)
     if answer.status != "success":
-        raise InputError(f"the query failed: {answer.error}")
+        raise InputError(f"the query failed: {_in_short(answer.error)}")
     if answer.data.resultType != "vector":
-        raise InputError(f"the query returns a {answer.data.resultType}; expected a vector")
+        raise InputError(f"the query returns a {_in_short(answer.data.resultType)}; expected a vector")
     amounts: dict[str, dict[str, float]] = {}
     times: dict[str, float] = {}
     for raw in answer.data.result:
         one = msgspec.json.decode(raw, type=_Value)
         node, resource = one.metric.get("node"), one.metric.get("resource")
         if not node or resource not in ("cpu", "memory"):
-            raise InputError(f"a value has the labels {one.metric}; expected node, and resource with cpu or memory")
+            labels = shorten(one.metric)
+            raise InputError(f"a value has the labels {labels}; expected node, and resource with cpu or memory")
         amounts.setdefault(node, {})[resource] = float(one.value[1])
         times[node] = min(times.get(node, one.value[0]), one.value[0])
     return {node: Sample(*_in_units(found), times[node]) for node, found in amounts.items()}
