@@ -1,16 +1,18 @@
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from kubesched.api import decode_object
 from kubesched.errors import InputError
 from kubesched.framework import CycleState
 from kubesched.testing import FakeCluster, make_node, make_pod
 from kubesched.usage import NodeUsage
 from kubesched.usage.prometheus import PrometheusSource, query_usage, read_answer
-from kubesched.usage.samples import Sample
+from kubesched.usage.samples import Sample, read_usage_file, sample_of
 
 
 def vector(*values: tuple[dict[str, str], float, str]) -> dict[str, Any]:
@@ -59,6 +61,8 @@ class Prometheus:
         form = await request.post()
         self.asked.append((request.path, str(form["query"])))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, str | bytes):
+            return web.Response(body=answer)
         return web.json_response(answer) if isinstance(answer, dict) else web.Response(status=answer, text="no")
 
     async def __aenter__(self) -> "Prometheus":
@@ -150,6 +154,70 @@ def test_what_a_server_wrote_is_shown_in_one_short_line(answer: dict[str, Any]) 
     text = asyncio.run(scenario())
     assert len(text) < 500
     assert text.isprintable()
+
+
+DEEP = '{"status": "success", "x": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (DEEP, "nested too deeply"),
+        ("{", "truncated"),
+        (b'{"status": "\xff"}', "not valid UTF-8"),
+        (vector(({"node": "a", "resource": "cpu"}, 1e300, "1")), r'node "a" has the time 1e\+300; expected seconds'),
+        (vector(({"node": "a", "resource": "cpu"}, -5.0, "1")), "has the time -5; expected seconds since 1970"),
+    ],
+    ids=["deep", "cut", "UTF-8", "late", "early"],
+)
+def test_an_answer_that_is_not_valid_is_a_fault_of_the_input(answer: Any, words: str) -> None:
+    async def scenario() -> None:
+        async with Prometheus(answer) as server:
+            with pytest.raises(InputError, match=words):
+                await query_usage(PrometheusSource(server.url))
+
+    asyncio.run(scenario())
+
+
+def test_the_usage_is_read_on_after_any_exception(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answered(source: PrometheusSource) -> dict[str, Sample]:
+        asked.append(source)
+        if len(asked) < 4:
+            raise KeyError("a")
+        done.set()
+        return {"a": Sample(1000, 0, 5.0)}
+
+    async def until_measured() -> None:
+        usage._begin_task()
+        async with asyncio.timeout(5):
+            await done.wait()
+        await asyncio.sleep(0)
+        usage.stop()
+
+    monkeypatch.setattr("kubesched.usage.node_usage.query_usage", answered)
+    asked: list[PrometheusSource] = []
+    done = asyncio.Event()
+    usage = NodeUsage(NodeUsage.Args(prometheus=PrometheusSource("http://p"), refresh_seconds=0.01))
+    with FakeCluster(usage, nodes=[make_node("a")]):
+        asyncio.run(until_measured())
+    assert usage._samples == {"a": Sample(1000, 0, 5.0)}
+    (said,) = [text for text in caplog.messages if "not read" in text]
+    assert said.startswith("NodeUsage: the usage was not read: KeyError: 'a'")
+
+
+def test_a_deep_object_is_read_as_far_as_needed_and_a_deep_file_is_refused(tmp_path: Path) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    path = tmp_path / "usage.json"
+    path.write_text(f'{{"items": [{{"x": {deep}}}]}}')
+    with pytest.raises(InputError, match=r"usage.json: it is nested too deeply; expected a NodeMetricsList"):
+        read_usage_file(str(path), 0.0)
+    known = decode_object(
+        "metrics.k8s.io/v1beta1/NodeMetrics",
+        f'{{"metadata": {{"name": "a"}}, "usage": {{"cpu": "1"}}, "x": {deep}}}'.encode(),
+    )
+    assert sample_of(known, 5.0) == Sample(1000, -1, 5.0)
 
 
 def test_a_server_that_cannot_be_reached_is_described_in_the_same_words_each_time() -> None:

@@ -35,6 +35,7 @@ from kubesched.framework import (
     Status,
     Verdicts,
     VirtualClock,
+    located_line,
 )
 from kubesched.state import CPU, MEMORY, Nodes, PodInfo
 from kubesched.usage.prometheus import PrometheusSource, query_usage
@@ -151,17 +152,22 @@ class NodeUsage(Plugin):
         """Ask the source again; if that fails, the last samples stay. A warning tells each change of the fault."""
         fault = ""
         try:
-            if self.args.prometheus is not None:
-                self._take(await query_usage(self.args.prometheus))
-            else:
-                self._take(await asyncio.to_thread(read_usage_file, self.args.path, self.handle.clock.now()))
+            await self._ask()
         except InputError as error:
             fault = str(error)
-            if fault != self._fault:
-                self.handle.logger.warning("%s: %s", self.name, fault)
+        except Exception as error:  # the next try may succeed; an exception would be the end of the tries
+            fault = f"the usage was not read: {located_line(error)}"
+        if fault and fault != self._fault:
+            self.handle.logger.warning("%s: %s", self.name, fault)
         if self._fault and not fault:
             self.handle.logger.info("%s: usage is measured again", self.name)
         self._fault = fault
+
+    async def _ask(self) -> None:
+        if self.args.prometheus is not None:
+            self._take(await query_usage(self.args.prometheus))
+        else:
+            self._take(await asyncio.to_thread(read_usage_file, self.args.path, self.handle.clock.now()))
 
     def _take(self, samples: dict[str, Sample]) -> None:
         self._samples = samples

@@ -12,7 +12,7 @@ import aiohttp
 import msgspec
 
 from kubesched.config import FieldError, child
-from kubesched.documents import shorten
+from kubesched.documents import describe_fault, shorten
 from kubesched.errors import InputError
 from kubesched.usage.samples import Sample
 
@@ -25,6 +25,7 @@ DEFAULT_QUERY: Final = (
 """Of the kubelets' cAdvisor metrics, as kube-prometheus scrapes them."""
 _SECONDS: Final = 10.0
 _SHOWN: Final = 300
+_YEAR_10000: Final = 253_402_300_800  # in seconds since 1970; times are shown with four digits for the year
 _USER: Final = re.compile(r"//.*@", re.DOTALL)
 _NOT_IN_URL: Final = frozenset(" ?#")
 _MAX_BYTES: Final = 64 * 2**20
@@ -98,7 +99,7 @@ async def query_usage(source: PrometheusSource) -> dict[str, Sample]:
     """
     try:
         return read_answer(await _ask(source))
-    except (aiohttp.ClientError, OSError, ValueError, InputError) as error:
+    except (aiohttp.ClientError, OSError, ValueError, RecursionError, InputError) as error:
         raise InputError(f"{source.shown_url}: {_in_short(_why(error))}") from None
 
 
@@ -116,6 +117,8 @@ def _why(error: Exception) -> str:
             return f"the answer is not valid HTTP: {error.message}"
         case aiohttp.InvalidURL():
             return "the URL is not valid"
+        case RecursionError() | UnicodeDecodeError():
+            return str(describe_fault(error))
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | ConnectionError():
             return "the connection was closed before the answer was complete"
     return str(error) or type(error).__name__
@@ -158,6 +161,7 @@ def read_answer(body: bytes) -> dict[str, Sample]:
     Raises:
         InputError: it is an error, or not a vector with the labels `node` and `resource`.
         ValueError: it is not JSON, or has other fields.
+        RecursionError: it is nested too deeply.
     """
     answer = msgspec.json.decode(body, type=_Answer)
     if answer.status != "success":
@@ -173,6 +177,10 @@ def read_answer(body: bytes) -> dict[str, Sample]:
             labels = shorten(one.metric)
             raise InputError(f"a value has the labels {labels}; expected node, and resource with cpu or memory")
         amounts.setdefault(node, {})[resource] = float(one.value[1])
+        if not 0 <= one.value[0] < _YEAR_10000:
+            raise InputError(
+                f"a value of node {shorten(node)} has the time {one.value[0]:g}; expected seconds since 1970"
+            )
         times[node] = min(times.get(node, one.value[0]), one.value[0])
     return {node: Sample(*_in_units(found), times[node]) for node, found in amounts.items()}
 

@@ -9,7 +9,7 @@ import msgspec
 
 from kubesched.api import KubeObject, parse_quantity, whole_units
 from kubesched.config import parse_duration
-from kubesched.documents import read_file
+from kubesched.documents import decode_nested, describe_fault, read_file
 from kubesched.errors import InputError
 
 __all__ = ["Sample", "fresh_samples", "read_usage_file", "sample_of", "time_of", "time_text"]
@@ -61,7 +61,11 @@ def sample_of(known: KubeObject, now: float) -> Sample:
     Raises:
         InputError: a quantity or the time is not valid.
     """
-    return _sample(msgspec.json.decode(known.raw, type=_NodeMetrics), now)
+    try:
+        found = decode_nested(lambda raw: msgspec.json.decode(raw, type=_NodeMetrics), known.raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(str(describe_fault(error))) from None
+    return _sample(found, now)
 
 
 def read_usage_file(path: str, now: float) -> dict[str, Sample]:
@@ -73,8 +77,10 @@ def read_usage_file(path: str, now: float) -> dict[str, Sample]:
     try:
         items = msgspec.json.decode(read_file(Path(path)), type=_NodeMetricsList).items
         return {item.metadata.name: _sample(item, now) for item in items}
-    except (OSError, ValueError, InputError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else "") or error
+    except (OSError, ValueError, RecursionError, InputError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        if isinstance(error, RecursionError):
+            reason = str(describe_fault(error))
         raise InputError(f"{path}: {reason}; expected a NodeMetricsList in JSON") from error
 
 
@@ -83,7 +89,7 @@ def _sample(found: _NodeMetrics, now: float) -> Sample:
     try:
         time = datetime.fromisoformat(found.timestamp).timestamp() if found.timestamp else now
         window = float(parse_duration(found.window)) if found.window else 0.0
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(f"NodeMetrics {found.metadata.name}: {error}") from None
     return Sample(*amounts, time, window)
 
