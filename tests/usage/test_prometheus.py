@@ -1,5 +1,6 @@
 import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,8 @@ def test_the_usage_is_read_on_after_any_exception(
         asked.append(source)
         if len(asked) < 4:
             raise KeyError("a")
+        if done.is_set():
+            await asyncio.Event().wait()
         done.set()
         return {"a": Sample(1000, 0, 5.0)}
 
@@ -193,8 +196,11 @@ def test_the_usage_is_read_on_after_any_exception(
         usage._begin_task()
         async with asyncio.timeout(5):
             await done.wait()
-        await asyncio.sleep(0)
-        usage.stop()
+        await asyncio.sleep(0.05)
+        (task,) = asyncio.all_tasks() - {asyncio.current_task()}
+        usage.stop()  # while the answer is awaited
+        await asyncio.wait([task], timeout=5)
+        assert task.cancelled()
 
     monkeypatch.setattr("kubesched.usage.node_usage.query_usage", answered)
     asked: list[PrometheusSource] = []
@@ -218,6 +224,35 @@ def test_a_deep_object_is_read_as_far_as_needed_and_a_deep_file_is_refused(tmp_p
         f'{{"metadata": {{"name": "a"}}, "usage": {{"cpu": "1"}}, "x": {deep}}}'.encode(),
     )
     assert sample_of(known, 5.0) == Sample(1000, -1, 5.0)
+
+
+def test_an_answer_is_parsed_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+
+    def read(body: bytes) -> dict[str, Sample]:
+        threads.append(threading.current_thread())
+        return read_answer(body)
+
+    async def scenario() -> None:
+        async with Prometheus(vector(cpu("a", "1"))) as server:
+            await query_usage(PrometheusSource(server.url))
+
+    monkeypatch.setattr("kubesched.usage.prometheus.read_answer", read)
+    asyncio.run(scenario())
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_a_large_answer_is_taken_and_a_larger_one_is_refused() -> None:
+    large = json.dumps(vector(*(cpu(f"n{number}", "1") for number in range(10_000)))).encode()
+
+    async def scenario() -> None:
+        async with Prometheus(large, large + b" " * (16 * 2**20)) as server:
+            assert len(await query_usage(PrometheusSource(server.url))) == 10_000
+            with pytest.raises(InputError, match=r"the answer has more than 16 MiB; narrow the query"):
+                await query_usage(PrometheusSource(server.url))
+
+    asyncio.run(scenario())
 
 
 def test_a_server_that_cannot_be_reached_is_described_in_the_same_words_each_time() -> None:

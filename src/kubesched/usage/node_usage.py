@@ -155,7 +155,7 @@ class NodeUsage(Plugin):
             await self._ask()
         except InputError as error:
             fault = str(error)
-        except Exception as error:  # the next try may succeed; an exception would be the end of the tries
+        except Exception as error:  # noqa: BLE001 - the next try may succeed; an exception would be the end of the tries
             fault = f"the usage was not read: {located_line(error)}"
         if fault and fault != self._fault:
             self.handle.logger.warning("%s: %s", self.name, fault)

@@ -28,7 +28,7 @@ _SHOWN: Final = 300
 _YEAR_10000: Final = 253_402_300_800  # in seconds since 1970; times are shown with four digits for the year
 _USER: Final = re.compile(r"//.*@", re.DOTALL)
 _NOT_IN_URL: Final = frozenset(" ?#")
-_MAX_BYTES: Final = 64 * 2**20
+_MAX_BYTES: Final = 16 * 2**20  # two values of a node have some 200 bytes, with many labels 2,000
 
 
 class PrometheusSource(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -98,7 +98,8 @@ async def query_usage(source: PrometheusSource) -> dict[str, Sample]:
         InputError: there is no answer, or it is not a vector with the labels `node` and `resource`.
     """
     try:
-        return read_answer(await _ask(source))
+        body = await _ask(source)
+        return await asyncio.to_thread(read_answer, body)  # that of a large cluster takes a while
     except (aiohttp.ClientError, OSError, ValueError, RecursionError, InputError) as error:
         raise InputError(f"{source.shown_url}: {_in_short(_why(error))}") from None
 
@@ -141,14 +142,14 @@ async def _ask(source: PrometheusSource) -> bytes:
         aiohttp.ClientSession(timeout=limits, cookie_jar=aiohttp.DummyCookieJar()) as session,
         session.post(url, data={"query": source.query}, headers=headers, ssl=context, allow_redirects=False) as answer,
     ):
-        body = b""
+        body = bytearray()
         async for part in answer.content.iter_any():
             body += part
             if len(body) > _MAX_BYTES:
                 raise InputError(f"the answer has more than {_MAX_BYTES >> 20} MiB; narrow the query")
         if answer.status != 200 and not body.lstrip().startswith(b"{"):
             raise InputError(f"the answer has status {answer.status}; expected 200")
-        return body
+        return bytes(body)
 
 
 async def _token(source: PrometheusSource) -> str:
