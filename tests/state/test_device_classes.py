@@ -1,8 +1,10 @@
 """Which resources device classes serve, as classes come, change and go."""
 
+import pytest
+
 from kubesched.api import EventType, WatchEvent
 from kubesched.state import ClusterState
-from kubesched.testing import make_object
+from kubesched.testing import make_object, make_pod
 from tests.device_cluster import GPU, device_class
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/gpu.nvidia.com"
@@ -35,6 +37,20 @@ def test_a_class_without_an_extended_resource_serves_the_implicit_name_alone() -
     classes = Classes()
     classes.put(make_object("DeviceClass", "gpu.nvidia.com"))
     assert classes.serving() == {IMPLICIT: "gpu.nvidia.com"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cpu", "memory", "ephemeral-storage", "pods", "hugepages-2Mi", "kubernetes.io/gpu", "requests.x.com/gpu", "a/b/c"],
+)
+def test_a_name_that_is_no_extended_resource_serves_nothing(name: str) -> None:
+    classes = Classes()
+    before = classes.state.sizes()
+    classes.put(device_class(resource=name))
+    assert classes.serving({**ASKED, name: 1}) == {IMPLICIT: "gpu.nvidia.com"}
+    assert not classes.state.device_classes.needs_claims(make_pod("p", requests={name: "1"}))
+    classes.delete(device_class(resource=name))
+    assert classes.state.sizes() == before
 
 
 def test_the_newest_of_several_classes_wins_and_the_first_by_name_among_equals() -> None:

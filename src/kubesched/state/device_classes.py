@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from kubesched.api import DeviceClass, KubeObject, Pod, PodRequests
+from kubesched.api import DeviceClass, KubeObject, Pod, PodRequests, is_extended_resource
 from kubesched.state.objects import ObjectStore
 
 __all__ = ["DeviceClasses", "resources_of_class"]
@@ -16,7 +16,8 @@ class DeviceClasses:
     """The device classes by the extended resources that they serve.
 
     Rule: kube-scheduler v1.36 DRAExtendedResource: a class serves its extendedResourceName, and the name
-        `deviceclass.resource.kubernetes.io/CLASS`. Of several classes with one name the newest wins, and among equals
+        `deviceclass.resource.kubernetes.io/CLASS`. An API server takes only extended resources, so another name in a
+        file, such as cpu, serves nothing. Of several classes with one name the newest wins, and among equals
         the first by name.
 
     Example:
@@ -69,4 +70,4 @@ def resources_of_class(known: KubeObject | None) -> tuple[str, ...]:
     if not isinstance(known, DeviceClass):
         return ()
     implicit, own = f"{_IMPLICIT}{known.name}", known.spec.extended_resource_name
-    return (implicit, own) if own else (implicit,)
+    return (implicit, own) if is_extended_resource(own) else (implicit,)
