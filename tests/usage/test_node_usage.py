@@ -178,6 +178,34 @@ def test_a_sample_that_is_not_valid_is_left_out_with_a_warning(caplog: pytest.Lo
     assert "NodeMetrics a is left out" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"cpu": "1", "memory": "10E"},
+        {"cpu": "1", "memory": "100Ei"},
+        {"cpu": "1e60", "memory": "1Gi"},
+        {"cpu": "9223372036854775807", "memory": "1Gi"},
+        {"cpu": "1", "memory": "-5Gi"},
+        {"cpu": "-1m", "memory": "1Gi"},
+        {"cpu": "1", "memory": "1e400"},
+        {"cpu": "1" * 200, "memory": "1Gi"},
+    ],
+    ids=repr,
+)
+def test_an_amount_that_no_node_can_use_is_left_out_with_a_warning(
+    usage: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert scores(metrics("a", **usage), metrics("b", "1", "2Gi"), when_stale="zero") == {"a": 0, "b": 75, "c": 0}
+    (said,) = [text for text in caplog.messages if "NodeMetrics a is left out" in text]
+    assert "expected an amount that a node can use" in said
+    assert len(said) < 250
+
+
+def test_pods_that_ask_for_more_than_can_be_counted_leave_no_room() -> None:
+    pods = [make_pod(f"p{n}", node="a", requests={"memory": str(2**63 - 1)}) for n in range(3)]
+    assert scores(metrics("a", "1", "2Gi"), pods=pods)["a"] == 0
+
+
 def test_a_new_sample_wakes_a_pod_only_if_there_was_none_or_a_stale_one() -> None:
     with FakeCluster(usage := plugin(when_stale="reject"), nodes=NODES):
         ((event, hint),) = usage.events_to_register()

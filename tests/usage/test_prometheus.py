@@ -157,6 +157,12 @@ def test_what_a_server_wrote_is_shown_in_one_short_line(answer: dict[str, Any]) 
     assert text.isprintable()
 
 
+@pytest.mark.parametrize("amount", ["-1", "+Inf", "-Inf", "NaN", "1e300"])
+def test_an_amount_that_no_node_can_use_was_not_measured(amount: str) -> None:
+    answer = vector(cpu("a", amount), memory("a", amount), cpu("b", "1"))
+    assert read_answer(json.dumps(answer).encode()) == {"a": Sample(-1, -1, 1000.0), "b": Sample(1000, -1, 1000.0)}
+
+
 DEEP = '{"status": "success", "x": ' + "[" * 100_000 + "]" * 100_000 + "}"
 
 

@@ -46,6 +46,7 @@ __all__ = ["NodeUsage", "NodeUsageArgs", "WhenStale"]
 _KIND: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _RESOURCES: Final = [CPU, MEMORY]
 _NAMED: Final = 3
+_LIMIT: Final = 2**62  # of what is used; pods may ask for more than int64 has
 
 
 class WhenStale(StrEnum):
@@ -333,4 +334,4 @@ def _used(sample: Sample, requested: IntVector, pods: Sequence[PodInfo]) -> tupl
         cpu = sample.cpu + sum(wanted.get("cpu", 0) for wanted in newer)
     if sample.memory >= 0:
         memory = sample.memory + sum(wanted.get("memory", 0) for wanted in newer)
-    return cpu, memory
+    return min(cpu, _LIMIT), min(memory, _LIMIT)

@@ -14,7 +14,7 @@ import msgspec
 from kubesched.config import FieldError, child
 from kubesched.documents import describe_fault, shorten
 from kubesched.errors import InputError
-from kubesched.usage.samples import Sample
+from kubesched.usage.samples import MOST, Sample
 
 __all__ = ["DEFAULT_QUERY", "PrometheusSource", "query_usage", "read_answer"]
 
@@ -187,6 +187,6 @@ def read_answer(body: bytes) -> dict[str, Sample]:
 
 
 def _in_units(found: dict[str, float]) -> tuple[int, int]:
-    """Milli-CPU and bytes, rounded up; -1 for what was not measured or is not a number."""
-    cpu, memory = (found.get(name, -1.0) for name in ("cpu", "memory"))
-    return int(cpu * 1000 + 0.999) if 0 <= cpu < 1e9 else -1, int(memory) if 0 <= memory < 2**63 else -1
+    """Milli-CPU and bytes, CPU rounded up; -1 for what was not measured or cannot be."""
+    cpu, memory = found.get("cpu", -1.0) * 1000, found.get("memory", -1.0)
+    return int(cpu + 0.999) if 0 <= cpu <= MOST else -1, int(memory) if 0 <= memory <= MOST else -1

@@ -3,16 +3,20 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from kubesched.api import KubeObject, parse_quantity, whole_units
 from kubesched.config import parse_duration
-from kubesched.documents import decode_nested, describe_fault, read_file
+from kubesched.documents import decode_nested, describe_fault, read_file, shorten
 from kubesched.errors import InputError
 
-__all__ = ["Sample", "fresh_samples", "read_usage_file", "sample_of", "time_of", "time_text"]
+__all__ = ["MOST", "Sample", "fresh_samples", "read_usage_file", "sample_of", "time_of", "time_text"]
+
+
+MOST: Final = 2**60
+"""The largest usage that is believed, in milli-CPU and bytes: sums with what pods request stay far within int64."""
 
 
 class Sample(NamedTuple):
@@ -85,7 +89,8 @@ def read_usage_file(path: str, now: float) -> dict[str, Sample]:
 
 
 def _sample(found: _NodeMetrics, now: float) -> Sample:
-    amounts = (_amount("cpu", found.usage.cpu), _amount("memory", found.usage.memory))
+    name = found.metadata.name
+    amounts = (_amount(name, "cpu", found.usage.cpu), _amount(name, "memory", found.usage.memory))
     try:
         time = datetime.fromisoformat(found.timestamp).timestamp() if found.timestamp else now
         window = float(parse_duration(found.window)) if found.window else 0.0
@@ -94,8 +99,17 @@ def _sample(found: _NodeMetrics, now: float) -> Sample:
     return Sample(*amounts, time, window)
 
 
-def _amount(resource: str, text: str | int | float) -> int:
-    return -1 if text == "" else whole_units(resource, parse_quantity(text))
+def _amount(node: str, resource: str, text: str | int | float) -> int:
+    """What is used in whole units, which count to `MOST`; -1 where it was not measured."""
+    if text == "":
+        return -1
+    whole = whole_units(resource, exact := parse_quantity(text))
+    unit = parse_quantity("1m" if resource == "cpu" else "1")
+    if not 0 <= exact <= MOST * unit:
+        raise InputError(
+            f"NodeMetrics {node}: usage.{resource}: found {shorten(text)}; expected an amount that a node can use"
+        )
+    return whole
 
 
 def time_text(time: float) -> str:
