@@ -183,6 +183,16 @@ def test_a_server_that_gives_no_answer_delays_a_start_for_some_seconds(
     assert said[0].endswith("the plugins that read it go on without it until it comes")
 
 
+def test_a_fault_that_stays_is_logged_once_and_again_after_a_list(caplog: pytest.LogCaptureFixture) -> None:
+    server = FakeApiServer()
+    server.on("GET", METRICS, resources(("nodes", "NodeMetrics", ("list",))))
+    down = status(503, "Unavailable")
+    server.on("LIST", NODES, down, down, listed(usage("a", "1")), down, down, listed(usage("a", "2")))
+    watched(server, f"{NODE_METRICS}?", 2)
+    said = [record.message for record in caplog.records if "503 Unavailable" in record.message]
+    assert len(said) == 2
+
+
 def test_a_kind_that_is_listed_in_time_is_not_given_up(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

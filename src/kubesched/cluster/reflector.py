@@ -130,6 +130,7 @@ class Reflector:
         self._backoff = Backoff(client.timing)
         self._version = "0"  # of what is known; "0" is any state that the server has at hand
         self._is_listed = False
+        self._told = ""  # the fault that was logged last, since the last list
         self._n_absent = 0  # answers in a row that there is no such kind
         self._wants_newest = False  # whether to list without our version, which the server may not have
         self._heard_at = client.timing.monotonic()  # the last event, bookmark or list
@@ -198,9 +199,12 @@ class Reflector:
                 await self._timing.sleep(max(self._backoff.next(), wanted))
 
     def _log(self, error: ClusterError, restart: Restart) -> None:
-        """Log why a list or watch ended; of an optional kind that stays absent, the first time only."""
+        """Log why a list or watch ended; what stays of a kind that is absent, or that plugins do without, once."""
         if restart is Restart.ABSENT and self._n_absent > 1:
             return
+        if self._kind.is_dispensable and str(error) == self._told:
+            return
+        self._told = str(error)
         level = logging.INFO if restart in _EXPECTED else logging.WARNING
         _log.log(level, "watching %s: %s (%s)", self._kind.resource, error, restart.value)
 
@@ -296,6 +300,7 @@ class Reflector:
             number += 1
         await self._replace(listed, page.metadata.resource_version)
         self._is_listed, self._wants_newest, self._n_absent = True, False, 0
+        self._told = ""
         self.synced.set()
 
     async def _replace(self, listed: Mapping[str, KubeObject], version: str) -> None:
