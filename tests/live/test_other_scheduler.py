@@ -100,6 +100,7 @@ def named(name: str, **election: Any) -> dict[str, Any]:
     }
 
 
+OTHER_LEASE = named("default-scheduler")
 NO_ELECTION = named("default-scheduler", leaderElect=False)
 THEIR_LEASE = named("default-scheduler", resourceName="kube-scheduler")
 
@@ -121,8 +122,8 @@ def test_beside_a_kube_scheduler_it_stops(configuration: dict[str, Any], tmp_pat
 
 @pytest.mark.parametrize(
     ("configuration", "options"),
-    [(NO_ELECTION, {"replaces": True}), (NO_ELECTION, {"dry_run": True}), (named("gpu", leaderElect=False), {})],
-    ids=["told to replace it", "a dry run", "another name"],
+    [(NO_ELECTION, {"dry_run": True}), (named("gpu", leaderElect=False), {})],
+    ids=["a dry run", "another name"],
 )
 def test_beside_a_kube_scheduler_it_starts(
     configuration: dict[str, Any], options: dict[str, Any], tmp_path: Path
@@ -157,14 +158,17 @@ def test_a_kubesched_with_the_lease_of_kube_scheduler_is_another_one_for_us(tmp_
     assert f"{REPLICA} renews" in run(start(server, tmp_path))
 
 
-def candidate(server: FakeApiServer, folder: Path, configuration: dict[str, Any], lease: str) -> Callable[[], None]:
+def candidate(
+    server: FakeApiServer, folder: Path, configuration: dict[str, Any], lease: str, **how: Any
+) -> Callable[[], None]:
     """Run until the process is a candidate for a Lease: it looks at it again after its check."""
 
     async def wait() -> None:
         fields = {**HEADER, **configuration}
         setup, stop = set_up(yaml.safe_dump(fields).encode()), asyncio.Event()
         async with server:
-            options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=str(kubeconfig_of(server, folder)))
+            kubeconfig = str(kubeconfig_of(server, folder))
+            options: SchedulerOptions = SchedulerOptions(endpoints=None, kubeconfig=kubeconfig, **how)
             running = asyncio.create_task(run_scheduler(setup, options, stop=stop, on_ready=lambda live: None))
             is_candidate = asyncio.create_task(server.until_asked("GET", 9, lease))  # more than by the check alone
             await asyncio.wait((running, is_candidate), return_when=asyncio.FIRST_COMPLETED, timeout=20)
@@ -173,6 +177,49 @@ def candidate(server: FakeApiServer, folder: Path, configuration: dict[str, Any]
             await running
 
     return lambda: run(wait())
+
+
+def test_to_replace_kube_scheduler_it_waits_for_its_lease(tmp_path: Path) -> None:
+    server, lease = FakeApiServer(), f"{LEASES}/kube-scheduler"
+    a_cluster(server, bound_to="n1")
+    server.on("GET", lease, held(KUBE_SCHEDULER, renewed=True))
+    candidate(server, tmp_path, THEIR_LEASE, lease, replaces=True)()
+
+
+@pytest.mark.parametrize(
+    ("configuration", "found"),
+    [
+        (NO_ELECTION, "off"),
+        (OTHER_LEASE, "on the Lease kube-system/kubesched"),
+        (named("default-scheduler", resourceName="kube-scheduler", resourceNamespace="b"), "on the Lease b/kube-sched"),
+    ],
+)
+def test_to_replace_kube_scheduler_without_its_lease_is_refused_while_it_runs(
+    configuration: dict[str, Any], found: str, tmp_path: Path
+) -> None:
+    server = FakeApiServer()
+    a_cluster(server)
+    server.on("GET", f"{LEASES}/kube-scheduler", held(KUBE_SCHEDULER, renewed=True))
+    told = run(start(server, tmp_path, configuration, replaces=True))
+    assert f"{KUBE_SCHEDULER} renews the Lease kube-system/kube-scheduler; two schedulers" in told
+    assert f"--replace takes its place only through its Lease, and leader election is {found}" in told
+    assert {asked.method for asked in server.asked} <= {"GET", "LIST", "WATCH"}
+
+
+def test_to_replace_a_kube_scheduler_that_has_ended_needs_no_lease(tmp_path: Path) -> None:
+    server = FakeApiServer()
+    a_cluster(server, bound_to="n1")
+    server.on("GET", f"{LEASES}/kube-scheduler", held(KUBE_SCHEDULER, renewed=False))
+    assert run(start(server, tmp_path, NO_ELECTION, replaces=True)) == ""
+
+
+def test_a_holder_writes_no_lines_of_its_own(tmp_path: Path) -> None:
+    server = FakeApiServer()
+    a_cluster(server)
+    server.on("GET", f"{LEASES}/kube-scheduler", held("evil\nkubesched: note: forged", renewed=True))
+    told = run(start(server, tmp_path))
+    assert "\n" not in told
+    assert "evil\\nkubesched: note: forged" in told
 
 
 def test_replicas_on_the_lease_of_kube_scheduler_wait_for_each_other(tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ _PAUSE_SECONDS: Final = 0.5  # between two looks at a Lease
 _WATCH_SECONDS: Final = 2.0  # for bindings of another scheduler, once everything that exists is known
 _LEASE_SECONDS: Final = 15  # kube-scheduler's default, for a Lease without a duration
 _FORBIDDEN: Final = 403
+_HARM: Final = "two schedulers of the same pods overcommit nodes"
 _ADVICE: Final = (
-    "two schedulers of the same pods overcommit nodes. To compare with it, give --shadow; to take its place, give "
-    "--replace (in Python, SchedulerOptions(replaces=True)); to run beside it, give a configuration with another "
-    "schedulerName"
+    "To compare with it, give --shadow; to take its place, give --replace (in Python, "
+    "SchedulerOptions(replaces=True)); to run beside it, give a configuration with another schedulerName"
 )
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 Sink = Callable[[list[WatchEvent]], None]
@@ -48,12 +48,17 @@ class OtherScheduler:
     Args:
         election: of this process. Who holds the same Lease, and is a kubesched, is a replica of ours.
         sink: of the watch; the pods on their way there show the bindings of others.
+        replaces: this process is to replace kube-scheduler, but not through its Lease. Bindings do not count then: they
+            may be those of a scheduler that has our Lease, or of one that is about to end.
     """
 
-    def __init__(self, client: ApiClient, election: LeaderElectionConfiguration, sink: Sink) -> None:
+    def __init__(
+        self, client: ApiClient, election: LeaderElectionConfiguration, sink: Sink, *, replaces: bool = False
+    ) -> None:
         self._client = client
         self._election = election
         self._sink = sink
+        self._replaces = replaces
         self._pending: set[str] | None = set()  # uids of pods that had no node; None after the check
         self._unrenewed: dict[str, LeaseSpec] = {}  # Leases that stayed as they are for their duration, by label
         self._bound: Pod | None = None  # the first pod that got its node from somebody else
@@ -64,21 +69,22 @@ class OtherScheduler:
             self._note(events, self._pending)
         self._sink(events)
 
-    async def check(self, synced: Awaitable[None] | None) -> None:
+    async def check(self, synced: Callable[[], Awaitable[None]] | None) -> None:
         """Look until it is clear who serves default-scheduler.
 
         Args:
-            synced: ends when all pods that exist have been passed on; None if the watch does not run yet.
+            synced: returns when all pods that exist have been passed on; None if the watch does not run yet.
         Raises:
             InputError: another scheduler does.
         """
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._look_for_kube_scheduler())
-                if synced is not None:
-                    group.create_task(self._watch_pods(synced))
-            if (pod := self._bound) is not None and not await self._has_replica():
-                raise _refused(f"it bound pod {pod.key} to node {pod.node_name} while kubesched was starting")
+                if synced is not None and not self._replaces:
+                    group.create_task(self._watch_pods(synced()))
+            pod = None if self._replaces else self._bound
+            if pod is not None and not await self._has_replica():
+                raise self._refused(f"it bound pod {pod.key} to node {pod.node_name} while kubesched was starting")
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
         finally:
@@ -92,6 +98,10 @@ class OtherScheduler:
         """
         await self._look_for_kube_scheduler()
 
+    def _refused(self, what: str) -> InputError:
+        advice = self._way_to_replace() if self._replaces else _ADVICE
+        return InputError(f"another scheduler serves {DEFAULT_SCHEDULER_NAME}: {what}; {_HARM}. {advice}")
+
     # --- leases ---
 
     @property
@@ -99,11 +109,18 @@ class OtherScheduler:
         election = self._election
         return (election.resource_namespace, election.resource_name) if election.leader_elect else None
 
+    def _way_to_replace(self) -> str:
+        found = f"on the Lease {'/'.join(self._our_lease)}" if self._our_lease else "off"
+        return (
+            f"--replace takes its place only through its Lease, and leader election is {found}: leave out the "
+            "--leader-elect options and the fields leaderElect, resourceName and resourceNamespace of leaderElection"
+        )
+
     async def _look_for_kube_scheduler(self) -> None:
         is_known = is_replica if self._our_lease == KUBE_SCHEDULER_LEASE else _is_unknown
         holder = await self._holder(*KUBE_SCHEDULER_LEASE, is_known)
         if holder and not is_known(holder):
-            raise _refused(f"{holder} renews the Lease {'/'.join(KUBE_SCHEDULER_LEASE)}")
+            raise self._refused(f"{_shown(holder)} renews the Lease {'/'.join(KUBE_SCHEDULER_LEASE)}")
 
     async def _has_replica(self) -> bool:
         """Whether a replica leads, which binds pods."""
@@ -159,5 +176,6 @@ class OtherScheduler:
                     self._bound = self._bound or pod
 
 
-def _refused(what: str) -> InputError:
-    return InputError(f"another scheduler serves {DEFAULT_SCHEDULER_NAME}: {what}; {_ADVICE}")
+def _shown(holder: str) -> str:
+    """A name that anybody may have written into a Lease, as part of a line."""
+    return holder if holder.isprintable() else ascii(holder)

@@ -22,6 +22,7 @@ from kubesched.cluster import (
     check_server,
     find_access,
 )
+from kubesched.config import KUBE_SCHEDULER_LEASE
 from kubesched.errors import ClusterError, ConfigError
 from kubesched.extender.client import ExtenderCaller
 from kubesched.framework import Framework, Services
@@ -62,7 +63,8 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         endpoints: HTTPS for health and metrics, by default on the port 10259 of 127.0.0.1; None serves nothing.
         dry_run: decide and log, and write nothing; takes no part in the election.
-        replaces: serve default-scheduler although another scheduler does, which this one is to replace.
+        replaces: serve default-scheduler although another scheduler does, which this one is to replace: the two share
+            the Lease of kube-scheduler. With another Lease, or none, the start looks whether somebody renews that one.
     """
 
     kubeconfig: str = ""
@@ -187,10 +189,13 @@ def _other_scheduler(
     setup: Setup, options: SchedulerOptions, client: ApiClient, live: LiveScheduler
 ) -> OtherScheduler | None:
     """What looks for another scheduler of default-scheduler; None where two of them do no harm or are meant."""
-    is_alone = options.dry_run or options.replaces
-    if is_alone or not serves_default_scheduler(profile.scheduler_name for profile in setup.profiles):
+    election = setup.configuration.leader_election
+    lease = (election.resource_namespace, election.resource_name)
+    takes_turns = options.replaces and election.leader_elect and lease == KUBE_SCHEDULER_LEASE
+    is_harmless = options.dry_run or takes_turns
+    if is_harmless or not serves_default_scheduler(profile.scheduler_name for profile in setup.profiles):
         return None
-    return OtherScheduler(client, setup.configuration.leader_election, live.feed)
+    return OtherScheduler(client, election, live.feed, replaces=options.replaces)
 
 
 def _election(setup: Setup, options: SchedulerOptions) -> NoElection:
@@ -323,7 +328,7 @@ async def _lead(
     on_ready: Callable[[LiveScheduler], None],
 ) -> None:
     if other is not None:
-        await other.check(None if is_delayed else _until_synced(watch))
+        await other.check(None if is_delayed else partial(_until_synced, watch))
     if is_delayed:
         await election.lead()
     await get_ready(watch, live.feed, live.scheduler.frameworks.values())
