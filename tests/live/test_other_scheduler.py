@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from kubesched.live import SchedulerOptions, other_scheduler, run_scheduler
 from kubesched.live.lease import is_replica, new_identity
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
-from tests.cluster.fake_api_server import Answer, FakeApiServer, line, objects, says, status, stream
+from tests.cluster.fake_api_server import Answer, FakeApiServer, line, objects, says, silence, status, stream
 from tests.cluster.fake_timing import run
 from tests.live.leases import LeaseServer
 from tests.live.test_process import HEADER, answering, kubeconfig_of
@@ -35,8 +36,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(other_scheduler, "_WATCH_SECONDS", 0.3)
 
 
-def held(holder: str, *, renewed: bool) -> Answer:
-    """A Lease of one second that somebody holds, and perhaps renews at each look."""
+def held(holder: str, *, renewed: bool, seconds: int = 1) -> Answer:
+    """A Lease that somebody holds, and perhaps renews at each look."""
     looks = 0
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -44,7 +45,7 @@ def held(holder: str, *, renewed: bool) -> Answer:
         looks += renewed
         spec = {
             "holderIdentity": holder,
-            "leaseDurationSeconds": 1,
+            "leaseDurationSeconds": seconds,
             "renewTime": f"2026-01-01T00:00:{looks % 60:02}.000000Z",
         }
         return web.json_response({"metadata": {"resourceVersion": str(looks)}, "spec": spec})
@@ -302,6 +303,41 @@ def test_a_lease_that_a_removed_kube_scheduler_left_costs_its_duration_once(tmp_
     before, after = run(story())
     assert before > 1
     assert after == before + 1
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(2147483647, "0.7"), (1, "0.7"), (-5, "0")])
+def test_the_wait_for_a_lease_is_short_and_logged_at_once(
+    seconds: int, waits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(other_scheduler, "_LONGEST_SECONDS", 0.7)
+    caplog.set_level("INFO", "kubesched.scheduler")
+    server, lease = FakeApiServer(), f"{LEASES}/kube-scheduler"
+    a_cluster(server)
+    n_looks: list[int] = []
+    told = f"waiting up to {waits} s to see whether {KUBE_SCHEDULER} still renews the Lease kube-system/kube-scheduler"
+
+    def note(record: logging.LogRecord) -> bool:
+        if told in record.getMessage():
+            n_looks.append(len(server.asked_for("GET", lease)))
+        return True
+
+    monkeypatch.setattr(other_scheduler._LOG, "filter", note)
+    server.on("GET", lease, held(KUBE_SCHEDULER, renewed=False, seconds=seconds))
+    assert run(start(server, tmp_path, NO_ELECTION)) == ""
+    assert n_looks == [1]
+
+
+def test_no_answer_about_a_lease_is_logged_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(other_scheduler, "_LOOK_SECONDS", 0.2)
+    server, lease = FakeApiServer(), f"{LEASES}/kube-scheduler"
+    a_cluster(server)
+    server.on("GET", lease, silence, status(404, "NotFound", "there is no such lease"))
+    assert run(start(server, tmp_path, NO_ELECTION)) == ""
+    (told,) = [text for text in caplog.messages if "kube-system/kube-scheduler" in text]
+    assert told.startswith("no pod is scheduled yet: the Lease kube-system/kube-scheduler cannot be read: ")
+    assert told.endswith("no answer in time")
 
 
 def test_a_lease_shows_whether_a_kubesched_holds_it() -> None:

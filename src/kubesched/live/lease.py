@@ -87,14 +87,16 @@ class LeaseLock:
         self._collection = f"/apis/{_API_VERSION}/namespaces/{quote(namespace, safe='')}/leases"
         self._path = f"{self._collection}/{quote(name, safe='')}"
 
-    async def get(self) -> Lease | None:
+    async def get(self, seconds: float | None = None) -> Lease | None:
         """The Lease as it is now; None if there is none.
 
+        Args:
+            seconds: to wait for the answer, the client's by default.
         Raises:
             ClusterError: the API server refused, or did not answer.
         """
         try:
-            return await self._client.request("GET", self._path, type=Lease, retry=False)
+            return await self._client.request("GET", self._path, type=Lease, retry=False, timeout=seconds)
         except NotFoundError:
             return None
 

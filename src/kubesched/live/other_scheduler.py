@@ -22,6 +22,8 @@ __all__ = ["OtherScheduler", "serves_default_scheduler"]
 
 _PAUSE_SECONDS: Final = 0.5  # between two looks at a Lease
 _WATCH_SECONDS: Final = 2.0  # for bindings of another scheduler, once everything that exists is known
+_LOOK_SECONDS: Final = 5.0  # for one answer
+_LONGEST_SECONDS: Final = 60.0  # for a Lease to change; who holds it renews several times in its duration
 _LEASE_SECONDS: Final = 15  # kube-scheduler's default, for a Lease without a duration
 _FORBIDDEN: Final = 403
 _HARM: Final = "two schedulers of the same pods overcommit nodes"
@@ -136,7 +138,7 @@ class OtherScheduler:
         timing, first, end = self._client.timing, None, 0.0
         while True:
             try:
-                lease = await lock.get()
+                lease = await lock.get(_LOOK_SECONDS)
             except (ClusterError, InputError) as error:
                 if not isinstance(error, ClusterError) or error.status == _FORBIDDEN:
                     _LOG.warning("whether another scheduler holds the Lease %s is not known: %s", lock.label, error)
@@ -147,11 +149,11 @@ class OtherScheduler:
             holder = (lease and lease.spec.holder_identity) or ""
             if lease is None or not holder or self._unrenewed.get(lock.label) == lease.spec:
                 return ""
+            if is_known(holder) or lease.spec != (first or lease.spec):
+                return holder
             if first is None:
                 first = lease.spec
-                end = timing.monotonic() + (first.lease_duration_seconds or _LEASE_SECONDS)
-            if lease.spec != first or is_known(holder):
-                return holder
+                end = timing.monotonic() + _begin_to_wait(lock.label, holder, first)
             if timing.monotonic() >= end:
                 self._unrenewed[lock.label] = lease.spec
                 return ""
@@ -174,6 +176,17 @@ class OtherScheduler:
                 pending.discard(pod.uid)
                 if event.type is not EventType.DELETED:
                     self._bound = self._bound or pod
+
+
+def _begin_to_wait(label: str, holder: str, spec: LeaseSpec) -> float:
+    """Log how long a Lease may stay as it is until its holder counts as gone. Returns: the seconds."""
+    seconds = min(max(0, spec.lease_duration_seconds or _LEASE_SECONDS), _LONGEST_SECONDS)
+    _LOG.info(
+        "no pod is scheduled yet: waiting up to %g s to see whether %s still renews the Lease %s; "
+        "if it has been removed, delete the Lease to start at once",
+        *(seconds, _shown(holder), label),
+    )
+    return seconds
 
 
 def _shown(holder: str) -> str:
