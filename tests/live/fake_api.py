@@ -68,6 +68,7 @@ class FakeApi:
         self.gates: dict[str, asyncio.Event] = {}
 
     async def request(self, method: str, path: str, *, body: Any = None, type: Any = None, **_: Any) -> Any:
+        body = msgspec.json.decode(body) if isinstance(body, msgspec.Raw) else body
         self.requests.append((method, path, body))
         if path in self.gates:
             await self.gates[path].wait()

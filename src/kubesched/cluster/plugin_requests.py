@@ -6,13 +6,14 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.cluster.client import ApiClient
+from kubesched.documents import decode_nested
 from kubesched.errors import ClusterError, NotSentError
-from kubesched.framework import PluginClient
+from kubesched.framework import PluginClient, check_request
 
 __all__ = ["PluginRequests"]
 
 _READS: Final = ("GET", "HEAD")
-_METHODS: Final = (*_READS, "POST", "PUT", "PATCH", "DELETE")
+_UNENCODED: Final = (TypeError, ValueError, OverflowError, RecursionError, NotImplementedError, msgspec.MsgspecError)
 
 
 class PluginRequests(PluginClient):
@@ -40,14 +41,19 @@ class PluginRequests(PluginClient):
         content_type: str = "application/json",
     ) -> Any:
         """Send a request, once."""
-        if method not in _METHODS:
-            raise ValueError(f"method: found {method!r:.80}; expected one of {', '.join(_METHODS)}")
-        if not path.startswith("/"):
-            raise ValueError(f"path: found {path!r:.200}; expected one that begins with /api/ or /apis/")
+        check_request(method, path, query, content_type)
+        encoded = None if body is None else _encoded(f"{method} {path}", body)
         if method not in _READS and (reason := self._why_read_only()):
             raise NotSentError(f"{method} {path}: not sent, because {reason}")
-        answer = await self._client.request(method, path, query=query or {}, body=body, content_type=content_type)
+        answer = await self._client.request(method, path, query=query or {}, body=encoded, content_type=content_type)
         try:
-            return msgspec.json.decode(answer) if answer.strip() else None
+            return decode_nested(msgspec.json.decode, answer) if answer.strip() else None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ClusterError(f"{method} {path}: the answer is not JSON; expected an object", status=200) from error
+
+
+def _encoded(label: str, body: object) -> msgspec.Raw:
+    try:
+        return msgspec.Raw(msgspec.json.encode(body))
+    except _UNENCODED as error:
+        raise ValueError(f"{label}: the body cannot be written as JSON: {error!s:.200}; give plain values") from error

@@ -25,7 +25,7 @@ from kubesched.framework.limited_log import LimitedLog
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import Handle, Plugin
-from kubesched.framework.plugin_client import PluginClient
+from kubesched.framework.plugin_client import PluginClient, check_request
 from kubesched.framework.plugin_events import PluginEvents, logged_plugin_events, plugin_event
 from kubesched.framework.plugin_metrics import (
     SECONDS,
@@ -136,6 +136,7 @@ __all__ = [
     "buckets_of",
     "check_increase",
     "check_label_values",
+    "check_request",
     "checked",
     "data_notes",
     "default_normalize",

@@ -1,10 +1,15 @@
 """Requests of plugins to the API server. In runs without one, every request fails with a sentence."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-__all__ = ["NoClient", "PluginClient"]
+__all__ = ["NoClient", "PluginClient", "check_request"]
 
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+_ROOT: Final = re.compile(r"/apis?(/[^?#]*)?")
+_DOTS: Final = (".", "..")
+_ASCII_CODE: Final = re.compile("%([0-7][0-9a-fA-F])")
 _MERGE: Final = "application/merge-patch+json"
 
 
@@ -42,12 +47,14 @@ class PluginClient(Protocol):
 
         Args:
             method: GET, POST, PUT, PATCH or DELETE.
-            path: from the root of the API server: `/api/v1/...` or `/apis/GROUP/VERSION/...`.
+            path: from the root of the API server: `/api/v1/...` or `/apis/GROUP/VERSION/...`, as it is sent: what a
+                name may not have in a path is percent-encoded.
             body: plain values, or structs of msgspec.
         Returns: the answer as plain values; None if it has no body.
         Raises:
             ClusterError: refused, or not answered; `status` has the code.
             RuntimeError: there is no API server.
+            ValueError: it is not a request that can be sent.
         """
         ...
 
@@ -72,7 +79,40 @@ class NoClient(PluginClient):
         content_type: str = "application/json",
     ) -> Any:
         """Fail."""
+        check_request(method, path, query, content_type)
         raise RuntimeError(
             f"{method} {path}: this run has no API server; a live scheduler has one, and an extender with --kubeconfig "
             "or --in-cluster. `if self.handle.client:` skips the request in other runs"
         )
+
+
+def check_request(method: object, path: object, query: object, content_type: object) -> None:
+    """Check what a plugin asks for, so that what is sent is what the plugin wrote.
+
+    Raises:
+        ValueError: it cannot be sent, or another path would be: HTTP clients resolve `..`.
+    """
+    if method not in _METHODS:
+        raise ValueError(f"method: found {method!r:.80}; expected one of {', '.join(_METHODS)}")
+    if not isinstance(path, str) or not _ROOT.fullmatch(path):
+        raise ValueError(f"path: found {path!r:.200}; expected one below /api/ or /apis/, without ? and #")
+    decoded = _ASCII_CODE.sub(lambda code: chr(int(code[1], 16)), path)
+    if not (path.isprintable() and decoded.isprintable()):
+        raise ValueError(f"path: found {path!r:.200}; expected no control characters")
+    if any(segment in _DOTS for segment in decoded.split("/")):
+        raise ValueError(f"path: found {path!r:.200}; expected no segment . or ..")
+    if query is not None and not _is_query(query):
+        raise ValueError(f"query: found {query!r:.200}; expected texts and integers by name")
+    if not (isinstance(content_type, str) and content_type.isascii() and content_type.isprintable()):
+        raise ValueError(f"content_type: found {content_type!r:.80}; expected one such as application/json")
+
+
+def _is_query(query: object) -> bool:
+    if not isinstance(query, Mapping):
+        return False
+    values = (*query, *(value for value in query.values() if type(value) is not int))
+    return all(isinstance(value, str) and _is_utf8(value) for value in values)
+
+
+def _is_utf8(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
