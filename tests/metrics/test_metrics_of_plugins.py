@@ -1,7 +1,9 @@
 """The metrics of plugins on a page: names, sharing between profiles, and the bound of label values."""
 
 import logging
+import math
 
+import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
@@ -149,15 +151,69 @@ def test_a_wrong_use_fails_in_the_hook_in_every_run(of):
             use()
     with pytest.raises(ValueError, match=r"found 1 label values; expected one for each label \(none\)"):
         sizes.observe(1, "a")
-    with pytest.raises(TypeError, match="the label value 3 is not a text"):
+    with pytest.raises(ValueError, match="the label value 3 is not a text"):
         counter.add(3)
     with pytest.raises(ValueError, match="a counter only grows; found -1"):
         counter.add("a", n=-1)
     with pytest.raises(ValueError, match="expected up to 100 ascending numbers"):
         mine.histogram("size", "Size.", buckets=(2, 1))
     for use in (lambda: gauge.set("high", "a"), lambda: sizes.observe("high")):
-        with pytest.raises(ValueError, match="could not convert"):
+        with pytest.raises(ValueError, match="found 'high'; expected a finite number"):
             use()
+
+
+@RUNS
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, None, "1", b"1", 10**400, 10**5000, 1j, [1]], ids=type
+)
+def test_numbers_are_finite_in_every_run(of, value):
+    mine = of()("Mine")
+    for use in (mine.gauge("load", "Load.").set, mine.histogram("sizes", "Sizes.").observe):
+        with pytest.raises(ValueError, match=r"kubesched_plugin_Mine_\w+: found .*; expected a finite number"):
+            use(value)
+
+
+@RUNS
+@pytest.mark.parametrize("n", [math.nan, math.inf, 0.5, 1.0, None, "1", -1, 2**63, 10**5000], ids=type)
+def test_a_counter_adds_whole_numbers_in_every_run(of, n):
+    counter = of()("Mine").counter("calls", "Calls.")
+    with pytest.raises(ValueError, match="kubesched_plugin_Mine_calls: "):
+        counter.add(n=n)
+    counter.add(n=np.int64(2))
+
+
+@RUNS
+def test_every_wrong_argument_is_one_kind_of_error(of):
+    mine = of()("Mine")
+    wrong = [{"name": name} for name in (None, 3, b"calls")] + [{"text": text} for text in (None, 3, "a" * 1001)]
+    wrong += [
+        {"labels": labels} for labels in (None, 3, b"ab", (None,), {"a"}, iter("a"), [f"l{i}" for i in range(11)])
+    ]
+    for make in (mine.counter, mine.gauge, mine.histogram):
+        for arguments in wrong:
+            with pytest.raises(ValueError, match="expected") as told:
+                make(**({"name": "calls", "text": "Calls."} | arguments))
+            assert len(str(told.value)) < 300
+    for buckets in (None, 3, "12", [None], [math.nan], [1, math.inf], [10**5000], iter([1.0])):
+        with pytest.raises(ValueError, match="expected up to 100 ascending numbers"):
+            mine.histogram("sizes", "Sizes.", buckets=buckets)
+    assert mine.counter("calls", "Calls.") is not None  # none of them was noted
+
+
+def test_long_label_values_are_cut(caplog):
+    metrics = MetricsOfPlugins()
+    gauge = metrics.of("Mine").gauge("load", "Load.", labels=("node",))
+    long = "a" * 3_000_000
+    for value in (1, 2):
+        gauge.set(value, long + str(value))
+    assert metrics.samples() == {'kubesched_plugin_Mine_load{node="' + "a" * 256 + '"}': 2.0}
+    gauge.remove(long)
+    assert metrics.samples() == {}
+    for number in range(501):
+        gauge.set(1, f"{number}\n{long}")
+    (line,) = caplog.messages
+    assert len(line) < 500
+    assert line.isprintable()
 
 
 def test_any_text_is_on_the_page():

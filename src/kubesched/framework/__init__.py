@@ -22,6 +22,7 @@ from kubesched.framework.fault_texts import answer_text, fault_place, fault_text
 from kubesched.framework.framework import Framework, PreFiltered
 from kubesched.framework.hooks import HOOKS, DependsOn
 from kubesched.framework.limited_log import LimitedLog
+from kubesched.framework.metric_checks import buckets_of, check_label_values, increase_of, metric_name, number_of
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import Handle, Plugin
@@ -34,10 +35,6 @@ from kubesched.framework.plugin_metrics import (
     PluginGauge,
     PluginHistogram,
     PluginMetrics,
-    buckets_of,
-    check_increase,
-    check_label_values,
-    metric_name,
 )
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
@@ -134,7 +131,6 @@ __all__ = [
     "WriteObject",
     "answer_text",
     "buckets_of",
-    "check_increase",
     "check_label_values",
     "check_request",
     "checked",
@@ -146,12 +142,14 @@ __all__ = [
     "find_feasible",
     "fit_error",
     "in_one_line",
+    "increase_of",
     "keeping_definition_faults",
     "keeps_equal",
     "kinds_read",
     "located_line",
     "logged_plugin_events",
     "metric_name",
+    "number_of",
     "plugin_event",
     "rejection_details",
     "strike_nodes",

@@ -3,11 +3,17 @@
 What a plugin asks for is checked in every run, so that a simulation and a test find a mistake.
 """
 
-import math
-import re
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
+
+from kubesched.framework.metric_checks import (
+    buckets_of,
+    check_label_values,
+    check_text,
+    increase_of,
+    metric_name,
+    number_of,
+)
 
 __all__ = [
     "SECONDS",
@@ -17,19 +23,10 @@ __all__ = [
     "PluginGauge",
     "PluginHistogram",
     "PluginMetrics",
-    "buckets_of",
-    "check_increase",
-    "check_label_values",
-    "metric_name",
 ]
 
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _MAX_METRICS: Final = 100  # of one plugin
-_MAX_BUCKETS: Final = 100
-_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_]")  # of Prometheus; a class may have a name in any script
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,99}")
-_ENDINGS: Final = ("_bucket", "_sum", "_count", "_created", "_info", "_total")
-"""What Prometheus appends to names."""
 
 
 class PluginCounter(Protocol):
@@ -69,15 +66,17 @@ class PluginMetrics(Protocol):
 
     A second call with the same name gives the same metric, so the instances of several profiles share it. At most 500
     combinations of label values are kept for each metric. Further ones are counted together, as `other`; those of a
-    gauge are left out. A plugin has at most 100 metrics: what differs is a label.
+    gauge are left out. A plugin has at most 100 metrics: what differs is a label. A label value is cut after 256
+    characters. Numbers are finite; a counter adds whole numbers.
 
     Args of all methods:
         name: of the metric: lower-case letters, digits and `_`. A unit is part of it: `age_seconds`.
         text: one sentence for people who read the page.
-        labels: names of labels, in the order of their values.
+        labels: names of labels, at most 10, in the order of their values.
 
     Raises of all methods:
-        ValueError: a name is not valid, or the plugin has another metric of this name, or 100 metrics.
+        ValueError: an argument is not valid, or the plugin has another metric of this name, or 100 metrics. So do the
+            methods of a metric.
 
     Example:
         def start(self, handle):
@@ -120,20 +119,20 @@ class NoMetrics(PluginMetrics):
 
     def counter(self, name: str, text: str, labels: Sequence[str] = ()) -> PluginCounter:
         """A counter that no page shows."""
-        return self._checked("counter", name, labels)
+        return self._checked("counter", name, text, labels)
 
     def gauge(self, name: str, text: str, labels: Sequence[str] = ()) -> PluginGauge:
         """A gauge that no page shows."""
-        return self._checked("gauge", name, labels)
+        return self._checked("gauge", name, text, labels)
 
     def histogram(
         self, name: str, text: str, labels: Sequence[str] = (), buckets: Sequence[float] = SECONDS
     ) -> PluginHistogram:
         """A histogram that no page shows."""
-        return self._checked("histogram", name, labels, buckets_of(name, buckets))
+        return self._checked("histogram", name, text, labels, buckets_of(name, buckets))
 
-    def _checked(self, kind: str, name: str, labels: Sequence[str], further: object = None) -> "_Unread":
-        full_name = self._shapes.check(self._plugin, kind, name, labels, further)
+    def _checked(self, kind: str, name: str, text: str, labels: Sequence[str], further: object = None) -> "_Unread":
+        full_name = self._shapes.check(self._plugin, kind, name, text, labels, further)
         return _Unread(full_name, tuple(labels))
 
 
@@ -143,12 +142,12 @@ class _Unread(PluginCounter, PluginGauge, PluginHistogram):
 
     def add(self, *labels: str, n: int = 1) -> None:
         """Check the arguments."""
-        check_increase(n)
+        increase_of(self._name, n)
         check_label_values(self._name, self._labels, labels)
 
     def set(self, value: float, *labels: str) -> None:
         """Check the arguments."""
-        float(value)
+        number_of(self._name, value)
         check_label_values(self._name, self._labels, labels)
 
     def remove(self, *labels: str) -> None:
@@ -157,7 +156,7 @@ class _Unread(PluginCounter, PluginGauge, PluginHistogram):
 
     def observe(self, value: float, *labels: str) -> None:
         """Check the arguments."""
-        float(value)
+        number_of(self._name, value)
         check_label_values(self._name, self._labels, labels)
 
 
@@ -168,7 +167,7 @@ class MetricShapes:
         self._known: dict[str, tuple[object, ...]] = {}
         self._n_of: dict[str, int] = {}
 
-    def check(self, plugin: str, kind: str, name: str, labels: Sequence[str], further: object = None) -> str:
+    def check(self, plugin: str, kind: str, name: str, text: str, labels: Sequence[str], further: object = None) -> str:
         """Note a metric. Returns: its name on the page.
 
         Args:
@@ -177,6 +176,7 @@ class MetricShapes:
             ValueError: it cannot be kept.
         """
         full_name = metric_name(plugin, name, labels)
+        check_text(name, text)
         shape = (plugin, kind, tuple(labels), further)
         known = self._known.get(full_name)
         if known == shape:
@@ -192,63 +192,3 @@ class MetricShapes:
             )
         self._known[full_name], self._n_of[plugin] = shape, n + 1
         return full_name
-
-
-def check_label_values(name: str, labels: tuple[str, ...], values: tuple[Any, ...]) -> None:
-    """Check the label values of one call.
-
-    Raises:
-        ValueError, TypeError: they are too many or too few, or not texts.
-    """
-    if len(values) != len(labels):
-        expected = ", ".join(labels) or "none"
-        raise ValueError(f"{name}: found {len(values)} label values; expected one for each label ({expected})")
-    for value in values:
-        if not isinstance(value, str):
-            raise TypeError(f"{name}: the label value {value!r:.80} is not a text")
-
-
-def check_increase(n: int) -> None:
-    """Check what a counter is to add.
-
-    Raises:
-        ValueError: it is negative.
-    """
-    if n < 0:
-        raise ValueError(f"a counter only grows; found {n}")
-
-
-def buckets_of(name: str, buckets: Sequence[float]) -> tuple[float, ...]:
-    """The upper bounds of a histogram.
-
-    Raises:
-        ValueError: they are not valid.
-    """
-    bounds = tuple(map(float, buckets))
-    is_ascending = all(a < b for a, b in pairwise(bounds))
-    if not (0 < len(bounds) <= _MAX_BUCKETS and is_ascending and all(map(math.isfinite, bounds))):
-        raise ValueError(f"buckets of {name}: found {buckets!r:.80}; expected up to {_MAX_BUCKETS} ascending numbers")
-    return bounds
-
-
-def metric_name(plugin: str, name: str, labels: Sequence[str]) -> str:
-    """The name of a metric on the page.
-
-    Raises:
-        ValueError: it, or that of a label, is not valid.
-
-    Example:
-        assert metric_name("my-plugin", "lookups", ()) == "kubesched_plugin_my_plugin_lookups"
-    """
-    if isinstance(labels, str):
-        raise ValueError(f"labels of the metric {name}: found {labels!r}; expected a list of names")
-    for what, given in (("metric", name), *(("label", label) for label in labels)):
-        if not _NAME.fullmatch(given):
-            expected = "expected lower-case letters, digits and '_', the first a letter"
-            raise ValueError(f"{given!r:.80} is not the name of a {what}; {expected}")
-    if len(set(labels)) < len(labels) or "le" in labels:
-        raise ValueError(f"labels of the metric {name}: found {', '.join(labels)}; expected each once, and not le")
-    if name.endswith(_ENDINGS):
-        ending = next(ending for ending in _ENDINGS if name.endswith(ending))
-        raise ValueError(f"the metric {name} ends with {ending}, which Prometheus appends itself; leave it out")
-    return f"kubesched_plugin_{_NOT_IN_NAMES.sub('_', plugin)}_{name}"

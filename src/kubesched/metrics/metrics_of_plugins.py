@@ -2,7 +2,8 @@
 
 A plugin may use any label values, so the combinations of each metric are bounded: what comes after the first 500 is
 counted under the value `other`. Gauges of several objects have no common value, so further gauges are left out. A log
-line says so, once for each metric. The number of metrics is bounded by MetricShapes.
+line says so, once for each metric. The number of metrics is bounded by MetricShapes. Label
+values are cut.
 """
 
 import logging
@@ -20,14 +21,16 @@ from kubesched.framework import (
     PluginHistogram,
     PluginMetrics,
     buckets_of,
-    check_increase,
     check_label_values,
+    increase_of,
+    number_of,
 )
 from kubesched.metrics.families import Counters, Histograms, Levels
 
 __all__ = ["MetricsOfPlugins"]
 
 _MAX_SERIES: Final = 500  # of one metric
+_MAX_VALUE: Final = 256  # characters
 _OTHER: Final = "other"
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
@@ -82,10 +85,13 @@ class _LabelValues:
     def remove(self, values: tuple[str, ...]) -> tuple[str, ...] | None:
         """Make room for others. Returns: what was counted under; None for nothing."""
         check_label_values(self._name, self._labels, values)
-        return self._known.pop(values, None)
+        return self._known.pop(_cut(values), None)
 
     def _new(self, values: tuple[str, ...]) -> tuple[str, ...] | None:
         check_label_values(self._name, self._labels, values)
+        values = _cut(values)
+        if (known := self._known.get(values)) is not None:
+            return known
         if len(self._known) < _MAX_SERIES:
             shown = tuple(map(_utf8, values))
             self._known[values] = shown
@@ -94,32 +100,34 @@ class _LabelValues:
             self._has_warned = True
             what = "are left out" if self._rest is None else f"count as {_OTHER}"
             text = "%s has %d combinations of label values; further ones %s, such as %s"
-            _LOG.warning(text, self._name, _MAX_SERIES, what, ", ".join(values))
+            _LOG.warning(text, self._name, _MAX_SERIES, what, _on_a_line(values))
         return self._rest
 
 
 class _Counter(PluginCounter):
     def __init__(self, name: str, text: str, labels: tuple[str, ...]) -> None:
+        self._name = name
         self._values = _LabelValues(name, labels)
         self._counters = Counters(name, text, labels)
         self.family = self._counters.family
 
     def add(self, *labels: str, n: int = 1) -> None:
         """Count n more."""
-        check_increase(n)
+        number = increase_of(self._name, n)
         if (values := self._values(labels)) is not None:
-            self._counters.add(*values, n=n)
+            self._counters.add(*values, n=number)
 
 
 class _Gauge(PluginGauge):
     def __init__(self, name: str, text: str, labels: tuple[str, ...]) -> None:
+        self._name = name
         self._values = _LabelValues(name, labels, has_rest=False)
         self._levels = Levels(name, text, labels)
         self.family = self._levels.family
 
     def set(self, value: float, *labels: str) -> None:
         """Set the number."""
-        number = float(value)
+        number = number_of(self._name, value)
         if (values := self._values(labels)) is not None:
             self._levels.set(number, *values)
 
@@ -131,13 +139,14 @@ class _Gauge(PluginGauge):
 
 class _Histogram(PluginHistogram):
     def __init__(self, name: str, text: str, labels: tuple[str, ...], bounds: tuple[float, ...]) -> None:
+        self._name = name
         self._values = _LabelValues(name, labels)
         self._histograms = Histograms(name, text, bounds, labels)
         self.family = self._histograms.family
 
     def observe(self, value: float, *labels: str) -> None:
         """Count a value."""
-        number = float(value)
+        number = number_of(self._name, value)
         if (values := self._values(labels)) is not None:
             self._histograms.of(*values).observe(number)
 
@@ -172,10 +181,20 @@ class _OfOne(PluginMetrics):
 
     def _metric(self, kind: Callable[..., Any], name: str, text: str, labels: Sequence[str], *further: object) -> Any:
         """The metric that the plugin has already, in this profile or another, or a new one."""
-        full_name = self._shapes.check(self._plugin, kind.__name__, name, labels, further)
+        full_name = self._shapes.check(self._plugin, kind.__name__, name, text, labels, further)
         if full_name not in self._metrics:
             self._metrics[full_name] = kind(full_name, _utf8(text), tuple(labels), *further)
         return self._metrics[full_name]
+
+
+def _cut(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The values at the length that is kept."""
+    return tuple(value[:_MAX_VALUE] for value in values)
+
+
+def _on_a_line(values: tuple[str, ...]) -> str:
+    text = ", ".join(values)
+    return text if text.isprintable() else ascii(text)
 
 
 def _utf8(text: str) -> str:
