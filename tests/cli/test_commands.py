@@ -4,12 +4,13 @@ import sys
 
 import pytest
 
-from kubesched.api import KINDS, SERVED_KINDS
+from kubesched.api import KINDS
 from kubesched.cli import main
 from kubesched.errors import InputError
 from kubesched.version import VERSION
 from tests.architecture.sources import ROOT
 from tests.cli.clusters import run
+from tests.kinds import SERVED_KINDS
 
 
 def test_every_command_stands_in_the_help_in_its_order():

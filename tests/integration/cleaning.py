@@ -2,8 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from kubesched.api import KINDS, SERVED_KINDS
+from kubesched.api import KINDS
 from tests.integration.api_client import ApiClient
+from tests.kinds import SERVED_KINDS
 
 # What the API server makes for itself, and would make again.
 OWN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}

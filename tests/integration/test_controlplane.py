@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.api import SERVED_KINDS
 from kubesched.testing import make_node, make_object, make_pod
 from tests.integration.api_client import ApiClient, ApiError
 from tests.integration.cleaning import clear
 from tests.integration.conftest import StartScheduler
 from tests.integration.control_plane import ControlPlane
 from tests.integration.processes import wait_until
+from tests.kinds import SERVED_KINDS
 
 pytestmark = pytest.mark.integration
 

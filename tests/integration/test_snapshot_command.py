@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from kubesched.api import KINDS, SERVED_KINDS
+from kubesched.api import KINDS
 from kubesched.testing import make_object, make_pod
 from tests.cli.clusters import run
 from tests.docs.pages import ROOT, read_blocks
@@ -18,6 +18,7 @@ from tests.integration.api_client import ApiClient, document_of
 from tests.integration.control_plane import ControlPlane
 from tests.integration.installed import apply_all, delete_all
 from tests.integration.random_cluster import homeless_pods, random_nodes, random_pods, random_services
+from tests.kinds import SERVED_KINDS
 
 pytestmark = pytest.mark.integration
 

@@ -18,7 +18,6 @@ from kubesched.api.events import (
 )
 from kubesched.api.kinds import (
     KINDS,
-    SERVED_KINDS,
     WATCHED_KINDS,
     Kind,
     KindUse,
@@ -166,7 +165,6 @@ __all__ = [
     "KINDS",
     "MAX_INT64",
     "NANO",
-    "SERVED_KINDS",
     "WATCHED_KINDS",
     "ActionType",
     "Affinity",

@@ -161,9 +161,6 @@ KINDS: Final[dict[str, Kind]] = {
     )
 }
 
-SERVED_KINDS: Final = tuple(key for key, kind in KINDS.items() if not kind.is_optional)
-"""The keys of the kinds that every API server has."""
-
 WATCHED_KINDS: Final = tuple(key for key, kind in KINDS.items() if kind.use is KindUse.SCHEDULING)
 """The keys of the kinds that every scheduler watches. Priorities are in the pods, and claims are made of templates by a
 controller, so these kinds are not among them; kube-scheduler's roles do not allow them either.
