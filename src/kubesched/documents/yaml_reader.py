@@ -93,7 +93,7 @@ def build_documents(text: str | bytes, new_builder: Callable[[int], "DocumentBui
         YamlError: as from read_yaml.
     """
     try:
-        parser = _Parser(text)
+        parser = _Parser(str(text) if isinstance(text, str) else text)  # it refuses subclasses, such as PlacedText
         try:
             while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
                 if isinstance(event, yaml.DocumentStartEvent):

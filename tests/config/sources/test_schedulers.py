@@ -266,3 +266,35 @@ def test_a_policy_file_is_a_part_of_the_configuration_that_names_it(documents):
 def test_a_policy_that_nothing_names_stays_a_configuration():
     (_, policy) = find(config_map("m", **{"c.yaml": IN_CONFIG_MAP}), config_map("other", **{"policy.cfg": POLICY}))
     assert str(policy) == "b.yaml: ConfigMap n/other, policy.cfg"
+
+
+def names_config_map(name: str) -> str:
+    return f"{OLDER}{{policy: {{configMap: {{namespace: n, name: {name}}}}}}}\n"
+
+
+NAMES_ITS_FILE = f"{OLDER}{{policy: {{file: {{path: /etc/sched/c.yaml}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("documents", "n_sources"),
+    [
+        ((config_map("a", **{"policy.cfg": names_config_map("a")}),), 1),
+        ((config_map("m", **{"c.yaml": NAMES_ITS_FILE}),), 1),
+        ((SCHEDULER, config_map("m", **{"c.yaml": NAMES_ITS_FILE})), 1),
+        ((f"{OLDER}{{policy: {{file: {{path: a.yaml}}}}}}\n",), 1),
+        (tuple(config_map(one, **{"policy.cfg": names_config_map(other)}) for one, other in ("ab", "bc", "ca")), 3),
+        ((config_map("a", **{"policy.cfg": f'{POLICY[:-1]}, "algorithmSource": {{"policy": {{"configMap": '
+          '{"namespace": "n", "name": "a"}}}}'}),), 1),
+    ],
+    ids=["in its ConfigMap", "as a file", "of a workload", "a whole file", "in a ring", "a Policy"],
+)  # fmt: skip
+def test_a_configuration_that_is_named_as_a_policy_is_still_one_to_be_refused(documents, n_sources):
+    assert len(find(*documents)) == n_sources
+
+
+def test_a_policy_file_in_a_config_map_may_be_yaml():
+    policy = "kind: Policy\napiVersion: v1\n"
+    (source,) = find(SCHEDULER, config_map("m", **{"c.yaml": IN_FILE, "policy.cfg": policy}))
+    assert source.named_files == {"/etc/sched/policy.cfg": policy}
+    (source,) = find(config_map("m", **{"c.yaml": IN_FILE, "policy.cfg": policy}))
+    assert source.named_files == {"/etc/sched/policy.cfg": policy}

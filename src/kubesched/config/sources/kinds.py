@@ -31,6 +31,11 @@ def is_configuration(value: Any) -> bool:
     return kind in ("", POLICY) and version in ("", "v1") and bool(policy_fields(value))
 
 
+def is_policy(value: Any) -> bool:
+    """Whether a configuration is a Policy, which a KubeSchedulerConfiguration may name, and which names none."""
+    return text_at(value, "kind") == POLICY or bool(policy_fields(value))
+
+
 def may_hold_configurations(text: str) -> bool:
     """Whether a text has a word of those of which each configuration has one."""
     return any(mark in text for mark in _MARKS) or any(mark in text.lower() for mark in _POLICY_MARKS)
@@ -44,3 +49,15 @@ def holds_configuration(text: str) -> bool:
         return is_configuration(parse_value(text).value)
     except ConfigError:
         return _MEANT.search(text) is not None
+
+
+def may_be_policy(text: str) -> bool:
+    """Whether a text can be the Policy that a configuration names: it is one, or is not readable.
+
+    A KubeSchedulerConfiguration is not one, even if it is named as one.
+    """
+    try:
+        value = parse_value(text).value
+    except ConfigError:
+        return True
+    return is_policy(value) or not is_configuration(value)

@@ -8,8 +8,8 @@ import msgspec
 from kubesched.config.documents import parse_value
 from kubesched.config.sources.commands import Mounted, SchedulerCommand
 from kubesched.config.sources.flags import configuration_of_flags, election_flags
-from kubesched.config.sources.kinds import holds_configuration, is_configuration
-from kubesched.config.sources.objects import Input, InputObject, one_line
+from kubesched.config.sources.kinds import holds_configuration, is_configuration, is_policy, may_be_policy
+from kubesched.config.sources.objects import Input, InputObject, one_line, text_at
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
 from kubesched.config.types import lease_name
 from kubesched.documents import PlacedText, write_yaml
@@ -58,18 +58,24 @@ class Schedulers:
     ) -> ConfigSource:
         """The source with the file of the Policy that it names; that Policy, if it is in an input, is a part of it.
 
+        A KubeSchedulerConfiguration that is named as a Policy is not a part: the loader refuses it by name, and where
+        configurations name each other, or themselves, each of them is left to be refused.
+
         Args:
             holder: the object that the source is or is in.
             command: of the scheduler that runs with the source.
         """
         config_map, path = named_policy(source.text)
         if config_map is not None:
-            self._use(self._config_map(*config_map), _POLICY_KEY)
+            one = self._config_map(*config_map)
+            self._use_policy(one, _POLICY_KEY, text_at(one.value, "data", _POLICY_KEY) if one is not None else "")
         if not path or path in source.named_files:
             return source
         text, one, key = self._policy_file(path, holder, command)
-        self._use(one, key)
-        return msgspec.structs.replace(source, named_files={path: text.text}) if text is not None else source
+        if text is None:
+            return source
+        self._use_policy(one, key, text.text)
+        return msgspec.structs.replace(source, named_files={path: text.text})
 
     def sources(self, commands: Iterable[SchedulerCommand]) -> list[ConfigSource]:
         """The configurations of those command lines that are a scheduler's.
@@ -181,6 +187,10 @@ class Schedulers:
         named = (one for one in self._config_maps if name and one.name == name)
         return next((one for one in named if not (namespace and one.namespace) or one.namespace == namespace), None)
 
+    def _use_policy(self, one: InputObject | None, key: str, text: str) -> None:
+        if may_be_policy(text):
+            self._use(one, key)
+
     def _use(self, one: InputObject | None, key: str) -> None:
         if one is None:
             return
@@ -193,9 +203,12 @@ def named_policy(text: str) -> tuple[tuple[str, str] | None, str]:
     if _ALGORITHM_SOURCE not in text.lower():
         return None, ""
     try:
-        policy = _entry(_entry(parse_value(text).value, _ALGORITHM_SOURCE), "policy")
+        value = parse_value(text).value
     except ConfigError:
         return None, ""
+    if is_policy(value):
+        return None, ""
+    policy = _entry(_entry(value, _ALGORITHM_SOURCE), "policy")
     if (file := _entry(policy, "file")) is not None:  # which counts if both are given
         return None, _text(file, "path")
     config_map = _entry(policy, "configmap")
