@@ -170,10 +170,11 @@ def test_the_one_line_that_is_missing_is_named(text, line, command, tmp_path):
 def test_a_named_policy_can_be_without_kind_and_version(tmp_path):
     file = tmp_path / "older.yaml"
     head = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
-    file.write_text(f"{head}algorithmSource: {{policy: {{file: {{path: {BARE_POLICY}}}}}}}\n")
+    (tmp_path / "policy.json").write_bytes(Path(BARE_POLICY).read_bytes())
+    file.write_text(f"{head}algorithmSource: {{policy: {{file: {{path: /etc/policy.json}}}}}}\n")
     result = run("convert", str(file))
     assert result.exit_code == 0, result.stderr
-    note = f"# {BARE_POLICY} was read as Policy v1: it has neither kind nor apiVersion, but predicates"
+    note = "# /etc/policy.json was read as Policy v1: it has neither kind nor apiVersion, but predicates"
     assert result.stdout.count(note) == 1
 
 

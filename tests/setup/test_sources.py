@@ -71,3 +71,95 @@ def test_a_fault_in_a_config_map_is_told_with_its_place(tmp_path):
     file.write_text(json.dumps({**CONFIG_MAP, "data": {"a": V1.replace("3", "0")}}))
     with pytest.raises(ConfigError, match=f"\n  in {file}: ConfigMap m, a$"):
         load_configuration(file)
+
+
+def manifest(*words: str) -> dict:
+    containers = [{"image": "kube-scheduler", "command": ["kube-scheduler", *words]}]
+    return {"kind": "Deployment", "metadata": {"name": "d"}, "spec": {"template": {"spec": {"containers": containers}}}}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    inner = tmp_path / "given"
+    (inner / "below").mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    (inner / "below" / "config.yaml").write_text(V1)
+    (tmp_path / "config.yaml").write_text(V1)
+    (tmp_path / "policy.json").write_text(POLICY)
+    return inner
+
+
+@pytest.mark.parametrize(
+    "path", ["{}/config.yaml", "{}/given/../config.yaml", "../config.yaml", "link.yaml", "links/config.yaml"]
+)
+def test_a_manifest_does_not_choose_files_outside_its_folder(folder, path):
+    (folder / "link.yaml").symlink_to(folder.parent / "config.yaml")
+    (folder / "links").symlink_to(folder.parent)
+    (folder / "d.json").write_text(json.dumps(manifest(f"--config={path.format(folder.parent)}")))
+    with pytest.raises(InputError, match=r"yaml is missing; .*files outside the folder of the manifest are not read"):
+        read_sources([folder / "d.json"])
+    given = folder.parent / path.rpartition("/")[2]
+    given.write_text(V1)
+    assert [source.text for source in read_sources([folder / "d.json", given])] == [V1]
+
+
+@pytest.mark.parametrize("path", ["{}/below/config.yaml", "below/config.yaml", "/etc/x/linked.yaml"])
+def test_a_file_below_the_folder_of_the_manifest_is_read(folder, path):
+    (folder / "linked.yaml").symlink_to("below/config.yaml")
+    (folder / "d.json").write_text(json.dumps(manifest(f"--config={path.format(folder)}")))
+    assert [source.text for source in read_sources([folder / "d.json"])] == [V1]
+
+
+def test_a_folder_that_is_a_link_itself_is_the_folder(folder):
+    (folder.parent / "other").symlink_to(folder)
+    (folder / "d.json").write_text(json.dumps(manifest("--config=/etc/x/config.yaml")))
+    (folder / "config.yaml").write_text(V1)
+    assert [source.text for source in read_sources([folder.parent / "other" / "d.json"])] == [V1]
+
+
+def test_a_configuration_does_not_choose_a_policy_outside_its_folder(folder):
+    (folder / "old.yaml").write_text(OLDER.replace("/etc/kubernetes", str(folder.parent)))
+    with pytest.raises(ConfigError, match=r"missing policy config file .*\n .*outside the folder .* copy it there"):
+        set_up(folder / "old.yaml")
+    (folder / "policy.json").write_text(POLICY)
+    assert set_up(folder / "old.yaml").configuration.profiles[0].plugins.score.enabled_names == ()
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "loop", "..", "/"])
+def test_a_path_that_names_no_file_is_missing(folder, path):
+    (folder / "loop").symlink_to("loop")
+    (folder / "d.json").write_text(json.dumps(manifest(f"--config={path}")))
+    with pytest.raises(InputError, match="is missing"):
+        read_sources([folder / "d.json"])
+
+
+SECRETS = ["TOKEN=hunter2\n", "hunter2: x\n", "a: [hunter2\n", '{"hunter2": hunter2', "- *hunter2\n", "'hunter2'"]
+
+
+@pytest.mark.parametrize("text", SECRETS)
+@pytest.mark.parametrize("flag", ["--config", "--policy-config-file"])
+def test_a_file_without_a_configuration_is_named_without_its_text(folder, flag, text):
+    (folder / ".env").write_text(text)
+    (folder / "d.json").write_text(json.dumps(manifest(f"{flag}=/x/.env")))
+    with pytest.raises(InputError) as caught:
+        set_up(folder / "d.json")
+    assert str(caught.value).startswith(
+        f"{folder}/d.json: Deployment d: {folder}/.env holds no scheduler configuration"
+    )
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_a_file_without_a_policy_is_named_without_its_text(folder, text):
+    (folder / "policy.json").write_text(text)
+    (folder / "old.yaml").write_text(OLDER)
+    with pytest.raises(ConfigError, match=r"policy\.json holds no Policy") as caught:
+        set_up(folder / "old.yaml")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_policy_that_cannot_be_read_is_refused_with_the_place(folder):
+    (folder / "policy.json").write_text(POLICY[:-1])
+    (folder / "old.yaml").write_text(OLDER)
+    with pytest.raises(ConfigError, match=r"line|column|end"):
+        set_up(folder / "old.yaml")

@@ -54,7 +54,7 @@ from kubesched.config.load import (
 )
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.secrets import without_secrets
-from kubesched.config.sources import ConfigSource, Input, LocalFiles, find_sources
+from kubesched.config.sources import ConfigSource, Input, LocalFiles, find_sources, is_meant_as_configuration
 from kubesched.config.types import (
     KUBE_SCHEDULER_LEASE,
     ClientConnectionConfiguration,
@@ -133,6 +133,7 @@ __all__ = [
     "flag_findings",
     "ignorable_bind_before",
     "ignored_document",
+    "is_meant_as_configuration",
     "is_older",
     "item",
     "joined",

@@ -12,6 +12,7 @@ from kubesched.config import (
     OlderVersions,
     Readable,
     convert_configuration,
+    is_meant_as_configuration,
     read_text,
 )
 from kubesched.documents import read_file, write_yaml
@@ -99,14 +100,26 @@ def _read_policy(path: str, folder: Path) -> str:
     """The text of a Policy file.
 
     Raises:
-        ConfigError: it is not there; upstream's words.
+        ConfigError: it is not there, in upstream's words, or holds no Policy.
         InputError: it cannot be read.
     """
     places = local_places(path, folder)
     file = next((place for place in places if place.is_file()), None)
     if file is None:
-        raise ConfigError(f"missing policy config file {path}\n  looked for {places[0]} and {places[1]}")
+        raise ConfigError(f"missing policy config file {path}\n  {_looked_for(path, places)}")
     try:
-        return read_file(file).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_file(file).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"couldn't read policy config: {file}: not UTF-8") from None
+    except OSError as error:
         raise InputError(f"couldn't read policy config: {file}: {error}") from error
+    if not is_meant_as_configuration(text):
+        raise ConfigError(f"couldn't read policy config: {file} holds no Policy")
+    return text
+
+
+def _looked_for(path: str, places: tuple[Path, ...]) -> str:
+    looked = f"looked for {' and '.join(map(str, places))}" if places else "it was not looked for"
+    if Path(path) in places:
+        return looked
+    return f"{looked}: files outside the folder of the configuration are not read; copy it there"

@@ -42,9 +42,21 @@ def read_source(file: Readable) -> ConfigSource:
     return sources[0]
 
 
-def local_places(path: str, folder: Path) -> tuple[Path, Path]:
-    """Where a file is that a configuration or a command line names: at that path, or in the folder of its text."""
-    return Path(path), folder / Path(path).name
+def local_places(path: str, folder: Path) -> tuple[Path, ...]:
+    """Where a file may be that a configuration or a command line names: at that path, or in the folder of its text.
+
+    Only places in that folder or below it count, after symbolic links: the author of a manifest does not choose which
+    files are read where it is checked.
+    """
+    return tuple(place for place in (Path(path), folder / Path(path).name) if _is_below(place, folder))
+
+
+def _is_below(place: Path, folder: Path) -> bool:
+    try:
+        place.is_file()  # raises OSError for what no file system takes; resolve() does not
+        return place.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # also a circle of links
+        return False
 
 
 def _places(path: str, beside: str) -> list[str]:

@@ -51,6 +51,19 @@ def holds_configuration(text: str) -> bool:
         return _MEANT.search(text) is not None
 
 
+def is_meant_as_configuration(text: str) -> bool:
+    """Whether a file that is named as a configuration is one, or has a word of one and cannot be read.
+
+    Messages show nothing of any other file: the author of a manifest chooses its name.
+    """
+    if not may_hold_configurations(text):
+        return False
+    try:
+        return is_configuration(parse_value(text).value)
+    except ConfigError:
+        return True
+
+
 def may_be_policy(text: str) -> bool:
     """Whether a text can be the Policy that a configuration names: it is one, or is not readable.
 

@@ -8,7 +8,13 @@ import msgspec
 from kubesched.config.documents import parse_value
 from kubesched.config.sources.commands import Mounted, SchedulerCommand
 from kubesched.config.sources.flags import configuration_of_flags, election_flags
-from kubesched.config.sources.kinds import holds_configuration, is_configuration, is_policy, may_be_policy
+from kubesched.config.sources.kinds import (
+    holds_configuration,
+    is_configuration,
+    is_meant_as_configuration,
+    is_policy,
+    may_be_policy,
+)
 from kubesched.config.sources.objects import Input, InputObject, one_line, text_at
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
 from kubesched.config.types import lease_name
@@ -24,7 +30,8 @@ class LocalFiles(msgspec.Struct, frozen=True):
     """Files that are not among the inputs, as command lines name them.
 
     Attributes:
-        places: takes a path and the name of the input that names it; returns where to look, best place first.
+        places: takes a path and the name of the input that names it; returns where to look, best place first. It leaves
+            out what is not to be read.
         read: takes one of these places; returns the text, or None if it is not a file.
     """
 
@@ -146,6 +153,8 @@ class Schedulers:
             return bare_source(bare.file.name, bare), bare, ""
         for place in self._places(mounted, path, file):
             if (content := self._files.read(place)) is not None:
+                if command.is_scheduler and not is_meant_as_configuration(content):
+                    raise InputError(f"{place} holds no scheduler configuration; give the right file, too")
                 return ConfigSource(place, content, place), None, ""
         return None, None, ""
 
@@ -173,6 +182,8 @@ class Schedulers:
         mounted = command.mounted(path)
         places = self._places(mounted, path, command.holder.file)
         looked = one_line(f"; looked for {' and '.join(places)}") if places else ""
+        if path not in places:
+            looked += "; files outside the folder of the manifest are not read"
         path = one_line(path)
         if mounted is None or not mounted.config_map:
             return InputError(f"{path} is missing{looked}; give that file, too")
