@@ -152,6 +152,13 @@ def test_a_wrong_log_level_is_told(monkeypatch: pytest.MonkeyPatch, serve: Calla
     assert 'LOG_LEVEL: no level named "loud"; expected one of debug' in result.stderr
 
 
+def test_a_path_prefix_that_no_client_can_call_is_told():
+    result = run("extender", "--plugin", "likes.py:Likes", "--port", 0, "--path-prefix", "http://host/api")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith('kubesched: error: --path-prefix: found "http://host/api"; expected the path of ')
+    assert result.stderr.count("\n") == 1
+
+
 def test_a_port_in_use_is_told():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kubesched.errors import InputError
 from kubesched.extender.server.paths import QuickBelowPrefix, VerbPaths
 from kubesched.serving import QuickHandler
 from tests.extender.asking import captured
@@ -42,6 +43,37 @@ def test_with_a_prefix_no_other_is_served(prefix: str) -> None:
     assert only.exact("/api/scheduler/predicates/First") == "/predicates/First"
     for path in ("/api/filter", "/api/scheduler2/filter", "/api/scheduler/more/filter", "/x/api/scheduler/filter"):
         assert only.exact(path) == ""
+
+
+UNCALLABLE = (
+    "?x",
+    "/a?b=c",
+    "/a#b",
+    "/%2e%2e",
+    "http://h/x",
+    "/a b",
+    " ",
+    "/a\n",
+    "/..",
+    "a/./b",
+    "/a//b",
+    "\udcff",
+    "\\",
+)
+
+
+@pytest.mark.parametrize("prefix", UNCALLABLE)
+def test_a_prefix_that_no_client_can_call_is_refused_in_one_sentence(prefix: str) -> None:
+    with pytest.raises(
+        InputError, match=r"^--path-prefix: found \".*; expected the path of urlPrefix alone.*segments$"
+    ):
+        VerbPaths((), prefix)
+
+
+@pytest.mark.parametrize("prefix", ["", "/"])
+def test_an_empty_prefix_serves_the_exact_paths_alone(prefix: str) -> None:
+    assert VerbPaths((), prefix).exact("/filter") == "/filter"
+    assert VerbPaths((), prefix).exact("/api/filter") == ""
 
 
 @pytest.mark.parametrize(("path", "status"), [("/api/filter", 200), ("/filter", 200), ("/other/filter", 404)])

@@ -1,6 +1,7 @@
 """The paths of the verbs: exact ones, and the same below a prefix, because an urlPrefix may have a path."""
 
 import logging
+import re
 import time
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -9,6 +10,8 @@ from urllib.parse import unquote
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from kubesched.documents import shorten
+from kubesched.errors import InputError
 from kubesched.framework import LimitedLog
 from kubesched.serving import QuickHandler
 
@@ -16,6 +19,7 @@ __all__ = ["BelowPrefix", "QuickBelowPrefix", "VerbPaths", "log_unknown_paths"]
 
 _VERBS: Final = ("filter", "prioritize", "preempt", "preemption", "bind")
 _STYLES: Final = ("predicates", "priorities")
+_SEGMENT: Final = re.compile(r"[\w.~!$&'()*+,;=:@-]+")  # of a path in a URL, without %: paths are compared decoded
 _ADVICE: Final = "compare urlPrefix and the verbs in kube-scheduler's configuration"
 _LOG: Final = logging.getLogger("kubesched.extender")
 
@@ -26,11 +30,13 @@ class VerbPaths:
     Args:
         singles: names of plugins that are served separately, at `/predicates/NAME` and `/priorities/NAME`.
         prefix: the only one; None allows any.
+    Raises:
+        InputError: no client can call a path below the prefix.
     """
 
     def __init__(self, singles: Collection[str], prefix: str | None = None) -> None:
         self._singles = frozenset(singles)
-        self._prefix = None if prefix is None else f"/{prefix.strip('/')}".rstrip("/")
+        self._prefix = None if prefix is None else _checked(prefix)
 
     def exact(self, path: str) -> str:
         """Return the exact path that a raw path below a prefix stands for; "" where it asks for no verb.
@@ -53,6 +59,20 @@ class VerbPaths:
         if style in _STYLES and (last in self._singles or last not in _VERBS):
             return f"/{style}/{last}"  # also of a plugin that does not exist, for the answer that names those that do
         return f"/{last}" if last in _VERBS else ""
+
+
+def _checked(prefix: str) -> str:
+    """A prefix as paths begin with it; empty for none."""
+    segments = prefix.strip("/").split("/")
+    if segments == [""]:
+        return ""
+    if all(_SEGMENT.fullmatch(one) and one not in (".", "..") for one in segments):
+        return f"/{'/'.join(segments)}"
+    shown = shorten(prefix.encode(errors="backslashreplace").decode())
+    raise InputError(
+        f"--path-prefix: found {shown}; expected the path of urlPrefix alone, for example /api/scheduler: "
+        "without host, query, %, blanks, and empty, . or .. segments"
+    )
 
 
 class BelowPrefix(web.DynamicResource):
