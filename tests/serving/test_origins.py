@@ -54,15 +54,30 @@ def test_a_name_that_is_not_ascii_is_refused_like_any_other(path: str):
 
 def answered(path: str, host: str, headers: list[str] = ()) -> tuple[int, str]:
     """What a server answers: `/call` the short way, `/page` by aiohttp, `/aside` in its other thread."""
+    return asked(path, [host], headers)[0]
 
-    async def story() -> tuple[int, str]:
+
+def asked(path: str, hosts: list[str], headers: list[str] = ()) -> list[tuple[int, str]]:
+    """What a server answers to several requests, each on its own connection."""
+
+    async def story() -> list[tuple[int, str]]:
         server = new_server([("POST", "/call", hello), ("GET", "/page", hello)])
         server.aside.router.add_get("/aside", hello)
         server.quick = {b"/call": QuickHandler(lambda body: (200, b"text/plain", [b"quick"]), lambda remote: None)}
-        async with serving(server), connected(server) as client:
-            lines = [f"{'POST' if path == '/call' else 'GET'} {path} HTTP/1.1", f"Host: {host}", *headers]
-            await client.send_raw("\r\n".join([*lines, "Content-Length: 0", "", ""]).encode("latin-1"))
-            status, _, text = await client.answer()
-            return status, text
+        answers = []
+        async with serving(server):
+            for host in hosts:
+                async with connected(server) as client:
+                    lines = [f"{'POST' if path == '/call' else 'GET'} {path} HTTP/1.1", f"Host: {host}", *headers]
+                    await client.send_raw("\r\n".join([*lines, "Content-Length: 0", "", ""]).encode("latin-1"))
+                    status, _, text = await client.answer()
+                    answers.append((status, text))
+        return answers
 
     return asyncio.run(asyncio.wait_for(story(), 20))
+
+
+@pytest.mark.parametrize("path", ["/page", "/aside", "/call"])
+def test_refused_requests_do_not_fill_the_log(path: str, caplog: pytest.LogCaptureFixture):
+    asked(path, [f"evil{number}.test" for number in range(20)])
+    assert len([record for record in caplog.records if "was refused" in record.getMessage()]) == 8

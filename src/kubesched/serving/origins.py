@@ -2,12 +2,15 @@
 
 import ipaddress
 import logging
+import time
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
+
+from kubesched.framework import LimitedLog
 
 __all__ = ["AllowsHost", "allows_host_on", "refuse_web_pages"]
 
@@ -43,23 +46,25 @@ def allows_host_on(address: str, name: str) -> AllowsHost:
 
 def refuse_web_pages(allows_host: AllowsHost) -> Middleware:
     """Build the middleware that answers 403 to what a web page has a browser send."""
+    warnings = LimitedLog(_LOG, "%d more requests of web pages were not logged", time.monotonic)
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         for header in _SENT_BY_BROWSERS:
             if header in request.headers:
-                raise _refusal(request, f"it has the header {header}, so it comes from a web page")
+                raise _refusal(warnings, request, f"it has the header {header}, so it comes from a web page")
         host = request.headers.get("Host", "")
         if not allows_host(host):
-            raise _refusal(request, f'its Host is "{host[:_SHOWN]}"; expected localhost, or the name given with --host')
+            why = f'its Host is "{host[:_SHOWN]}"; expected localhost, or the name given with --host'
+            raise _refusal(warnings, request, why)
         return await handler(request)
 
     return check
 
 
-def _refusal(request: web.Request, why: str) -> web.HTTPException:
+def _refusal(warnings: LimitedLog, request: web.Request, why: str) -> web.HTTPException:
     shown = why.encode(errors="backslashreplace").decode()
-    _LOG.warning("%s %s from %s was refused: %s", request.method, request.path[:_SHOWN], request.remote, shown)
+    warnings.note(f"{request.method} {request.path[:_SHOWN]} from {request.remote} was refused: {shown}")
     return web.HTTPForbidden(text=f"this request is refused because {shown}\n")
 
 

@@ -7,6 +7,7 @@ context, so a half-written pair can never be half in force; new connections get 
 import asyncio
 import logging
 import ssl
+import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
@@ -16,10 +17,12 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from kubesched.errors import InputError
+from kubesched.framework import LimitedLog
 from kubesched.serving.cipher_suites import openssl_names
 
 __all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_names", "peer_organizations"]
 
+_SHOWN: Final = 100  # characters of a path
 _LOG: Final = logging.getLogger(__name__)
 
 _Stamp = tuple[int, int, int] | None  # of one file: modified, size, inode; None for a missing file
@@ -72,6 +75,7 @@ class Certificates:
         self.context.sni_callback = self._use_newest  # called for clients that send no server name, too
         self.context.sslobject_class = _noting_faults(self._note_refused)
         self.n_refused = 0
+        self._refusals = LimitedLog(_LOG, "%d more failed TLS handshakes were not logged", time.monotonic)
 
     def reload_if_changed(self) -> bool:
         """Read the files again if one of them changed; return whether new ones are in force.
@@ -98,7 +102,7 @@ class Certificates:
 
     def _note_refused(self, error: ssl.SSLError) -> None:
         self.n_refused += 1
-        _LOG.warning("a client could not connect, because its TLS handshake failed: %s", _why_refused(error))
+        self._refusals.note(f"a client could not connect, because its TLS handshake failed: {_why_refused(error)}")
 
     def _use_newest(self, connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _front: ssl.SSLContext) -> None:
         connection.context = self._newest
@@ -128,6 +132,7 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
         names: allowed common names, such as `system:kube-scheduler`.
         open_paths: paths that every client may ask, such as those of health checks.
     """
+    warnings = LimitedLog(_LOG, "%d more requests of clients that are not allowed were not logged", time.monotonic)
 
     @web.middleware
     async def check_client(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -136,8 +141,8 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
             return await handler(request)
         why = _why_not_allowed(common_names)
         allowed = ", ".join(sorted(names))
-        _LOG.warning(
-            "%s %s from %s: %s; expected one of %s", request.method, request.path, request.remote, why, allowed
+        warnings.note(
+            f"{request.method} {request.path[:_SHOWN]} from {request.remote}: {why}; expected one of {allowed}"
         )
         raise web.HTTPForbidden(text=f"{why}\n")
 

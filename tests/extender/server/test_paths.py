@@ -141,6 +141,18 @@ def test_a_client_cannot_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
     assert len(warnings_of(caplog, *(f"/{number}" for number in range(30)))) == 8
 
 
+def test_a_client_cannot_fill_the_log_with_calls_that_have_no_pod(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(_: Wired, client: Client) -> None:
+        for number in range(20):
+            await client.post(f"/pre{number}/filter", b"")
+            await client.post(f"/pre{number}/prioritize", b"{")
+
+    caplog.set_level(logging.WARNING)
+    tell(story)
+    texts = [record.getMessage() for record in caplog.records if record.name == "kubesched.extender"]
+    assert sorted(text.partition(": ")[0] for text in texts) == ["filter ?", "prioritize ?"]
+
+
 def test_a_path_cannot_look_like_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
     (text,) = warnings_of(caplog, f"/%0aERROR%1b[2J/{'x' * 5000}")
     assert "\n" not in text

@@ -23,7 +23,7 @@ from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
-from kubesched.framework import DeadlineExceeded, in_one_line, located_line
+from kubesched.framework import DeadlineExceeded, LimitedLog, in_one_line, located_line
 from kubesched.serving import Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
 
 __all__ = ["ExtenderService", "add_routes"]
@@ -65,6 +65,7 @@ class ExtenderService:
         self._recorder = recorder
         self._describe = describe
         self._history = History()
+        self._unread = LimitedLog(_LOG, "%d more calls without a pod were not logged", time.monotonic)
 
     # --- the routes ---
 
@@ -213,7 +214,9 @@ class ExtenderService:
         is_near = seconds > _NEAR * self._budget
         self._metrics.note(verb, answer, seconds, is_near=is_near)
         self._history.note(verb, answer, seconds, time.time())
-        if answer.error:
+        if answer.error and not answer.pod and not answer.plugin:  # any client can send such calls
+            self._unread.note(f"{verb} ?: {answer.error}")
+        elif answer.error:
             _LOG.warning(
                 "%s %s: %s",
                 verb,
@@ -228,7 +231,7 @@ class ExtenderService:
 
     def _note_unread(self, verb: str, remote: str | None, why: str) -> None:
         self._metrics.note_unread(verb)
-        _LOG.warning("%s from %s: the body was not read: %s", verb, remote, why)
+        self._unread.note(f"{verb} from {remote}: the body was not read: {why}")
 
     def _keep(self, verb: str, path: str, body: Body, answer: Answer) -> None:
         """Log the bodies at debug, and record them where that is asked for."""
