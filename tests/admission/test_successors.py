@@ -234,10 +234,11 @@ def test_the_first_rule_of_the_failure_policy_that_fits_an_eviction_counts(rules
     assert of_job(job(backoffLimit=0, podFailurePolicy={"rules": rules})).is_made is is_made
 
 
-def test_the_failures_of_an_index_are_in_the_annotation_of_its_pod():
+@pytest.mark.parametrize(("count", "is_made"), [("1", False), ("9" * 5000, True), ("\u0661", True), ("-1", True)])
+def test_the_failures_of_an_index_are_in_the_annotation_of_its_pod(count: str, is_made: bool):
     known = job(backoffLimitPerIndex=1, completions=2)
-    failed = {"batch.kubernetes.io/job-index-failure-count": "1"}
-    assert of_job(known, annotations=failed).is_made is False
+    failed = {"batch.kubernetes.io/job-index-failure-count": count}
+    assert of_job(known, annotations=failed).is_made is is_made
 
 
 def test_an_ignored_eviction_is_no_failure_and_one_too_many_fails_the_job():

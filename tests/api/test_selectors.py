@@ -73,6 +73,8 @@ def test_other_fields_than_the_name_are_empty() -> None:
         ("+3", 3),
         (str(2**63 - 1), 2**63 - 1),
         (str(2**63), None),
+        ("0" * 5000 + "7", 7),
+        ("9" * 5000, None),
         ("1_0", None),
         ("", None),
         (" 1", None),

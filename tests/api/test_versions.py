@@ -5,7 +5,10 @@ import pytest
 from kubesched.api import compare_versions
 
 
-@pytest.mark.parametrize(("first", "second", "order"), [("9", "10", -1), ("10", "9", 1), ("7", "7", 0), ("", "", 0)])
+@pytest.mark.parametrize(
+    ("first", "second", "order"),
+    [("9", "10", -1), ("10", "9", 1), ("7", "7", 0), ("", "", 0), ("010", "9", 1), ("9" * 5000, "9" * 4999 + "8", 1)],
+)
 def test_versions_are_integers(first, second, order):
     assert compare_versions(first, second) == order
 

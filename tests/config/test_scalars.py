@@ -44,6 +44,7 @@ def test_what_was_written_is_read_back(text):
         ("1s5", 'time: missing unit in duration "1s5"'),
         ("5x", 'time: unknown unit "x" in duration "5x"'),
         ("3000000h", 'time: invalid duration "3000000h"'),
+        (f"{'9' * 5000}s", f'time: invalid duration "{"9" * 5000}s"'),
     ],
 )
 def test_what_is_no_duration_is_refused_in_go_words(text, message):

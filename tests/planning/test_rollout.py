@@ -208,6 +208,7 @@ def test_pods_that_wait_for_each_other_are_named_among_the_limits():
     [
         ("Deployment", {"maxSurge": 0, "maxUnavailable": "0%"}, "maxUnavailable: found 0%; may not be 0 when maxSurge"),
         ("Deployment", {"maxUnavailable": "120%"}, "maxUnavailable: found 120%; expected 100% or less"),
+        ("Deployment", {"maxSurge": "9" * 5000 + "%"}, "maxSurge: found 9+%; expected a number such as 1, or"),
         ("StatefulSet", {"maxUnavailable": 0}, "maxUnavailable: found 0; expected 1 or more"),
         ("DaemonSet", {"maxUnavailable": 0}, "maxUnavailable: found 0; may not be 0 when maxSurge is 0"),
     ],

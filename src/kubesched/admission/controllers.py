@@ -17,6 +17,7 @@ from kubesched.api import (
     ReplicaSet,
     ReplicationController,
     StatefulSet,
+    as_int64,
     kind_of,
 )
 
@@ -66,8 +67,8 @@ def controllers_of(
 
 def ordinal_of(pod: Pod) -> int:
     """The number at the end of the name of a StatefulSet's pod; -1 where there is none."""
-    number = pod.name.rpartition("-")[2]
-    return int(number) if number.isdecimal() else -1
+    number = as_int64(pod.name.rpartition("-")[2])
+    return -1 if number is None else number
 
 
 def why_not_kept(pod: Pod, owner: OwnerReference, find: Find, known: Controllers) -> tuple[bool | None, str]:

@@ -6,7 +6,7 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 
 from kubesched.admission.controllers import Controllers, Find, why_not_kept
-from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, decode_object
+from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, as_int64, decode_object
 
 __all__ = [
     "RE_CREATING_KINDS",
@@ -300,5 +300,4 @@ def _may_fit(rule: PodFailureRule) -> bool:
 
 
 def _failures_of_index(pod: Pod) -> int:
-    count = pod.annotations.get(_INDEX_FAILURES, "")
-    return int(count) if count.isdecimal() else 0
+    return max(0, as_int64(pod.annotations.get(_INDEX_FAILURES, "")) or 0)

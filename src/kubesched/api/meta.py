@@ -62,7 +62,10 @@ def compare_versions(first: str, second: str) -> int | None:
     """
     if first == second:
         return 0
-    return int(first) - int(second) if first.isdecimal() and second.isdecimal() else None
+    if not (first.isdecimal() and second.isdecimal()):
+        return None
+    ordered = [(len(digits), digits) for digits in (first.lstrip("0"), second.lstrip("0"))]  # of any length
+    return (ordered[0] > ordered[1]) - (ordered[0] < ordered[1])
 
 
 _NO_LABELS: dict[str, str] = {}

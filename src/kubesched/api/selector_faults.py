@@ -12,17 +12,18 @@ from kubesched.api.names import is_label_value, is_qualified_name, label_value_f
 
 Operands = tuple[str, ...] | None
 
-_DECIMAL = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"([+-]?)0*([0-9]{1,19})")
 _INT64: Final = 2**63
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 _FIELD_OPERATORS: Final = ("In", "NotIn")
 
 
 def as_int64(text: str) -> int | None:
-    """The text as a base-10 int64, or None where it is none."""
-    if _DECIMAL.fullmatch(text) is None:
+    """The text as a base-10 int64, or None where it is none, however long it is: int() refuses 5,000 digits."""
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
         return None
-    value = int(text)
+    value = int(match[1] + match[2])
     return value if -_INT64 <= value < _INT64 else None
 
 

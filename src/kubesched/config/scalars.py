@@ -20,6 +20,7 @@ _NANOSECONDS: Final = {
 }
 _PART = re.compile(r"(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?(?P<unit>[^0-9.]*)")
 _MAX_NANOSECONDS: Final = 2**63 - 1
+_MAX_DIGITS: Final = 20  # of a number: more do not fit, and behind the point they are less than a nanosecond
 
 
 class Duration(float):
@@ -69,7 +70,10 @@ def _read_part(unsigned: str, position: int, text: str) -> tuple[int, int]:
     if unit not in _NANOSECONDS:
         raise ValueError(f'time: unknown unit "{unit}" in duration "{text}"')
     scale = _NANOSECONDS[unit]
-    nanoseconds = int(whole or "0") * scale + int(fraction or "0") * scale // 10 ** len(fraction)
+    if len(whole.lstrip("0")) > _MAX_DIGITS:
+        raise ValueError(f'time: invalid duration "{text}"')
+    kept = fraction[:_MAX_DIGITS]
+    nanoseconds = int(whole.lstrip("0") or "0") * scale + int(kept or "0") * scale // 10 ** len(kept)
     return nanoseconds, position + len(whole) + len(unit) + (len(fraction) + 1 if _has_point(part) else 0)
 
 

@@ -1,12 +1,14 @@
 """Finds the line and column of every key and value of a YAML or JSON text, by the path of the field."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from kubesched.documents.yaml_reader import MERGE, DocumentBuilder, RepeatedKey, build_documents
 from kubesched.errors import YamlError
+
+_MAX_DIGITS: Final = 10  # of an index
 
 __all__ = ["Place", "Places", "locate", "next_step"]
 
@@ -61,7 +63,7 @@ def next_step(children: Collection[str | int], path: str) -> tuple[str | int, st
     """
     if path.startswith("["):
         index, _, rest = path[1:].partition("]")
-        number = int(index) if index.isdecimal() else -1
+        number = int(index) if index.isdecimal() and len(index) < _MAX_DIGITS else -1
         return (number, rest.removeprefix(".")) if number in children else None
     keys = [key for key in children if isinstance(key, str)]
     names = [key for key in keys if _begins(path, key)] or [key for key in keys if _begins(path.lower(), key.lower())]

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon, ordinal_of
-from kubesched.api import KubeObject, Pod, Workload
+from kubesched.api import KubeObject, Pod, Workload, as_int64
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
 from kubesched.planning.runs import Runs, has_place
@@ -308,15 +308,16 @@ def _way(workload: Workload, strategy: UpdateStrategy, n: int) -> Way:
 
     def amount(field: str, written: int | str | None, default: int | str, *, round_up: bool = True) -> int:
         text = str(default if written is None else written)
-        number = text.removesuffix("%")
-        if not number.isdecimal():
+        number = as_int64(text.removesuffix("%"))
+        if number is None or number < 0:
             expected = "expected a number such as 1, or a percentage such as 25%"
             raise InputError(f"{workload}: {field}: found {text}; {expected}")
-        if int(number) > _PERCENT and number != text and field == "maxUnavailable":
+        is_percentage = text.endswith("%")
+        if number > _PERCENT and is_percentage and field == "maxUnavailable":
             raise InputError(f"{workload}: {field}: found {text}; expected 100% or less")
-        if number == text:
-            return int(number)
-        return (n * int(number) + (_PERCENT - 1 if round_up else 0)) // _PERCENT
+        if not is_percentage:
+            return number
+        return (n * number + (_PERCENT - 1 if round_up else 0)) // _PERCENT
 
     if workload.kind == "StatefulSet":
         at_a_time = amount("maxUnavailable", rolling.max_unavailable, 1)

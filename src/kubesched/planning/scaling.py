@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kubesched.admission import claims_of, fresh_claim, fresh_pod, ordinal_of
-from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload
+from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload, as_int64
 from kubesched.errors import InputError
 
 __all__ = ["pods_to_add", "pods_to_remove"]
@@ -31,9 +31,8 @@ def pods_to_remove(workload: Workload, pods: Sequence[Pod], n: int) -> list[Pod]
 
 def _rank(pod: Pod, per_node: Counter[str]) -> tuple[bool, bool, bool, int, int]:
     ready = any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())
-    cost = pod.annotations.get(_DELETION_COST, "0")
-    known_cost = int(cost) if cost.removeprefix("-").isdecimal() else 0
-    return bool(pod.node_name), pod.status.phase != "Pending", ready, known_cost, -per_node[pod.node_name]
+    cost = as_int64(pod.annotations.get(_DELETION_COST, "")) or 0
+    return bool(pod.node_name), pod.status.phase != "Pending", ready, cost, -per_node[pod.node_name]
 
 
 def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequence[KubeObject]) -> list[KubeObject]:

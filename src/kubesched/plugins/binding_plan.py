@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import KubeObject, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
+from kubesched.api import KubeObject, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, as_int64
 from kubesched.framework import ObjectName
 from kubesched.plugins.volume_matching import reach_of_bound
 from kubesched.state import ClusterState, is_bound
@@ -160,5 +160,4 @@ def _for_node(node_name: str, claim: PersistentVolumeClaim) -> PersistentVolumeC
 
 
 def _version(obj: KubeObject) -> int:
-    text = obj.metadata.resource_version
-    return int(text) if text.isdigit() else 0
+    return as_int64(obj.metadata.resource_version) or 0

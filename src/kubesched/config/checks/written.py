@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.api import as_int64
 from kubesched.config.args import PluginArgs
 from kubesched.config.checks.rules import Finding
 from kubesched.config.decode import body_of, complete, default_from_absence, take_args
@@ -195,7 +196,8 @@ def _type_finding(fault: StrictFault, where: str) -> Finding:
     advice = _without_paths(fault)
     if fault.path.endswith("httpTimeout") and "found" in fault.text:
         found = fault.text.rpartition(" ")[2]
-        meant = f'; as nanoseconds, {found} is "{Duration(int(found) / 10**9)}"' if found.isdecimal() else ""
+        number = as_int64(found)
+        meant = f'; as nanoseconds, {found} is "{Duration(number / 10**9)}"' if number is not None and number >= 0 else ""
         advice = f'write a number with a unit, such as "5s"{meant}'
     return Finding("wrong-type", path, fault.text, advice)
 

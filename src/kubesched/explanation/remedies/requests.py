@@ -7,7 +7,16 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Pod, PodSpec, Resources, is_extended_resource, parse_quantity, whole_units
+from kubesched.api import (
+    Container,
+    Pod,
+    PodSpec,
+    Resources,
+    as_int64,
+    is_extended_resource,
+    parse_quantity,
+    whole_units,
+)
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, edited
 from kubesched.explanation.remedies.case import Case, Remedy, joined, spec_edit
@@ -134,7 +143,7 @@ def _milli_cpu(case: Case) -> Iterator[Remedy]:
     """Requests of more cores than any node has, as milli-CPU: `cpu: 500` that was meant as 500m."""
     spec, largest = case.pod.spec, case.largest("cpu")
     cores = dict.fromkeys(map(_cpu_text, (*(spec.containers or ()), *(spec.init_containers or ()))))
-    wrong = [text for text in cores if text.isdecimal() and int(text) >= _MANY_CORES and int(text) * 1000 > largest]
+    wrong = [text for text in cores if (n := as_int64(text) or 0) >= _MANY_CORES and n * 1000 > largest]
     if wrong:
         what = f"request{'' if len(wrong) == 1 else 's'} {joined(wrong)}"
         text = f"correct the cpu {what}, which no node has, to {joined(f'{one}m' for one in wrong)}"
