@@ -3,6 +3,7 @@
 import pytest
 
 from kubesched.api import HorizontalPodAutoscaler, Pod, ReplicaSet
+from kubesched.errors import InputError
 from tests.admission.test_admission import expanded
 from tests.snapshot.builders import other, workload
 
@@ -67,3 +68,50 @@ def test_the_replica_set_has_the_number_too_and_the_autoscaler_is_in_the_cluster
     (made,) = loaded.of(ReplicaSet)
     assert made.document["spec"]["replicas"] == 3
     assert len(loaded.of(HorizontalPodAutoscaler)) == 1
+
+
+def refused(*manifests):
+    with pytest.raises(InputError) as caught:
+        expanded(*manifests)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "fault"),
+    [
+        ({"minReplicas": -5}, "spec.minReplicas: found -5; expected 0 or more"),
+        ({"minReplicas": 5, "maxReplicas": 2}, "spec.maxReplicas: found 2; expected at least minReplicas, which is 5"),
+        ({"maxReplicas": 0}, "spec.maxReplicas: found 0; expected 1 or more"),
+        ({"minReplicas": 2**40}, f"spec.minReplicas: found {2**40}; expected an int32"),
+    ],
+)
+def test_bounds_that_an_api_server_refuses_are_a_fault_of_the_autoscaler(bounds, fault):
+    text = refused(workload("Deployment"), autoscaler(**bounds))
+    assert "HorizontalPodAutoscaler shop/scale" in text
+    assert fault in text
+    assert "Deployment" not in text
+
+
+def test_bounds_beyond_any_cluster_name_the_autoscaler():
+    text = refused(workload("Deployment"), autoscaler(minReplicas=2_000_000_000, maxReplicas=2_000_000_000))
+    assert "spec.replicas, set by HorizontalPodAutoscaler scale: found 2000000000; expected 0 to 500000" in text
+
+
+def test_a_scaled_object_with_crossed_bounds_is_refused():
+    spec = {"scaleTargetRef": {"name": "web"}, "minReplicaCount": 5, "maxReplicaCount": 2}
+    text = refused(workload("Deployment"), other("keda.sh/v1alpha1", "ScaledObject", "queue", **SHOP, spec=spec))
+    assert "ScaledObject shop/queue" in text
+    assert "spec.maxReplicaCount: found 2; expected at least minReplicaCount, which is 5" in text
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_several_autoscalers_of_one_workload_are_named(turned):
+    first = autoscaler(minReplicas=3)
+    second = {**autoscaler(minReplicas=6, maxReplicas=8), "metadata": {"name": "more", "namespace": "shop"}}
+    loaded = expanded(workload("Deployment"), *((second, first) if turned else (first, second)))
+    assert len(loaded.of(Pod)) == 6
+    (note,) = [note for note in loaded.notes if "minReplicas" in note]
+    assert "minReplicas 6 to maxReplicas 8, tried with 6" in note
+    for name in ("scale", "more"):
+        assert f"HorizontalPodAutoscaler {name}" in note
+    assert note.endswith(", which both scale it)")

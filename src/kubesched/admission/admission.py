@@ -37,7 +37,7 @@ from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.admission.stored import as_stored
 from kubesched.admission.unapplied import Unapplied
-from kubesched.admission.workloads import Workload, awake, expand_workload
+from kubesched.admission.workloads import Workload, awake, expand_workload, replica_count
 from kubesched.api import (
     KINDS,
     KubeObject,
@@ -354,7 +354,7 @@ class Admission:
         scale = self._autoscalers.scale_of(workload.kind, workload.namespace, workload.name)
         if scale is None:
             return workload
-        n = scale.of(workload.spec.replicas)
+        n = replica_count(scale.of(workload.spec.replicas), f"spec.replicas, set by {scale.by}")
         who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"
         self.scaled.append(Scaled(who, scale, n))
         self.notes.append(self.scaled[-1].sentence(n))

@@ -6,11 +6,13 @@ it does nothing. `kubectl apply` of a manifest without replicas leaves the numbe
 creates a HorizontalPodAutoscaler for a ScaledObject.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import msgspec
 
+from kubesched.admission.checks import check_bounds
 from kubesched.admission.manifest_types import ManifestMeta
 from kubesched.api import HorizontalPodAutoscaler, KubeObject, Value
 from kubesched.documents import RawJson, decode_forgiving
@@ -89,7 +91,7 @@ class Autoscalers:
     """The scale of each workload that an autoscaler has."""
 
     def __init__(self) -> None:
-        self._scales: dict[tuple[str, str, str], Scale] = {}
+        self._scales: dict[tuple[str, str, str], dict[str, Scale]] = defaultdict(dict)
         self._scaled_objects: dict[tuple[str, str, str], Scale] = {}
 
     def know(self, objects: Iterable[KubeObject]) -> None:
@@ -106,8 +108,10 @@ class Autoscalers:
                     f"HorizontalPodAutoscaler {one.name}", least, spec.max_replicas, one.status.desired_replicas
                 )
                 key = (target.kind, one.namespace, target.name)
-                of_keda = self._scaled_objects.get(key)
-                self._scales[key] = scale if of_keda is None else of_keda._replace(desired=scale.desired)
+                if (of_keda := self._scaled_objects.get(key)) is None:
+                    self._scales[key][scale.by] = scale
+                else:
+                    self._scales[key] = {of_keda.by: of_keda._replace(desired=scale.desired)}
 
     def know_scaled_object(self, raw: RawJson) -> None:
         """Remember a ScaledObject.
@@ -119,9 +123,18 @@ class Autoscalers:
         target, spec = found.spec.scale_target_ref, found.spec
         least, most = spec.min_replica_count or 0, spec.max_replica_count
         scale = Scale(f"ScaledObject {found.metadata.name}", least, _KEDA_MAX if most is None else most)
+        check_bounds(least, scale.most, "spec.minReplicaCount", "spec.maxReplicaCount")
         key = (target.kind, found.metadata.namespace or "default", target.name)
-        self._scales[key] = self._scaled_objects[key] = scale
+        self._scales[key][scale.by] = self._scaled_objects[key] = scale
 
     def scale_of(self, kind: str, namespace: str, name: str) -> Scale | None:
-        """What an autoscaler allows a workload; None where it has none."""
-        return self._scales.get((kind, namespace, name))
+        """What an autoscaler allows a workload; None where it has none.
+
+        Several of one workload enforce their bounds in turn. What counts is then the most that any of them wants.
+        """
+        scales = list(self._scales.get((kind, namespace, name), {}).values())
+        if len(scales) < 2:
+            return scales[0] if scales else None
+        by = f"{' and '.join(scale.by for scale in scales)}, which both scale it"
+        least, most, desired = (max(one) for one in zip(*(scale[1:] for scale in scales), strict=True))
+        return Scale(by if len(scales) == 2 else by.replace("both", "all"), least, most, desired)

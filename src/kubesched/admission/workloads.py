@@ -118,21 +118,21 @@ def _expand_deployment(deployment: Workload) -> Iterator[Document]:
 
 def _expand_replica_set(replica_set: Workload) -> Iterator[Document]:
     yield replica_set.document
-    for i in range(_count(replica_set.spec.replicas, "spec.replicas")):
+    for i in range(replica_count(replica_set.spec.replicas, "spec.replicas")):
         yield replica_set.pod(generated_name(f"{replica_set.name}-", i))
 
 
 def _expand_replication_controller(controller: Workload) -> Iterator[Document]:
     """Its pods; the object itself has a plain selector, by default the labels of its template."""
     yield controller.document
-    for i in range(_count(controller.spec.replicas, "spec.replicas")):
+    for i in range(replica_count(controller.spec.replicas, "spec.replicas")):
         yield controller.pod(generated_name(f"{controller.name}-", i))
 
 
 def _expand_stateful_set(stateful_set: Workload) -> Iterator[Document]:
     yield stateful_set.document
     start = stateful_set.spec.ordinals.start if stateful_set.spec.ordinals else 0
-    for i in range(start, start + _count(stateful_set.spec.replicas, "spec.replicas")):
+    for i in range(start, start + replica_count(stateful_set.spec.replicas, "spec.replicas")):
         name = f"{stateful_set.name}-{i}"
         labels = {
             "statefulset.kubernetes.io/pod-name": name,
@@ -197,8 +197,8 @@ def _expand_daemon_set(daemon_set: Workload, nodes: Sequence[Node]) -> Iterator[
 
 def _expand_job(job: Workload) -> Iterator[Document]:
     spec = job.spec
-    parallelism = _count(spec.parallelism, "spec.parallelism")
-    completions = parallelism if spec.completions is None else _count(spec.completions, "spec.completions")
+    parallelism = replica_count(spec.parallelism, "spec.parallelism")
+    completions = parallelism if spec.completions is None else replica_count(spec.completions, "spec.completions")
     labels = {
         "batch.kubernetes.io/controller-uid": job.uid,
         "batch.kubernetes.io/job-name": job.name,
@@ -216,7 +216,12 @@ def _expand_job(job: Workload) -> Iterator[Document]:
         yield pod
 
 
-def _count(written: int | None, path: str) -> int:
+def replica_count(written: int | None, path: str) -> int:
+    """The number of replicas, 1 by default.
+
+    Raises:
+        ObjectError: it is negative or beyond any cluster.
+    """
     count = 1 if written is None else written
     if not 0 <= count <= _MAX_PODS:
         raise ObjectError(f"{path}: found {count}; expected 0 to {_MAX_PODS}")
