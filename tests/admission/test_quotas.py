@@ -48,6 +48,20 @@ def test_without_a_status_the_pods_of_the_namespace_are_counted():
     )
 
 
+@pytest.mark.parametrize(("spec", "status", "limited"), [("9", "3", "3"), ("1", "3", "3"), ("3", "", "3")])
+def test_the_limit_is_that_of_the_status_which_the_api_server_compares_with(spec: str, status: str, limited: str):
+    hard = {"hard": {"cpu": status}} if status else {}
+    api = refusals(quota(cpu=spec, status=hard))
+    assert api.admit(new(asking("a", cpu="3"))) == ""
+    assert api.admit(new(asking("b", cpu="1"))).endswith(f"used: cpu=3, limited: cpu={limited}")
+
+
+def test_what_the_status_does_not_limit_is_not_limited():
+    api = refusals(quota(cpu="1", pods="1", status={"hard": {"pods": "1"}}))
+    assert api.admit(new(asking("a", cpu="3"))) == ""
+    assert "requested: pods=1, used: pods=1, limited: pods=1" in api.admit(new(asking("b", cpu="3")))
+
+
 def test_what_pods_free_can_be_used_again():
     old = asking("old", cpu="2")
     api = refusals(old, quota(cpu="3", status={"used": {"cpu": "3"}}))

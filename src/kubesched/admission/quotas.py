@@ -1,8 +1,9 @@
 """Decides which new pods the ResourceQuotas of their namespaces allow.
 
-Rule: kube-apiserver v1.36 admission plugin ResourceQuota and its evaluator of pods, with its messages. What is used is
-in the status of a quota; where the status has nothing, it is what the namespace's pods request. Quotas of other objects
-than pods, such as claims and services, are not looked at.
+Rule: kube-apiserver v1.36 admission plugin ResourceQuota and its evaluator of pods, with its messages. The limits
+and what is used are in the status of a quota, which the quota controller sets; where the status has none, the limits
+are those of the spec, and what is used is what the namespace's pods request. Quotas of other objects than pods, such as
+claims and services, are not looked at.
 """
 
 from collections import defaultdict
@@ -77,7 +78,7 @@ class _Quota:
 
     def __init__(self, quota: ResourceQuota) -> None:
         self.name = quota.name
-        hard: Quantities = quota.spec.hard or quota.status.hard or {}
+        hard: Quantities = quota.status.hard or quota.spec.hard or {}
         self._quota = quota
         self._hard = amounts_of(hard)
         self._binary = frozenset(name for name, text in hard.items() if is_binary(text))

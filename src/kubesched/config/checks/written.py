@@ -197,7 +197,9 @@ def _type_finding(fault: StrictFault, where: str) -> Finding:
     if fault.path.endswith("httpTimeout") and "found" in fault.text:
         found = fault.text.rpartition(" ")[2]
         number = as_int64(found)
-        meant = f'; as nanoseconds, {found} is "{Duration(number / 10**9)}"' if number is not None and number >= 0 else ""
+        meant = (
+            f'; as nanoseconds, {found} is "{Duration(number / 10**9)}"' if number is not None and number >= 0 else ""
+        )
         advice = f'write a number with a unit, such as "5s"{meant}'
     return Finding("wrong-type", path, fault.text, advice)
 
