@@ -95,3 +95,28 @@ def test_log_lines_pass_once(monkeypatch: Any) -> None:
         ("kubesched.test", "logged"),
         ("kubesched.output", "printed"),
     ]
+
+
+def test_what_code_does_to_standard_error_leaves_it_json_lines(monkeypatch: Any) -> None:
+    target = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", target)
+    with only_json_lines():
+        sys.stderr.reconfigure(encoding="utf-8", line_buffering=True)  # type: ignore[union-attr]
+        assert (sys.stderr.name, sys.stderr.mode, sys.stderr.errors) == ("<stderr>", "w", "backslashreplace")
+        sys.stderr.close()
+        sys.stderr.write("after close\n")
+        sys.stderr.flush()
+        assert not sys.stderr.closed
+        sys.stderr = sys.__stderr__
+        sys.stderr.write("given back\n")
+        sys.__stderr__.write("past it\n")  # type: ignore[union-attr]
+        logging.StreamHandler().handle(logging.makeLogRecord({"msg": "handled"}))
+    messages = [json.loads(line)["message"] for line in target.getvalue().splitlines()]
+    assert messages == ["after close", "given back", "past it", "handled"]
+
+
+def test_the_first_standard_error_is_given_back(monkeypatch: Any) -> None:
+    first = sys.__stderr__
+    with only_json_lines():
+        assert sys.__stderr__ is not first
+    assert sys.__stderr__ is first

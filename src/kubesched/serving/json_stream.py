@@ -1,7 +1,7 @@
 """A standard error that has JSON lines only, whatever writes to it: prints, warnings, tracebacks, messages.
 
-Only what Python code writes to `sys.stderr` passes here. C code, child processes and the stack traces of a process
-whose interpreter is blocked write to the file itself.
+Only what Python code writes to `sys.stderr` or `sys.__stderr__` passes here. C code, child processes, faulthandler,
+`os.write(2, ...)` and the stack traces of a process whose interpreter is blocked write to the file itself.
 """
 
 import io
@@ -35,6 +35,10 @@ class JsonStream(io.TextIOBase):
         self._unfinished: dict[threading.Thread, str] = {}  # the line that a thread has begun
         self._of_thread = threading.local()  # whether the thread is writing a record
 
+    name = "<stderr>"
+    mode = "w"
+    errors = "backslashreplace"
+
     @property
     def encoding(self) -> str:  # type: ignore[override]  # a read-only attribute in typeshed
         """UTF-8, the encoding of JSON."""
@@ -44,6 +48,12 @@ class JsonStream(io.TextIOBase):
     def buffer(self) -> "_Bytes":
         """A binary stream for the same lines."""
         return _Bytes(self)
+
+    def reconfigure(self, **_: object) -> None:
+        """Change nothing: lines stay JSON in UTF-8, each written when it ends."""
+
+    def close(self) -> None:
+        """Stay open: what comes later, such as log lines, needs the stream."""
 
     def writable(self) -> bool:
         """Return True."""
@@ -120,13 +130,14 @@ class _Bytes(io.RawIOBase):
 @contextmanager
 def only_json_lines() -> Iterator[None]:
     """Make standard error JSON lines inside the block; an exception that leaves the block ends the process."""
-    before = sys.stderr
+    before, first = sys.stderr, sys.__stderr__
     if before is None:
         yield
         return
     stream = JsonStream(before)
     hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
     sys.stderr = cast("TextIO", stream)
+    sys.__stderr__ = sys.stderr  # type: ignore[misc, assignment]  # code that replaces the first gives it back
     sys.excepthook = _log_uncaught
     threading.excepthook = lambda args: _log(f"a thread failed: {args.thread and args.thread.name}", args.exc_value)
     sys.unraisablehook = lambda args: _log(f"{args.err_msg or 'exception ignored'}", args.exc_value)
@@ -140,7 +151,7 @@ def only_json_lines() -> Iterator[None]:
         stream.finish()
         logging.captureWarnings(False)
         sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
-        sys.stderr = before
+        sys.stderr, sys.__stderr__ = before, first  # type: ignore[misc]
 
 
 def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
