@@ -72,8 +72,7 @@ def test_simulator_and_explainer_and_extender_begin_with_the_same_cluster() -> N
     explainer = Explainer(OBJECTS, set_up(plugins=[Any]))
     setup = set_up(plugins=[Any], default_plugins=False)
     extender = Extender(setup, clock=VirtualClock(), is_watched=True, writes=ClusterWrites())
-    extender.load(OBJECTS)
+    assert extender.load(OBJECTS) == WAITING  # they follow when the plugins have started
     assert simulator.pending == WAITING
     assert explainer.pending == WAITING[::-1]
     assert [known(driver.cluster_state) for driver in (simulator, explainer, extender)] == [["early"]] * 3
-    assert extender.cluster_state.objects.get("Pod", "default/a") is WAITING[1]  # a bind call names it
