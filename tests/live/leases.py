@@ -123,14 +123,21 @@ class FakeClient:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def request(
-        self, method: str, path: str, *, body: object = None, type: type | None = None, retry: bool | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        body: object = None,
+        type: type | None = None,
+        retry: bool | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as the client has it
     ) -> Any:
         """A request that the server may carry out long after the client has given up."""
         task = asyncio.create_task(self._carry_out(self.fault(method), method, path, body))
         self._under_way.add(task)
         task.add_done_callback(lambda done: (self._under_way.discard(done), done.cancelled() or done.exception()))
         try:
-            answer = await asyncio.wait_for(asyncio.shield(task), self._timeout)
+            answer = await asyncio.wait_for(asyncio.shield(task), timeout or self._timeout)
         except TimeoutError:
             raise ClusterError(f"{method}: no answer") from None
         return msgspec.json.decode(json.dumps(answer), type=type) if type else answer
