@@ -124,6 +124,22 @@ def test_a_pod_that_is_turned_down_after_the_filters(plugin, point, why):
     }
 
 
+def test_the_page_of_a_node_does_not_promise_it_to_a_pod_that_is_turned_down():
+    page = node_page(web(NoPermit), [0])
+    assert page.verdict.text == (
+        "Pod default/web fits on n1, but plugin NoPermit turns the pod down on n1 (permit): permit says no."
+    )
+    assert page.verdict.level is Level.BAD
+
+
+def test_a_running_pod_that_a_new_decision_would_turn_down():
+    page = explanation_page(web(NoPermit, pod=make_pod("web", node="n1")))
+    assert page.verdict.text == (
+        "Pod default/web runs on n1; a new decision fails: "
+        "plugin NoPermit turns the pod down on n1 (permit): permit says no."
+    )
+
+
 def test_what_was_taken_is_given_back():
     CALLS.clear()
     with Explainer([*NODES, WEB], plugins=[NoPermit]) as explainer:

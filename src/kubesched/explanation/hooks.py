@@ -5,7 +5,7 @@ import msgspec
 from kubesched.framework import CycleState, Framework, Status, WaitingPod
 from kubesched.scheduler import PlacedPod
 
-__all__ = ["HookAnswer", "take"]
+__all__ = ["HookAnswer", "take", "turned_down_words"]
 
 
 class HookAnswer(msgspec.Struct, frozen=True):
@@ -58,3 +58,8 @@ def take(framework: Framework, state: CycleState, node_name: str) -> list[HookAn
         ]
     finally:
         placed.undo()
+
+
+def turned_down_words(answer: HookAnswer) -> str:
+    """Which plugin rejects the pod on the chosen node, and why."""
+    return f"plugin {answer.plugin} turns the pod down on {answer.node} ({answer.point}): {answer.text}"

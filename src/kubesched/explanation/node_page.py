@@ -7,6 +7,7 @@ from kubesched.api import in_words
 from kubesched.explanation.choice import Choice, Ranked, choice, differences, ranked
 from kubesched.explanation.document import as_document, near_document
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
+from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles, reasons_of
 from kubesched.explanation.outcome import check
@@ -74,6 +75,8 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
             return Paragraph(f"{pod} does not fit on {name}: {why}.", Level.BAD)
         return Paragraph(f"{pod} passes every filter on {name}; no node was chosen.", Level.WARNING)
     best = chosen.best
+    if name == best.node and explanation.turned_down is not None:
+        return Paragraph(f"{pod} fits on {name}, but {turned_down_words(explanation.turned_down)}.", Level.BAD)
     if not explanation.compares:
         return Paragraph(f"{pod} fits on {name}; no plugin scores in this profile.", Level.GOOD)
     if name == best.node:

@@ -7,7 +7,7 @@ import msgspec
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
-from kubesched.explanation.hooks import HookAnswer
+from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
@@ -15,7 +15,7 @@ from kubesched.explanation.rejection import preemption_sentence
 from kubesched.framework import Code
 from kubesched.reports import Check, Level
 
-__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of", "turned_down_words"]
+__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of"]
 
 
 class State(enum.Enum):
@@ -121,11 +121,6 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
     example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
     return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
-
-
-def turned_down_words(answer: HookAnswer) -> str:
-    """Which plugin rejects the pod on the chosen node, and why."""
-    return f"plugin {answer.plugin} turns the pod down on {answer.node} ({answer.point}): {answer.text}"
 
 
 def _distance(row: ObstacleRow) -> tuple[int, int]:

@@ -7,8 +7,9 @@ from kubesched.api import in_words
 from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.outcome import check, turned_down_words
+from kubesched.explanation.outcome import check
 from kubesched.explanation.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts

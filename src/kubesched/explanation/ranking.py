@@ -7,6 +7,7 @@ import numpy as np
 
 from kubesched.explanation.choice import Choice, differences, ranked
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles, reason_counts
 from kubesched.framework import Scores
@@ -146,6 +147,8 @@ def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         return Paragraph(
             f"{here}, where it does not fit now: {_why_not(explanation)}. A new pod {elsewhere}.", Level.BAD
         )
+    if explanation.turned_down is not None:
+        return Paragraph(f"{here}; a new decision fails: {turned_down_words(explanation.turned_down)}.", Level.BAD)
     if not explanation.compares:
         return Paragraph(f"{here}, which is one of {len(scores.nodes)} nodes that fit; no plugin scores.", Level.GOOD)
     mine = ranked(scores, position)
