@@ -3,15 +3,13 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from typing import Final
 
 __all__ = ["paused_gc"]
 
-_FULL_EVERY: Final = 4
-_WORTH_MOVING: Final = 20_000  # new objects; to look at fewer costs less than to look at a program's whole heap
-_kept_pauses: Final = count(1)
+_FULL_AFTER: Final = 100_000  # new objects; a full collection looks at all objects of a program
 _FROZEN_AT_START: Final = gc.get_freeze_count()  # by Python 3.12 itself
+_new_since_full = 0
 
 
 @contextmanager
@@ -29,20 +27,24 @@ def paused_gc(*, is_kept: bool = False) -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if is_kept and gc.get_count()[0] - before >= _WORTH_MOVING:
-                _make_old()
+            if is_kept:
+                _make_old(max(gc.get_count()[0] - before, 0))
             gc.enable()
 
 
-def _make_old() -> None:
+def _make_old(n_new: int) -> None:
     """Move all objects into the oldest generation, mostly unseen; not where somebody has frozen some: they would thaw.
 
     To freeze resets the collector's own counts. With that alone, a program that loads cluster after cluster would never
-    see a full collection, and dead simulators, which are cyclic, would pile up.
+    see a full collection, and dead simulators, which are cyclic, would pile up. A full collection for each load would
+    cost a program with a large heap more than the loads themselves.
     """
+    global _new_since_full  # of the process, as the collector is
     if gc.get_freeze_count() > _FROZEN_AT_START:
         return
-    if next(_kept_pauses) % _FULL_EVERY == 0:
+    _new_since_full += n_new
+    if _new_since_full >= _FULL_AFTER:
+        _new_since_full = 0
         gc.collect()
     else:
         gc.freeze()
