@@ -26,7 +26,7 @@ def main() -> None:
         kubeconfig=args.kubeconfig,
         silence_seconds=SILENCE_SECONDS,
     )
-    _serve(None, args.plugin, {}, options, log_json=False)
+    _serve(None, args.plugin, {}, (), options, log_json=False)
 
 
 if __name__ == "__main__":
