@@ -4,11 +4,11 @@ One extender, one kube-scheduler and one crowd of pods for each mode: a pod's sc
 it, so each pod is one combination. All are scheduled at once; the tests then look at what became of theirs.
 """
 
-from collections import re
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import Counter
 import pytest
 
 from tests.integration.cleaning import clear
