@@ -7,7 +7,7 @@ from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.discovery import ServedKind, find_served, is_served
-from kubesched.cluster.event_recorder import EventRecorder
+from kubesched.cluster.event_recorder import Discard, EventRecorder
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
 from kubesched.cluster.listing import ListedObject, list_objects, list_raw
@@ -28,6 +28,7 @@ __all__ = [
     "Backoff",
     "ClusterWatch",
     "Credentials",
+    "Discard",
     "EventRecorder",
     "Feed",
     "ListedObject",

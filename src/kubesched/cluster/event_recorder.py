@@ -4,59 +4,91 @@ Rule: client-go v1.36 tools/events: events with the same type, action, reason, c
 one event with a series. The second one starts the series at count 2; further ones are counted, and the count is written
 when the series has been silent for six minutes, or every thirty. kube-scheduler v1.36.3 writes no `related`, not even
 on victims. It writes no counts when it ends: after six equal events and SIGTERM, the series has count 2. So a
-stop costs no request for each pending pod here either. The next leader starts new events.
+stop costs no request for each pending pod here either. The next leader starts new events. While there is no answer, an
+event is sent again every ten seconds.
 
-1,000 writes wait at most; further events are dropped and counted. A series that finds no room is written later, with
-its count. Events of plugins get half of the room, so that they do not displace those of the scheduler.
+A bounded number of events wait to be written. Further ones displace the least important: first events of plugins, then
+those of failed attempts, then Scheduled and Preempted. What is discarded is counted by reason. The count of a series
+that finds no room is written later.
 """
 
 import asyncio
-import hashlib
 import logging
-from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Any, Final
+from collections import Counter
+from contextlib import suppress
+from enum import StrEnum
+from typing import Final, cast
 
 import msgspec
 
-from kubesched.api import KubeObject, type_of
 from kubesched.cluster.client import ApiClient
+from kubesched.cluster.event_document import event_document, event_key, event_name, micro_time
+from kubesched.cluster.event_queue import EventQueue, EventRank, rank_of
 from kubesched.cluster.timing import Timing
 from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import RecordEvent
 
-__all__ = ["EventRecorder"]
+__all__ = ["Discard", "EventRecorder"]
 
 _FINISH_SECONDS: Final = 6 * 60.0
 _REFRESH_SECONDS: Final = 30 * 60.0
-_MAX_WAITING: Final = 1000
-_NAME_LIMIT: Final = 253  # of an object; that of a pod is as long
-_INSTANCE_LIMIT: Final = 128  # of reportingInstance
+_MAX_WAITING: Final = 10_000  # of about 1 KiB each
+_MAX_KNOWN: Final = 100_000  # of about 0.4 KiB each
+_N_WRITERS: Final = 64
+_ANSWER_SECONDS: Final = 120.0
+_PAUSE_SECONDS: Final = 10.0
+_REPORT_SECONDS: Final = 60.0
 _ROOT: Final = "/apis/events.k8s.io/v1/namespaces"
+_STRATEGIC: Final = "application/strategic-merge-patch+json"
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
-_Key = bytes
+
+class Discard(StrEnum):
+    """Why an event is discarded; the label of the metric."""
+
+    QUEUE_FULL = "queue_full"
+    REFUSED = "refused"
+    NO_ANSWER = "no_answer"
+    LEASE_OVER = "lease_over"
+    STOPPED = "stopped"
 
 
-class _Known(msgspec.Struct):
+_LOGGED: Final = {
+    Discard.QUEUE_FULL: f"%d because {_MAX_WAITING} others waited",
+    Discard.REFUSED: "%d refused by the API server",
+    Discard.NO_ANSWER: f"%d without an answer for {_ANSWER_SECONDS:g} s",
+    Discard.STOPPED: "%d because the process ended",
+}  # not LEASE_OVER: the loss of the lease is logged, and the next leader has events instead of these
+
+
+class _Series(msgspec.Struct):
     """An event that was recorded.
 
     Attributes:
+        document: to be created; None if it was.
         count: how often it happened.
         written: the count that the API server has.
         last_at: when it happened last; seconds of the clock.
         written_at: when the count was written.
         last_time: the same as seconds since 1970.
+        is_waiting: whether it is in the queue, or is being written.
     """
 
+    key: bytes
+    rank: EventRank
     namespace: str
     name: str
-    count: int
-    written: int
+    document: bytes | None
     last_at: float
     written_at: float
     last_time: float
-    is_busy: bool = False
+    count: int = 1
+    written: int = 0
+    is_waiting: bool = False
+
+    @property
+    def n_unwritten(self) -> int:
+        return self.count - self.written
 
 
 class EventRecorder:
@@ -65,170 +97,200 @@ class EventRecorder:
     Args:
         hostname: of this machine; part of reportingInstance.
     Attributes:
-        n_recorded: events that were asked for.
-        n_dropped: those of them that were dropped, because too many were waiting.
+        discarded: how many events were discarded, by reason; five equal ones count as five.
     """
 
     def __init__(self, client: ApiClient, hostname: str) -> None:
         self._client = client
         self._timing: Timing = client.timing
         self._hostname = hostname
-        self._known: dict[_Key, _Known] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.n_recorded = 0
-        self.n_dropped = 0
-        self._n_reported = 0  # of the dropped ones
+        self._known: dict[bytes, _Series] = {}  # the oldest first
+        self._queue = EventQueue[_Series](_MAX_WAITING)
+        self._writers: set[asyncio.Task[None]] = set()
+        self._n_names = 0
+        self.discarded: Counter[Discard] = Counter(dict.fromkeys(Discard, 0))
+        self._reported: Counter[Discard] = Counter()
+        self._error_shown_at = -_REPORT_SECONDS
 
     def record(self, event: RecordEvent) -> None:
         """Tell users of something; returns at once."""
-        self.n_recorded += 1
-        now, time = self._timing.monotonic(), self._timing.now()
-        key = _key_of(event)
-        known = self._known.get(key)
-        if known is not None:
-            known.count += 1
-            known.last_at, known.last_time = now, time
-            if known.count == 2 and not self._is_full(event):
-                self._begin(self._write_series, known)
+        key = event_key(event)
+        series = self._known.get(key)
+        if series is None:
+            self._begin(key, event)
             return
-        if self._is_full(event):
-            self.n_dropped += 1
-            return
-        document = self._document(event, _micro_time(time))
-        metadata = document["metadata"]
-        known = self._known[key] = _Known(metadata["namespace"], metadata["name"], 1, 1, now, now, time)
-        self._begin(lambda it: self._create(document, key, it), known)
+        series.count += 1
+        series.last_at, series.last_time = self._timing.monotonic(), self._timing.now()
+        if series.count == 2:
+            self._put(series)
 
     async def run(self) -> None:
-        """Write the counts of series, forget the silent ones and log how many events are lost, until cancelled."""
+        """Write the counts of series, forget the silent ones and log how many events are discarded, until cancelled."""
         while True:
-            await self._timing.sleep(_FINISH_SECONDS / 6)
+            await self._timing.sleep(_REPORT_SECONDS)
             self._keep_house()
 
     async def finish(self) -> None:
-        """Wait until the recorded events are written; if the caller stops waiting, those that are left are dropped."""
+        """Wait until the recorded events are written; if the caller stops waiting, the others are discarded."""
         try:
-            while self._tasks:
-                await asyncio.wait(self._tasks)
+            while self._writers:
+                await asyncio.wait(self._writers)
         finally:
-            for task in self._tasks:
-                task.cancel()
-            self._report_drops()
+            for writer in self._writers:
+                writer.cancel()
+            if self._writers:
+                await asyncio.wait(self._writers)
+            while self._queue:
+                self._discard(self._queue.pop(), Discard.STOPPED)
+            self._report()
 
     def sizes(self) -> dict[str, int]:
-        """Events that may still become series, and writes in flight."""
-        return {"events": len(self._known), "event writes": len(self._tasks)}
+        """Events that may still become series, those that wait to be written, and tasks that write them."""
+        return {"events": len(self._known), "waiting events": len(self._queue), "event writers": len(self._writers)}
 
-    def _is_full(self, event: RecordEvent | None = None) -> bool:
-        """Whether too many writes wait for another one, or for an event of a plugin."""
-        is_of_plugin = event is not None and event.is_of_plugin
-        return len(self._tasks) >= (_MAX_WAITING // 2 if is_of_plugin else _MAX_WAITING)
+    # --- series ---
 
-    def _report_drops(self) -> None:
-        n_new = self.n_dropped - self._n_reported
-        if n_new:
-            _LOG.warning("%d events are lost: %d were already waiting to be written", n_new, _MAX_WAITING)
-        self._n_reported = self.n_dropped
+    def _begin(self, key: bytes, event: RecordEvent) -> None:
+        now, time = self._timing.monotonic(), self._timing.now()
+        self._n_names += 1
+        namespace, name = event.regarding.namespace or "default", event_name(event.regarding, time, self._n_names)
+        document = event_document(event, name, namespace, self._hostname, time)
+        series = _Series(key, rank_of(event), namespace, name, document, now, now, time)
+        self._known[key] = series
+        self._put(series)
+        if len(self._known) > _MAX_KNOWN:
+            self._end(next(iter(self._known.values())))
+
+    def _end(self, series: _Series) -> None:
+        """Give a series back: an equal event is a new one from now on."""
+        self._forget(series)
+        if series.n_unwritten:
+            self._put(series)
+
+    def _forget(self, series: _Series) -> None:
+        if self._known.get(series.key) is series:
+            del self._known[series.key]
 
     def _keep_house(self) -> None:
-        self._report_drops()
+        self._report()
         now = self._timing.monotonic()
-        for key, known in list(self._known.items()):
-            is_silent = now - known.last_at >= _FINISH_SECONDS
-            if known.count > known.written and (is_silent or now - known.written_at >= _REFRESH_SECONDS):
-                if self._is_full():
-                    continue  # the count is written by a later round
-                self._begin(self._write_series, known)
-            if is_silent and not known.is_busy:
-                del self._known[key]
+        for series in list(self._known.values()):
+            is_silent = now - series.last_at >= _FINISH_SECONDS
+            if series.n_unwritten and self._queue.is_full:
+                continue  # the count is written by a later round
+            if is_silent:
+                self._end(series)
+            elif series.n_unwritten and now - series.written_at >= _REFRESH_SECONDS:
+                self._put(series)
 
     # --- writing ---
 
-    def _begin(self, write: Callable[[_Known], Any], known: _Known) -> None:
-        task = asyncio.create_task(self._in_turn(write, known))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _put(self, series: _Series) -> None:
+        """Have a series written, unless it waits for that already."""
+        if series.is_waiting:
+            return
+        series.is_waiting = True
+        displaced = self._queue.push(series)
+        if displaced is not None:
+            displaced.is_waiting = False
+            if displaced.document is not None or self._known.get(displaced.key) is not displaced:
+                self._discard(displaced, Discard.QUEUE_FULL)
+        if len(self._writers) < _N_WRITERS:
+            writer = asyncio.create_task(self._write_all())
+            self._writers.add(writer)
+            writer.add_done_callback(self._writers.discard)
 
-    async def _in_turn(self, write: Callable[[_Known], Any], known: _Known) -> None:
+    async def _write_all(self) -> None:
+        """Write what waits, until nothing does."""
         try:
-            await write(known)
-        except NotSentError as error:  # the process ends; its next leader has other events
-            _LOG.debug("an event is lost: %s", error)
+            while self._queue:
+                await self._write_one(self._queue.pop())
+        finally:
+            self._writers.discard(cast("asyncio.Task[None]", asyncio.current_task()))  # now: `_put` may need another
+
+    async def _write_one(self, series: _Series) -> None:
+        try:
+            await self._write(series)
         except ClusterError as error:
-            _LOG.warning("an event is lost: %s", error)
-
-    async def _create(self, document: dict[str, Any], key: _Key, known: _Known) -> None:
-        known.is_busy = True
-        try:
-            path = f"{_ROOT}/{known.namespace}/events"
-            await self._client.request("POST", path, body=document, retry=True)
-        except ConflictError:  # written by a try whose answer was lost
-            pass
-        except ClusterError:
-            self._known.pop(key, None)
+            self._discard(series, _reason_of(error), error)
+        except asyncio.CancelledError:
+            self._discard(series, Discard.STOPPED)
             raise
         finally:
-            known.is_busy = False
-        if known.count > known.written:
-            await self._write_series(known)
+            series.is_waiting = False
 
-    async def _write_series(self, known: _Known) -> None:
-        if known.is_busy or known.count == known.written:
-            return
-        known.is_busy = True
-        count, known.written_at = known.count, self._timing.monotonic()
-        body = {"series": {"count": count, "lastObservedTime": _micro_time(known.last_time)}}
-        path = f"{_ROOT}/{known.namespace}/events/{known.name}"
+    async def _write(self, series: _Series) -> None:
+        if series.document is not None:
+            await self._create(series, series.document)
+        if series.n_unwritten:
+            await self._write_count(series)
+
+    async def _create(self, series: _Series, document: bytes) -> None:
+        path = f"{_ROOT}/{series.namespace}/events"
+        with suppress(ConflictError):  # written by a try whose answer was lost
+            await self._send("POST", path, msgspec.Raw(document))
+        series.document, series.written = None, 1
+
+    async def _write_count(self, series: _Series) -> None:
+        count, series.written_at = series.count, self._timing.monotonic()
+        body = {"series": {"count": count, "lastObservedTime": micro_time(series.last_time)}}
+        path = f"{_ROOT}/{series.namespace}/events/{series.name}"
         try:
-            await self._client.request(
-                "PATCH", path, body=body, retry=True, content_type="application/strategic-merge-patch+json"
-            )
-            known.written = count
+            await self._send("PATCH", path, body, _STRATEGIC)
         except NotFoundError:  # expired
-            known.written = known.count
-        finally:
-            known.is_busy = False
+            count = series.count
+        series.written = count
 
-    # --- the object ---
+    async def _send(self, method: str, path: str, body: object, content_type: str = "application/json") -> None:
+        """Send a request, repeatedly while the API server does not answer or cannot take it.
 
-    def _document(self, event: RecordEvent, stamp: str) -> dict[str, Any]:
-        regarding, controller = event.regarding, event.reporting_controller
-        namespace = regarding.namespace or "default"
-        return {
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"name": self._name(regarding), "namespace": namespace},
-            "eventTime": stamp,
-            "reportingController": controller,
-            "reportingInstance": f"{controller}-{self._hostname}"[:_INSTANCE_LIMIT],
-            "action": event.action,
-            "reason": event.reason,
-            "regarding": _reference(regarding),
-            "note": event.note,
-            "type": event.type,
-        }
+        Raises:
+            ClusterError: it was refused, or not taken in time.
+        """
+        deadline = self._timing.monotonic() + _ANSWER_SECONDS
+        while True:
+            try:
+                await self._client.request(method, path, body=body, retry=True, content_type=content_type)
+                return
+            except ClusterError as error:
+                if not _may_pass(error) or self._timing.monotonic() >= deadline:
+                    raise
+            await self._timing.sleep(_PAUSE_SECONDS)
 
-    def _name(self, regarding: KubeObject) -> str:
-        """The object's name, cut where it is too long, and a number that no other event has: the time and a count."""
-        number = (int(self._timing.now() * 1e9) & ~0xFFF) | (self.n_recorded & 0xFFF)
-        suffix = f".{number:x}"
-        return regarding.name[: _NAME_LIMIT - len(suffix)].rstrip(".-") + suffix  # parts end with a letter or a digit
+    # --- what is discarded ---
+
+    def _discard(self, series: _Series, reason: Discard, error: ClusterError | None = None) -> None:
+        """Count what is not written of a series. After an event that was not created, an equal one is new."""
+        self.discarded[reason] += series.n_unwritten
+        series.written = series.count
+        if series.document is not None:
+            self._forget(series)
+        if error is not None and reason in _LOGGED:
+            self._show(error)
+
+    def _show(self, error: ClusterError) -> None:
+        """Log an error, if none was logged within the last minute; `_report` counts them all."""
+        now = self._timing.monotonic()
+        if now - self._error_shown_at >= _REPORT_SECONDS:
+            self._error_shown_at = now
+            _LOG.warning("an event is discarded: %s", error)
+
+    def _report(self) -> None:
+        new = {reason: self.discarded[reason] - self._reported[reason] for reason in _LOGGED}
+        if not any(new.values()):
+            return
+        why = ", ".join(text % new[reason] for reason, text in _LOGGED.items() if new[reason])
+        total = sum(self.discarded[reason] for reason in _LOGGED)
+        _LOG.warning("%d events are discarded, %d since the start: %s", sum(new.values()), total, why)
+        self._reported = self.discarded.copy()
 
 
-def _reference(regarding: KubeObject) -> dict[str, str]:
-    api_version, kind = type_of(regarding)
-    reference = {"apiVersion": api_version, "kind": kind}
-    if regarding.namespace:
-        reference["namespace"] = regarding.namespace
-    metadata = regarding.metadata
-    reference.update(name=metadata.name, uid=metadata.uid, resourceVersion=metadata.resource_version)
-    return reference
+def _may_pass(error: ClusterError) -> bool:
+    """Whether the same request may succeed later: there was no answer, or the API server has too much to do."""
+    return not isinstance(error, NotSentError) and (error.status in (0, 429) or error.status >= 500)
 
 
-def _key_of(event: RecordEvent) -> _Key:
-    """The key of its series in few bytes: a busy cluster has tens of thousands of events in six minutes."""
-    return hashlib.blake2b(msgspec.json.encode(event.series_key), digest_size=16).digest()
-
-
-def _micro_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _reason_of(error: ClusterError) -> Discard:
+    if isinstance(error, NotSentError):
+        return Discard.LEASE_OVER
+    return Discard.REFUSED if error.status else Discard.NO_ANSWER
