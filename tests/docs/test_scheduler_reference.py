@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.cli.scheduler import scheduler
-from kubesched.cluster import Restart
+from kubesched.cluster import Discard, Restart
 from kubesched.live import EndpointOptions, Endpoints, HealthChecks
 from kubesched.serving import Registry
 from kubesched.setup import set_up
@@ -52,6 +52,11 @@ def test_every_series_of_shadow_mode_is_described():
     series = set(re.findall(r'"(kubesched_[a-z_]+)"', source))
     assert series
     assert {name for name in series if f"`{name}`" not in PAGE and f"`{name}_total`" not in PAGE} == set()
+
+
+def test_every_reason_for_a_discarded_event_is_described():
+    section = PAGE.partition("\n## Events\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == {reason.value for reason in Discard}
 
 
 def test_every_reason_of_a_log_line_is_described():

@@ -25,7 +25,7 @@ T = TypeVar("T", bound=_Ranked)
 
 
 def rank_of(event: RecordEvent) -> EventRank:
-    """The rank of an event: what happened to a pod for good comes before an attempt that is made again."""
+    """The rank of an event: a placement or an eviction is final, a failed attempt is repeated."""
     if event.is_of_plugin:
         return EventRank.PLUGIN
     return EventRank.FAILURE if event.type == "Warning" else EventRank.PLACEMENT

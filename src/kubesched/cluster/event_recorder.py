@@ -97,7 +97,7 @@ class EventRecorder:
     Args:
         hostname: of this machine; part of reportingInstance.
     Attributes:
-        discarded: how many events were discarded, by reason; five equal ones count as five.
+        discarded: how many events were discarded, by `Discard`; five equal ones count as five.
     """
 
     def __init__(self, client: ApiClient, hostname: str) -> None:
@@ -108,8 +108,8 @@ class EventRecorder:
         self._queue = EventQueue[_Series](_MAX_WAITING)
         self._writers: set[asyncio.Task[None]] = set()
         self._n_names = 0
-        self.discarded: Counter[Discard] = Counter(dict.fromkeys(Discard, 0))
-        self._reported: Counter[Discard] = Counter()
+        self.discarded: Counter[str] = Counter({reason.value: 0 for reason in Discard})
+        self._reported: Counter[str] = Counter()
         self._error_shown_at = -_REPORT_SECONDS
 
     def record(self, event: RecordEvent) -> None:

@@ -35,7 +35,7 @@ from kubesched.live.leadership import Leadership, NoElection
 from kubesched.live.other_scheduler import OtherScheduler, serves_default_scheduler
 from kubesched.live.traces import new_traces
 from kubesched.live.writes import ApiWriter
-from kubesched.metrics import Observers, PodResources, SchedulerMetrics
+from kubesched.metrics import EventMetrics, Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
 from kubesched.setup import Setup, readers_of
@@ -145,7 +145,7 @@ async def run_scheduler(
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             try:
-                async with _endpoints(setup, options, live, metrics, election, stop), election:
+                async with _endpoints(setup, options, live, metrics, recorder, election, stop), election:
                     on_started()
                     is_delayed = setup.configuration.delay_cache_until_active
                     await _run(live, watch, recorder, comparer, election, other, is_delayed, stop, on_ready)
@@ -212,6 +212,7 @@ def _endpoints(
     options: SchedulerOptions,
     live: LiveScheduler,
     metrics: SchedulerMetrics,
+    recorder: EventRecorder,
     election: NoElection,
     stop: asyncio.Event,
 ) -> AbstractAsyncContextManager[object]:
@@ -226,6 +227,7 @@ def _endpoints(
         is_leader=is_leader,
         lease_name=lease.resource_name,
     )
+    page.register(EventMetrics(recorder.discarded))
     resources.register(PodResources(live.cluster_state, is_leader))
     checks: HealthChecks = HealthChecks(
         leader_election=election.check if lease.leader_elect else None,

@@ -67,6 +67,25 @@ def test_events_and_requests_reach_the_api_server(tmp_path: Path) -> None:
     assert [asked.body for asked in seen if asked.path == QUOTA] == [{"spec": {"left": 2}}]
 
 
+def test_refused_events_are_counted_on_the_page(tmp_path: Path) -> None:
+    async def story(process: Process, server: FakeApiServer) -> str:
+        server.on("PATCH", QUOTA, says({}))
+        server.on("POST", EVENTS, says({"kind": "Status", "reason": "Forbidden"}, 403))
+        two_nodes(server)
+        await process.ready.wait()
+        await process.ask("/filter", NAMES)
+        for _ in range(500):
+            page = (await process.ask("/metrics"))[1]
+            if 'reason="refused"} 2.0' in page:
+                break
+            await asyncio.sleep(0.01)
+        return page
+
+    page = watching(tmp_path, story, Tells)
+    assert 'kubesched_events_discarded_total{reason="refused"} 2.0' in page
+    assert 'kubesched_events_discarded_total{reason="queue_full"} 0.0' in page
+
+
 class LearnsNodes(Plugin):
     """Keeps in `start` the nodes that are there, while the watch shows another one."""
 

@@ -34,7 +34,7 @@ from kubesched.extender.server.paths import QuickBelowPrefix, VerbPaths, log_unk
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.service import ExtenderService, add_routes
 from kubesched.framework import Bind, Services, logged_plugin_events
-from kubesched.metrics import MetricsOfPlugins
+from kubesched.metrics import EventMetrics, MetricsOfPlugins
 from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.serving import HEALTH_PATHS, Server, ServerOptions, add_health, add_metrics, allow_clients, new_registry
 from kubesched.setup import Setup, readers_of
@@ -128,7 +128,7 @@ async def run_extender(
             recorder = stack.enter_context(Recorder(options.record, () if client is None else extender.kinds))
         feed = Feed(extender.load, lambda event: extender.apply((event,)))
         watch = None if client is None else _watch_for(extender, client, feed, recorder, options.silence_seconds)
-        server, service = _build_server(extender, options, watch, recorder, metrics)
+        server, service = _build_server(extender, options, watch, recorder, metrics, events)
         await server.start()
         try:
             on_listening(extender, server)
@@ -169,11 +169,14 @@ def _build_server(
     watch: ClusterWatch | None,
     recorder: Recorder | None,
     plugin_metrics: MetricsOfPlugins,
+    events: EventRecorder | None = None,
 ) -> tuple[Server, ExtenderService]:
     app = web.Application()
     server = Server(app, options.server)
     registry = new_registry()
     registry.register(plugin_metrics)
+    if events is not None:
+        registry.register(EventMetrics(events.discarded))
     service = ExtenderService(
         extender,
         server.bodies,
