@@ -182,6 +182,22 @@ async def test_an_event_that_exists_and_a_series_that_expired_are_no_trouble(err
 
 
 @on_a_loop
+async def test_after_its_event_was_deleted_a_repetition_is_a_new_event(caplog: pytest.LogCaptureFixture):
+    def answer(method, path, body):
+        if method == "PATCH":
+            raise NotFoundError("not found", status=404)
+        return b"{}"
+
+    api = FakeApi(answer)
+    events = recorder(api)
+    for _ in range(3):
+        events.record(failed())
+        await events.finish()
+    assert [method for method, _, _ in api.requests] == ["POST", "PATCH", "POST"]
+    assert (+events.discarded, warnings(caplog)) == ({Discard.DELETED: 1}, [])
+
+
+@on_a_loop
 async def test_weeks_of_events_leave_nothing_behind():
     api = FakeApi()
     events = recorder(api)

@@ -32,7 +32,7 @@ __all__ = ["Discard", "EventRecorder"]
 
 _FINISH_SECONDS: Final = 6 * 60.0
 _REFRESH_SECONDS: Final = 30 * 60.0
-_MAX_WAITING: Final = 10_000  # of about 1 KiB each
+_MAX_WAITING: Final = 10_000  # of 1.5 to 2.6 KiB each
 _MAX_KNOWN: Final = 100_000  # of about 0.4 KiB each
 _N_WRITERS: Final = 64
 _ANSWER_SECONDS: Final = 120.0
@@ -50,6 +50,7 @@ class Discard(StrEnum):
     REFUSED = "refused"
     NO_ANSWER = "no_answer"
     LEASE_OVER = "lease_over"
+    DELETED = "deleted"
     STOPPED = "stopped"
 
 
@@ -58,7 +59,7 @@ _LOGGED: Final = {
     Discard.REFUSED: "%d refused by the API server",
     Discard.NO_ANSWER: f"%d without an answer for {_ANSWER_SECONDS:g} s",
     Discard.STOPPED: "%d because the process ended",
-}  # not LEASE_OVER: the loss of the lease is logged, and the next leader has events instead of these
+}  # not LEASE_OVER: the loss of the lease is logged; and not DELETED: namespaces are deleted every day
 
 
 class _Series(msgspec.Struct):
@@ -212,7 +213,7 @@ class EventRecorder:
         try:
             await self._write(series)
         except ClusterError as error:
-            self._discard(series, _reason_of(error), error)
+            self._discard(series, _reason_of(error, series), error)
         except asyncio.CancelledError:
             self._discard(series, Discard.STOPPED)
             raise
@@ -235,10 +236,7 @@ class EventRecorder:
         count, series.written_at = series.count, self._timing.monotonic()
         body = {"series": {"count": count, "lastObservedTime": micro_time(series.last_time)}}
         path = f"{_ROOT}/{series.namespace}/events/{series.name}"
-        try:
-            await self._send("PATCH", path, body, _STRATEGIC)
-        except NotFoundError:  # expired
-            count = series.count
+        await self._send("PATCH", path, body, _STRATEGIC)
         series.written = count
 
     async def _send(self, method: str, path: str, body: object, content_type: str = "application/json") -> None:
@@ -260,10 +258,10 @@ class EventRecorder:
     # --- what is discarded ---
 
     def _discard(self, series: _Series, reason: Discard, error: ClusterError | None = None) -> None:
-        """Count what is not written of a series. After an event that was not created, an equal one is new."""
+        """Count what is not written of a series. Where the API server has no such event, an equal one is new."""
         self.discarded[reason] += series.n_unwritten
         series.written = series.count
-        if series.document is not None:
+        if series.document is not None or reason is Discard.DELETED:
             self._forget(series)
         if error is not None and reason in _LOGGED:
             self._show(error)
@@ -290,7 +288,9 @@ def _may_pass(error: ClusterError) -> bool:
     return not isinstance(error, NotSentError) and (error.status in (0, 429) or error.status >= 500)
 
 
-def _reason_of(error: ClusterError) -> Discard:
+def _reason_of(error: ClusterError, series: _Series) -> Discard:
     if isinstance(error, NotSentError):
         return Discard.LEASE_OVER
+    if isinstance(error, NotFoundError) and series.document is None:
+        return Discard.DELETED
     return Discard.REFUSED if error.status else Discard.NO_ANSWER
