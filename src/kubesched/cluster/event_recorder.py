@@ -5,7 +5,7 @@ one event with a series. The second one starts the series at count 2; further on
 when the series has been silent for six minutes, or every thirty. kube-scheduler v1.36.3 writes no `related`, not even
 on victims. It writes no counts when it ends: after six equal events and SIGTERM, the series has count 2. So a
 stop costs no request for each pending pod here either. The next leader starts new events. While there is no answer, an
-event is sent again every ten seconds.
+event is sent again every ten seconds, for two minutes.
 
 A bounded number of events wait to be written. Further ones displace the least important: first events of plugins, then
 those of failed attempts, then Scheduled and Preempted. What is discarded is counted by reason. The count of a series
