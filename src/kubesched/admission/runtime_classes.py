@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubesched.admission.amounts import amounts_of
+from kubesched.admission.merged_tolerations import merged
 from kubesched.api import KubeObject, Pod, RuntimeClass
 
 __all__ = ["RuntimeClasses"]
@@ -39,8 +40,7 @@ class RuntimeClasses:
         if found.scheduling.node_selector:
             spec["nodeSelector"] = {**found.scheduling.node_selector, **(spec.get("nodeSelector") or {})}
         if added := written.get("tolerations"):
-            own = spec.get("tolerations") or []
-            spec["tolerations"] = [*own, *(one for one in added if one not in own)]
+            spec["tolerations"] = merged(spec.get("tolerations") or [], added)
 
     def refusal(self, pod: Pod) -> str:
         """Why an API server refuses a pod that has been completed; empty if it does not."""
