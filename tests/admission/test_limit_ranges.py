@@ -89,6 +89,41 @@ def test_a_container_out_of_bounds_is_refused(fields, resources, fault):
     assert admitted(with_resources(**resources), of_containers(**fields))[1] == fault
 
 
+def test_the_same_fault_of_several_containers_is_said_once():
+    two = [{"name": name, "resources": {"limits": {"cpu": "3"}}} for name in "ab"]
+    found = admitted(pod("p", containers=two), of_containers(max={"cpu": "2"}))
+    assert found[1] == "maximum cpu usage per Container is 2, but limit is 3"
+
+
+@pytest.mark.parametrize(("requests", "shown"), [(["1Gi", "512M"], "1548576Ki"), (["1e9"], "1e9"), (["1G"], "1G")])
+def test_amounts_are_shown_as_the_containers_have_them(requests, shown):
+    containers = [{"name": f"c{i}", "resources": {"requests": {"memory": one}}} for i, one in enumerate(requests)]
+    bound = limits({"type": "Pod", "min": {"memory": "2Gi"}})
+    fault = admitted(pod("p", containers=containers), bound)[1]
+    assert fault == f"minimum memory usage per Pod is 2Gi, but request is {shown}"
+
+
+def test_defaults_can_make_a_manifest_valid():
+    pages = {"hugepages-2Mi": "2Mi"}
+    written = with_resources(requests=pages, limits=pages)
+    assert admitted(written, of_containers(defaultRequest={"memory": "1Mi"}))[1] == ""
+    assert "HugePages require cpu or memory" in refused(written)
+
+
+def test_defaults_count_against_pod_level_requests():
+    written = pod("p", resources={"requests": {"cpu": "100m"}})
+    assert admitted(written, of_containers(defaultRequest={"cpu": "300m"}))[1] == (
+        'spec.resources.requests[cpu]: Invalid value: "100m": must be greater than or equal to aggregate container '
+        "requests of 300m (with the defaults of LimitRange lr)"
+    )
+
+
+def test_pod_level_requests_include_the_defaults_of_containers():
+    written = pod("p", resources={"limits": {"memory": "1Gi"}})
+    found, _ = admitted(written, of_containers(defaultRequest={"cpu": "300m"}))
+    assert found.spec.resources.requests == {"memory": "1Gi", "cpu": "300m"}
+
+
 def test_a_whole_pod_is_bounded_too():
     two = [{"name": name, "resources": {"limits": {"cpu": "1500m"}}} for name in "ab"]
     bound = limits({"type": "Pod", "max": {"cpu": "2"}})

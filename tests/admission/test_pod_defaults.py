@@ -38,12 +38,21 @@ def test_pod_level_requests_are_what_the_containers_ask_for():
         container(requests={"cpu": 1}),
     ]
     spec = defaulted(containers=containers, resources={"limits": {"cpu": "4", "memory": "4Gi"}}, overhead={"cpu": "1"})
-    assert spec["resources"]["requests"] == {"cpu": "1100m", "memory": str(2**30)}
+    assert spec["resources"]["requests"] == {"cpu": "1100m", "memory": "1Gi"}
 
 
 def test_pod_level_requests_are_the_limits_where_no_container_asks():
     spec = defaulted(containers=[container(requests={"cpu": "1"})], resources={"limits": {"memory": "4Gi", "cpu": "2"}})
-    assert spec["resources"]["requests"] == {"cpu": "1000m", "memory": "4Gi"}
+    assert spec["resources"]["requests"] == {"cpu": "1", "memory": "4Gi"}
+
+
+def test_huge_pages_of_containers_are_limits_of_a_pod_that_has_some():
+    pages = {"hugepages-2Mi": "4Mi"}
+    containers = [container(requests=pages | {"cpu": "1"}, limits=pages)]
+    spec = defaulted(containers=containers, resources={"requests": {"cpu": "2"}})
+    assert spec["resources"] == {"limits": pages, "requests": {"cpu": "2", **pages}}
+    assert "resources" not in defaulted(containers=containers)
+    assert defaulted(containers=containers, resources={})["resources"] == {}
 
 
 def test_written_pod_level_requests_are_kept():

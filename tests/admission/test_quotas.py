@@ -133,3 +133,34 @@ def test_scopes_choose_the_pods(scope, spec, counts):
 def test_a_quota_of_another_namespace_does_not_count():
     elsewhere = quota(pods="0") | {"metadata": {"name": "q", "namespace": "dev"}}
     assert refusals(elsewhere).admit(new(pod("p"))) == ""
+
+
+def test_what_has_to_be_specified_comes_before_what_is_exceeded():
+    api = refusals(quota(name="a", pods="0"), quota(name="b", cpu="1"))
+    assert api.admit(new(pod("p"))) == "failed quota: b: must specify cpu for: main"
+
+
+def test_a_pod_with_resources_of_its_own_need_not_specify_others():
+    api = refusals(quota(cpu="1", memory="1Gi"))
+    assert api.admit(new(pod("p", resources={"requests": {"cpu": "100m"}}))) == ""
+
+
+def test_best_effort_pods_with_resources_of_their_own_are_told_by_these():
+    api = refusals(quota(pods="0", scopes=["BestEffort"]))
+    containers = asking(cpu="1")["spec"]["containers"]
+    assert api.admit(new(pod("p", containers=containers))) == ""
+    assert api.admit(new(pod("p", containers=containers, resources={})))
+
+
+@pytest.mark.parametrize(
+    ("requests", "used", "message"),
+    [
+        (["1Gi", "1G"], "512M", "requested: memory=2073741824, used: memory=512M, limited: memory=1Gi"),
+        (["1e9"], "0.25Gi", "requested: memory=1e9, used: memory=256Mi, limited: memory=1Gi"),
+        (["1500M"], "0", "requested: memory=1500M, used: memory=0, limited: memory=1Gi"),
+    ],
+)
+def test_each_amount_is_shown_as_it_was_written(requests, used, message):
+    api = refusals(quota(memory="1Gi", status={"hard": {"memory": "1Gi"}, "used": {"memory": used}}))
+    containers = [{"name": f"c{i}", "resources": {"requests": {"memory": one}}} for i, one in enumerate(requests)]
+    assert api.admit(new(pod("p", containers=containers))) == f"exceeded quota: q, {message}"

@@ -39,14 +39,36 @@ def web(spec):
 def test_a_default_limit_below_the_request_refuses_the_pods(default):
     said = refusal(asked(web(template({"cpu": "3"})), limit_range(**default)))
     assert said == (
-        'spec.containers[0].resources.requests: Invalid value: "3": must be less than or equal to cpu limit of 2, the '
-        "default of LimitRange usual"
+        'spec.containers[0].resources.requests: Invalid value: "3": must be less than or equal to cpu limit of 2 '
+        "(with the defaults of LimitRange usual)"
     )
 
 
-def test_the_first_limit_range_by_name_is_the_one_that_is_named():
+def test_all_limit_ranges_with_defaults_are_named_and_the_first_by_name_counts():
     ranges = [limit_range("b", default={"cpu": "1"}), limit_range("a", default={"cpu": "2"})]
-    assert refusal(asked(web(template({"cpu": "3"})), *ranges)).endswith("limit of 2, the default of LimitRange a")
+    assert refusal(asked(web(template({"cpu": "3"})), *ranges)).endswith(
+        "limit of 2 (with the defaults of LimitRange a, b)"
+    )
+
+
+def test_the_message_of_a_pod_that_is_not_valid_says_so():
+    (message, *_) = {
+        one.message for one in asked(web(template({"cpu": "3"})), limit_range(max={"cpu": "2"})).placements
+    }
+    assert message.startswith('Pod "web-')
+    assert '" is invalid: spec.containers[0].resources.requests: Invalid value: "3": must be' in message
+
+
+def test_a_class_that_is_not_there_comes_before_limits():
+    classes = [other("node.k8s.io/v1", "RuntimeClass", "kata", handler="kata"), limit_range(max={"cpu": "2"})]
+    said = refusal(asked(web(template({"cpu": "3"}, runtimeClassName="gvisor")), *classes))
+    assert said == 'pod rejected: RuntimeClass "gvisor" not found'
+
+
+def test_limits_come_before_an_overhead_without_a_class():
+    spec = template({"cpu": "1"}, overhead={"cpu": "1"})
+    assert refusal(asked(web(spec), limit_range(min={"cpu": "2"}))).startswith("minimum cpu usage per Container")
+    assert refusal(asked(web(spec))).startswith("pod rejected: Pod Overhead set")
 
 
 def test_init_containers_are_limited_too():

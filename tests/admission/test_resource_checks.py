@@ -107,3 +107,36 @@ def test_a_snapshot_may_have_what_an_older_api_server_accepted():
 
 def test_the_word_that_may_be_meant_also_stands_behind_an_operator():
     assert 'did you mean "Exists"?' in refused(pod(**container(), tolerations=[{"key": "a", "operator": "Exist"}]))
+
+
+@pytest.mark.parametrize(
+    ("whole", "fault"),
+    [
+        (
+            {"requests": {"cpu": "1"}},
+            (
+                'spec.resources.requests[cpu]: Invalid value: "1": must be greater than or equal to aggregate '
+                "container requests of 1500m"
+            ),
+        ),
+        (
+            {"limits": {"memory": "1Gi"}},
+            (
+                'spec.resources.containers[0][memory].limits: Invalid value: "2Gi": must be less than or equal to pod '
+                "limits of 1Gi"
+            ),
+        ),
+        (
+            {"limits": {"cpu": "1"}},
+            'spec.resources.requests: Invalid value: "1500m": must be less than or equal to cpu limit of 1',
+        ),
+    ],
+)
+def test_a_whole_pod_has_room_for_its_containers(whole, fault):
+    spec = container(requests={"cpu": "1.5", "memory": "0.5Gi"}, limits={"memory": "2048Mi"})
+    assert fault in refused(pod(**spec, resources=whole))
+
+
+def test_amounts_are_shown_as_an_api_server_prints_them():
+    spec = container(requests={"memory": "0.5Gi"}, limits={"memory": "1000k"})
+    assert '"512Mi": must be less than or equal to memory limit of 1M' in refused(pod(**spec))

@@ -50,11 +50,23 @@ def test_overhead_selector_and_tolerations_are_added(place):
             {"runtimeClassName": "plain", "overhead": {"cpu": "1"}},
             "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
         ),
+        ({"overhead": {}}, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"),
+        ({"runtimeClassName": "kata", "overhead": {}}, ""),
     ],
 )
 def test_what_contradicts_the_class_is_refused(spec, fault):
     plain = other("node.k8s.io/v1", "RuntimeClass", "plain", handler="runc")
     assert refusal_of(pod("p", **spec), CLASS, plain) == fault
+
+
+def test_an_empty_overhead_is_that_of_the_class():
+    (found,) = expanded(pod("p", runtimeClassName="kata", overhead={}), CLASS).of(Pod)
+    assert found.spec.overhead == {"cpu": "250m"}
+
+
+def test_a_pod_that_tolerates_everything_gets_no_further_tolerations():
+    (found,) = expanded(pod("p", runtimeClassName="kata", tolerations=[{"operator": "Exists"}]), CLASS).of(Pod)
+    assert [toleration.key for toleration in found.tolerations] == [""]
 
 
 def test_without_any_runtime_class_nothing_is_refused():

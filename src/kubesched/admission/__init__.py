@@ -11,7 +11,7 @@ from kubesched.admission.generated_names import is_copy, is_from_manifest, is_ne
 from kubesched.admission.kubelets import awaited_claims, node_refusal, rejected_by
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
-from kubesched.admission.refusals import Refusals
+from kubesched.admission.refusals import Refusals, refusal_message
 from kubesched.admission.replicas import (
     Replacement,
     claims_of,
@@ -70,6 +70,7 @@ __all__ = [
     "node_refusal",
     "ordinal_of",
     "quantity_faults",
+    "refusal_message",
     "rejected_by",
     "replacement_of",
     "successor_of",

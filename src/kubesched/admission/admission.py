@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import deepcopy
 from functools import cached_property
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ from kubesched.admission.manifest_types import (
     api_version_of,
     left_out,
 )
-from kubesched.admission.pod_checks import check_new_pod, notes_on
+from kubesched.admission.pod_checks import check_new_pod, notes_on, pod_faults
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.resource_checks import known_resources
@@ -376,18 +377,34 @@ class Admission:
     def _add_pod(self, document: Document, place: object, *, within: str = "") -> None:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
+        written = deepcopy(document) if self._limit_ranges.adds_to(metadata["namespace"]) else None
         default_pod(document, self._classes, self._limit_ranges, self._runtime_classes)
         self.unapplied.look(document, self._runtime_classes, self._namespaces)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
-            check_new_pod(self._limit_ranges.without_exceeded(pod), self._resources)
+            self._check_new_pod(pod.spec, written)
             said = (f"{place}: {within}{one}" for one in notes_on(pod.spec))
             self.notes += [one for one in said if one not in self.notes]
             self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)
         self._keep(pod, place)
+
+    def _check_new_pod(self, spec: PodSpec, written: Document | None) -> None:
+        """Check a new pod that has its defaults.
+
+        Args:
+            written: the pod without them, where LimitRanges add some: they may make a manifest valid, and of a valid
+                manifest a pod that is not; an API server refuses only the pod.
+        """
+        if written is None:
+            check_new_pod(spec, self._resources)
+        elif any(pod_faults(spec)):
+            default_pod(written, self._classes, LimitRanges(()), self._runtime_classes)
+            bare = self._checked("Pod", written)
+            if isinstance(bare, Pod) and any(pod_faults(bare.spec)):
+                check_new_pod(spec, self._resources)
 
     def _add_claim(self, document: Document, place: object) -> None:
         default_claim(document, self._storage_class)

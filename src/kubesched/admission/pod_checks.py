@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from kubesched.admission.checks import EFFECTS
-from kubesched.admission.resource_checks import byte_notes, huge_page_faults, quantity_faults, resource_faults
+from kubesched.admission.resource_checks import (
+    byte_notes,
+    huge_page_faults,
+    pod_level_faults,
+    quantity_faults,
+    resource_faults,
+)
 from kubesched.api import (
     BASIC_RESOURCES,
     Container,
@@ -39,7 +45,7 @@ def check_new_pod(spec: PodSpec, known_resources: Collection[str] = BASIC_RESOUR
     Raises:
         ObjectError: an API server refuses the first such field; the message begins with it.
     """
-    for fault in _faults(spec, known_resources):
+    for fault in pod_faults(spec, known_resources):
         raise ObjectError(f"{fault}; {fault.help}" if fault.help else str(fault))
 
 
@@ -56,15 +62,17 @@ def _containers(spec: PodSpec) -> Iterator[tuple[str, Container]]:
             yield f"spec.{field}[{i}]", container
 
 
-def _faults(spec: PodSpec, known_resources: Collection[str]) -> Iterator[FieldError]:
+def pod_faults(spec: PodSpec, known_resources: Collection[str] = BASIC_RESOURCES) -> Iterator[FieldError]:
+    """What an API server refuses in the spec of a new pod that has its defaults."""
     yield from _in_set("spec.preemptionPolicy", spec.preemption_policy, ("Never", "PreemptLowerPriority"))
-    yield from resource_faults("spec.resources", spec.resources, of_pod=True)
     yield from quantity_faults("spec.overhead[{}]".format, spec.overhead or {}, known_resources)
     for path, container in _containers(spec):
         yield from resource_faults(f"{path}.resources", container.resources, known_resources)
         yield from huge_page_faults(f"{path}.resources", container.resources, spec.resources)
         for i, port in enumerate(container.ports or ()):
             yield from _in_set(f"{path}.ports[{i}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+    yield from resource_faults("spec.resources", spec.resources, of_pod=True)
+    yield from pod_level_faults(spec)
     for i, toleration in enumerate(spec.tolerations or ()):
         yield from _toleration_faults(f"spec.tolerations[{i}]", toleration)
     for i, constraint in enumerate(spec.topology_spread_constraints or ()):

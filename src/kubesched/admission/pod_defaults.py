@@ -10,16 +10,18 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.amounts import amount_of
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.runtime_classes import RuntimeClasses
-from kubesched.api import Pod
-from kubesched.state import PodRequests
+from kubesched.api import Pod, limits_of, requests_of
 
 Document = dict[str, Any]
 
 _EVICTION_SECONDS: Final = 300
 _EVICTING: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_CONTAINERS: Final = ("containers", "initContainers")
+_HUGE_PAGES: Final = "hugepages-"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -38,8 +40,9 @@ def default_pod(
     for container in _containers(spec):
         _default_requests(container)
         _default_ports(container, on_host=bool(spec.get("hostNetwork")))
-    _default_pod_requests(spec)
+    _default_pod_level(spec)
     limits.complete(pod["metadata"]["namespace"], spec)
+    _default_pod_level(spec)  # defaults come with every reading from etcd, and limits have changed the containers
     spec["schedulerName"] = spec.get("schedulerName") or "default-scheduler"
     priorities.admit(spec)
     _default_tolerations(spec)
@@ -66,25 +69,33 @@ def _default_ports(container: Document, *, on_host: bool) -> None:
             port["hostPort"] = port.get("hostPort") or port.get("containerPort", 0)
 
 
-def _default_pod_requests(spec: Document) -> None:
-    """Where pod-level limits are set, pod-level requests are what the containers ask for together, else the limits."""
-    resources = spec.get("resources") or {}
-    if not resources.get("limits"):
+def _default_pod_level(spec: Document) -> None:
+    """Complete the requests and limits of a whole pod that has some.
+
+    Huge pages that the containers are limited to are limits. With limits, requests are what the containers request
+    together, else the limits.
+    """
+    resources = spec.get("resources")
+    if not resources:
         return
-    containers_only = {key: spec[key] for key in ("containers", "initContainers") if spec.get(key)}
-    asked = PodRequests(msgspec.convert({"spec": containers_only}, Pod)).wanted
-    requests = resources.get("requests") or {}
-    for name, amount in asked.items():
+    containers = msgspec.convert({"spec": {key: spec[key] for key in _CONTAINERS if spec.get(key)}}, Pod)
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for name, amount in limits_of(containers, amount_of).items():
+        if name.startswith(_HUGE_PAGES):
+            limits.setdefault(name, str(amount))
+    if not limits:
+        return
+    for name, amount in requests_of(containers, amount_of).items():
         if _is_pod_level(name):
-            requests.setdefault(name, f"{amount}m" if name == "cpu" else str(amount))
-    for name, limit in resources["limits"].items():
+            requests.setdefault(name, str(amount))
+    for name, limit in limits.items():
         if _is_pod_level(name):
             requests.setdefault(name, limit)
-    resources["requests"] = requests
+    resources |= {"limits": limits, "requests": requests}
 
 
 def _is_pod_level(resource: str) -> bool:
-    return resource in ("cpu", "memory") or resource.startswith("hugepages-")
+    return resource in ("cpu", "memory") or resource.startswith(_HUGE_PAGES)
 
 
 def _default_tolerations(spec: Document) -> None:

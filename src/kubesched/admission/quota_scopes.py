@@ -43,8 +43,9 @@ def _has_scope(pod: Pod, scope: str) -> bool:
 
 
 def _is_best_effort(pod: Pod) -> bool:
-    """Whether nothing of the pod requests cpu or memory, or limits it."""
-    parts = [pod.spec.resources, *(one.resources for one in (*pod.containers, *pod.init_containers))]
+    """Whether nothing of the pod requests cpu or memory, or limits it. With spec.resources, containers do not count."""
+    whole = pod.spec.resources
+    parts = [one.resources for one in (*pod.containers, *pod.init_containers)] if whole is None else [whole]
     return not any(name in _COMPUTE for one in parts if one for name in (*(one.requests or ()), *(one.limits or ())))
 
 

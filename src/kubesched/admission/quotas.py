@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from kubesched.admission.amounts import Amounts, amounts_of, is_binary, printed
+from kubesched.admission.amounts import Amounts, amount_of, amounts_of, printed
 from kubesched.admission.quota_scopes import matches_scopes
-from kubesched.api import NANO, Container, KubeObject, Pod, Quantities, ResourceQuota, limits_of, requests_of
+from kubesched.api import KubeObject, Pod, Quantities, ResourceQuota, Resources, limits_of, requests_of
 
 __all__ = ["Quotas"]
 
 _BOTH_NAMES: Final = ("cpu", "memory", "ephemeral-storage")
+_ONE: Final = amount_of(1)
 _HUGE_PAGES: Final = "hugepages-"
 _REQUIRED: Final = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 
@@ -54,8 +55,8 @@ class Quotas:
         if not matching:
             return ""
         usage = _usage(pod)
-        for quota in matching:
-            if fault := quota.fault(pod, usage):
+        for fault in (*(quota.missing(pod) for quota in matching), *(quota.excess(usage) for quota in matching)):
+            if fault:
                 return fault
         for quota in matching:
             quota.add(usage)
@@ -81,7 +82,6 @@ class _Quota:
         hard: Quantities = quota.status.hard or quota.spec.hard or {}
         self._quota = quota
         self._hard = amounts_of(hard)
-        self._binary = frozenset(name for name, text in hard.items() if is_binary(text))
         self._at_first: dict[str, int] = {}  # what the pods use that the status counts
         self._counted: dict[str, int] = {}  # what it says
         self._used: dict[str, int] = {}
@@ -107,32 +107,38 @@ class _Quota:
         """Count a pod."""
         _add(self._used, {name: amount for name, amount in usage.items() if name in self._hard})
 
-    def fault(self, pod: Pod, usage: Amounts) -> str:
-        """Why a pod is refused; empty if it is not."""
-        if missing := self._missing(pod):
-            return f"failed quota: {self.name}: must specify {missing}"
+    def missing(self, pod: Pod) -> str:
+        """Why a pod cannot be counted: what its containers have to specify, and do not; empty if it can.
+
+        A pod with requests or limits in spec.resources can always be counted.
+        """
+        if pod.spec.resources is not None and _names_of(pod.spec.resources):
+            return ""
+        lacks = {
+            name: ",".join(
+                c.name for c in (*pod.containers, *pod.init_containers) if name not in _names_of(c.resources)
+            )
+            for name in sorted(_REQUIRED)
+            if name in self._hard
+        }
+        faults = "; ".join(f"{name} for: {containers}" for name, containers in lacks.items() if containers)
+        return f"failed quota: {self.name}: must specify {faults}" if faults else ""
+
+    def excess(self, usage: Amounts) -> str:
+        """Why a pod is refused that can be counted; empty if it is not."""
         asked = {name: amount for name, amount in usage.items() if name in self._hard}
         over = [name for name, amount in asked.items() if self._used.get(name, 0) + amount > self._hard[name]]
         if not over:
             return ""
-        requested, used, limited = (printed(over, of, self._binary) for of in (asked, self._used, self._hard))
+        requested, used, limited = (printed(over, of) for of in (asked, self._used, self._hard))
         return f"exceeded quota: {self.name}, requested: {requested}, used: {used}, limited: {limited}"
-
-    def _missing(self, pod: Pod) -> str:
-        """`limits.cpu for: app,sidecar; ...`: what containers have to specify for a quota to count it, and do not."""
-        required = [name for name in sorted(_REQUIRED) if name in self._hard and not _of_pod_level(pod, name)]
-        lacks = {
-            name: ",".join(c.name for c in (*pod.containers, *pod.init_containers) if name not in _of_container(c))
-            for name in required
-        }
-        return "; ".join(f"{name} for: {containers}" for name, containers in lacks.items() if containers)
 
 
 def _usage(pod: Pod) -> dict[str, int]:
     """What a pod uses, by the names that quotas have for it. Read only."""
     known: dict[str, int] | None = pod.__dict__.get("quota_usage")
     if known is None:
-        known = _names(requests_of(pod), limits_of(pod)) | {"pods": NANO, "count/pods": NANO}
+        known = _names(requests_of(pod, amount_of), limits_of(pod, amount_of)) | {"pods": _ONE, "count/pods": _ONE}
         pod.__dict__["quota_usage"] = known  # many runs count the same pods
     return known
 
@@ -143,15 +149,8 @@ def _names(requests: Amounts, limits: Amounts) -> dict[str, int]:
     return named | {f"limits.{name}": amount for name, amount in limits.items() if name in _BOTH_NAMES}
 
 
-def _of_container(container: Container) -> dict[str, int]:
-    limits = container.resources.limits if container.resources else None
-    return _names(amounts_of(container.requests), amounts_of(limits))
-
-
-def _of_pod_level(pod: Pod, name: str) -> bool:
-    """Whether spec.resources has what a quota needs."""
-    whole = pod.spec.resources
-    return whole is not None and name in _names(amounts_of(whole.requests), amounts_of(whole.limits))
+def _names_of(resources: Resources | None) -> dict[str, int]:
+    return _names(amounts_of(resources.requests), amounts_of(resources.limits)) if resources else {}
 
 
 def _add(total: dict[str, int], amounts: Amounts) -> None:

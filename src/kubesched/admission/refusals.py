@@ -1,19 +1,21 @@
 """Decides which new pods an API server refuses to create, although their manifests are valid.
 
-Rule: kube-apiserver v1.36: the admission plugins NamespaceLifecycle, Priority, LimitRanger, RuntimeClass and
-ResourceQuota, in this order, with their messages. A request above a limit that LimitRanger sets is not valid.
+Rule: kube-apiserver v1.36: the admission plugins that complete a pod (NamespaceLifecycle, Priority, RuntimeClass), then
+validation with the defaults of LimitRanges, then LimitRanger, RuntimeClass and ResourceQuota, with their messages.
 """
 
 from collections.abc import Iterable
 
+from kubesched.admission.amounts import joined
 from kubesched.admission.generated_names import is_copy
 from kubesched.admission.limit_ranges import LimitRanges
+from kubesched.admission.pod_checks import pod_faults
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.quotas import Quotas
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import KubeObject, Namespace, Pod
 
-__all__ = ["Refusals"]
+__all__ = ["Refusals", "refusal_message"]
 
 
 class Refusals:
@@ -51,5 +53,23 @@ class Refusals:
     def _of_new(self, pod: Pod) -> str:
         if pod.namespace in self._terminating:
             return f"unable to create new content in namespace {pod.namespace} because it is being terminated"
-        found = (of.refusal(pod) for of in (self._priorities, self._limit_ranges, self._runtime_classes))
-        return next(filter(None, found), "")
+        return (
+            self._priorities.refusal(pod)
+            or self._runtime_classes.conflict(pod)
+            or self._invalid(pod)
+            or self._limit_ranges.refusal(pod)
+            or self._runtime_classes.refusal(pod)
+        )
+
+    def _invalid(self, pod: Pod) -> str:
+        """Why a pod is not valid whose manifest is, which only the defaults of LimitRanges can cause."""
+        names = self._limit_ranges.adds_to(pod.namespace)
+        faults = joined([str(fault) for fault in pod_faults(pod.spec)]) if names else ""
+        return f"{faults} (with the defaults of LimitRange {', '.join(names)})" if faults else ""
+
+
+def refusal_message(pod: Pod, fault: str) -> str:
+    """The whole message of an API server that refuses a pod."""
+    if fault.startswith(("spec.", "[spec.")):  # only validation begins with a field
+        return f'Pod "{pod.name}" is invalid: {fault}'
+    return f'pods "{pod.name}" is forbidden: {fault}'

@@ -8,20 +8,31 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
+from kubesched.admission.amounts import amount_of, amounts_of, quantity_text
 from kubesched.api import (
     BASIC_RESOURCES,
     NANO,
     Node,
+    Pod,
+    PodSpec,
     Resources,
     is_extended_resource,
     is_qualified_name,
     parse_quantity,
     qualified_name_faults,
+    requests_of,
 )
 from kubesched.config import FieldError, did_you_mean
 from kubesched.errors import QuantityError
 
-__all__ = ["byte_notes", "huge_page_faults", "known_resources", "quantity_faults", "resource_faults"]
+__all__ = [
+    "byte_notes",
+    "huge_page_faults",
+    "known_resources",
+    "pod_level_faults",
+    "quantity_faults",
+    "resource_faults",
+]
 
 Where = Callable[[str], str]
 """The path of a resource, from its name."""
@@ -57,7 +68,26 @@ def resource_faults(
             yield FieldError.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         elif over > 0 or (over and must_equal):
             bound = "must be equal to" if must_equal else "must be less than or equal to"
-            yield FieldError.invalid(f"{path}.requests", str(request), f"{bound} {name} limit of {limit}")
+            detail = f"{bound} {name} limit of {quantity_text(limit or 0)}"
+            yield FieldError.invalid(f"{path}.requests", quantity_text(request), detail)
+
+
+def pod_level_faults(spec: PodSpec) -> Iterator[FieldError]:
+    """What an API server refuses in the requests and limits of a whole pod beside those of its containers."""
+    if spec.resources is None:
+        return
+    bare = Pod(spec=PodSpec(containers=spec.containers, init_containers=spec.init_containers))
+    asked = requests_of(bare, amount_of)
+    for name, request in amounts_of(spec.resources.requests).items():
+        if asked.get(name, 0) > request:
+            detail = f"must be greater than or equal to aggregate container requests of {asked[name]!s}"
+            yield FieldError.invalid(f"spec.resources.requests[{name}]", str(request), detail)
+    for name, most in amounts_of(spec.resources.limits).items():
+        for i, container in enumerate(spec.containers or ()):
+            limit = amounts_of(container.resources.limits if container.resources else None).get(name, amount_of(0))
+            if limit > most:
+                path = f"spec.resources.containers[{i}][{name}].limits"
+                yield FieldError.invalid(path, str(limit), f"must be less than or equal to pod limits of {most!s}")
 
 
 def quantity_faults(

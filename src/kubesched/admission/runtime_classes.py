@@ -32,7 +32,7 @@ class RuntimeClasses:
         found = self._classes.get(spec.get("runtimeClassName") or "")
         if found is None:
             return
-        if found.overhead is not None and spec.get("overhead") is None:
+        if found.overhead is not None and not spec.get("overhead"):
             spec["overhead"] = dict(found.overhead.pod_fixed or {})
         if found.scheduling is None:
             return
@@ -42,16 +42,14 @@ class RuntimeClasses:
         if added := written.get("tolerations"):
             spec["tolerations"] = merged(spec.get("tolerations") or [], added)
 
-    def refusal(self, pod: Pod) -> str:
-        """Why an API server refuses a pod that has been completed; empty if it does not."""
+    def conflict(self, pod: Pod) -> str:
+        """Why an API server does not complete a pod that has been completed here; empty if it does."""
         name = pod.spec.runtime_class_name
         if not name or self.is_unknown(name):
             return ""
         found = self._classes.get(name)
         if found is None:
             return f'pod rejected: RuntimeClass "{name}" not found'
-        if found.overhead is None and pod.spec.overhead is not None:
-            return "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
         if found.overhead is not None and amounts_of(found.overhead.pod_fixed) != amounts_of(pod.spec.overhead):
             return "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
         wanted = (found.scheduling.node_selector if found.scheduling else None) or {}
@@ -63,3 +61,11 @@ class RuntimeClasses:
                     f"pod.spec.nodeSelector[{key}] = {own}"
                 )
         return ""
+
+    def refusal(self, pod: Pod) -> str:
+        """Why an API server refuses a pod without a conflict; empty if it does not."""
+        name = pod.spec.runtime_class_name
+        found = self._classes.get(name)
+        if pod.spec.overhead is None or self.is_unknown(name) or (found is not None and found.overhead is not None):
+            return ""
+        return "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"

@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 component-helpers resource.PodRequests. Amounts are a
 pod; see `PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from kubesched.api.pod_fields import Container, ContainerStatus, PodSpec, PodStatus, Quantities, Resources
@@ -22,6 +22,7 @@ __all__ = [
 BASIC_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 
 Amounts = dict[str, int]  # billionths by resource name
+Read = Callable[[str | int | float], int]
 _DEFAULTS: Final[Amounts] = {"cpu": 100 * NANO // 1000, "memory": 200 * 1024 * 1024 * NANO}  # 100 milli-CPU, 200 MiB
 _NO_DEFAULTS: Final[Amounts] = {}
 
@@ -90,18 +91,25 @@ def requests_key(pod: Requesting) -> tuple[object, ...]:
     return key
 
 
-def requests_of(pod: Requesting) -> Amounts:
-    """What the spec of a pod requests, in billionths by resource name."""
-    return _pod_requests(pod)
+def requests_of(pod: Requesting, read: Read = parse_quantity) -> Amounts:
+    """What the spec of a pod requests, in billionths by resource name.
+
+    Args:
+        read: makes a quantity an amount, whose type the sums have.
+    """
+    return _pod_requests(pod, read=read)
 
 
-def limits_of(pod: Requesting) -> Amounts:
+def limits_of(pod: Requesting, read: Read = parse_quantity) -> Amounts:
     """What the spec of a pod is limited to, in billionths by resource name.
+
+    Args:
+        read: as for `requests_of`.
 
     Rule: kube-scheduler v1.36 component-helpers resource.PodLimits: as requests, and overhead is added only to
         resources that have a limit.
     """
-    return _pod_requests(pod, field="limits")
+    return _pod_requests(pod, field="limits", read=read)
 
 
 def _items(quantities: Quantities) -> tuple[object, ...]:
@@ -131,8 +139,8 @@ def _units(amounts: Amounts) -> dict[str, int]:
     return {name: whole_units(name, nano) for name, nano in amounts.items()}
 
 
-def _amounts(quantities: Quantities | None) -> Amounts:
-    return {name: parse_quantity(text) for name, text in quantities.items()} if quantities else {}
+def _amounts(quantities: Quantities | None, read: Read = parse_quantity) -> Amounts:
+    return {name: read(text) for name, text in quantities.items()} if quantities else {}
 
 
 def _add(a: Amounts, b: Mapping[str, int]) -> Amounts:
@@ -154,24 +162,25 @@ def _pod_requests(
     pod_level: bool = True,
     defaults: Amounts = _NO_DEFAULTS,
     field: str = "requests",
+    read: Read = parse_quantity,
 ) -> Amounts:
     statuses = _statuses(pod.status.container_statuses) if status else {}
     total: Amounts = {}
     for container in pod.containers:
-        total = _add(total, _container_requests(pod, container, statuses.get(container.name), defaults, field))
+        total = _add(total, _container_requests(pod, container, statuses.get(container.name), defaults, field, read))
     sidecar_statuses = _statuses(pod.status.init_container_statuses) if status else {}
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in pod.init_containers:
         if container.restart_policy == "Always":
-            held = _container_requests(pod, container, sidecar_statuses.get(container.name), defaults, field)
+            held = _container_requests(pod, container, sidecar_statuses.get(container.name), defaults, field, read)
             total, sidecars = _add(total, held), _add(sidecars, held)
         else:
-            peak = _larger(peak, _add(_container_requests(pod, container, None, defaults, field), sidecars))
+            peak = _larger(peak, _add(_container_requests(pod, container, None, defaults, field, read), sidecars))
     total = _larger(total, peak) if peak else total
     if pod_level:
-        total = {**total, **_pod_level_requests(pod, status=status, field=field)}
-    overhead = _amounts(pod.spec.overhead)
+        total = {**total, **_pod_level_requests(pod, status=status, field=field, read=read)}
+    overhead = _amounts(pod.spec.overhead, read)
     if field == "limits":
         overhead = {name: nano for name, nano in overhead.items() if name in total}
     return _add(total, overhead)
@@ -182,9 +191,9 @@ def _statuses(statuses: tuple[ContainerStatus, ...] | None) -> dict[str, Contain
 
 
 def _container_requests(
-    pod: Requesting, container: Container, held: ContainerStatus | None, defaults: Amounts, field: str
+    pod: Requesting, container: Container, held: ContainerStatus | None, defaults: Amounts, field: str, read: Read
 ) -> Amounts:
-    amounts = _amounts(getattr(container.resources, field, None))
+    amounts = _amounts(getattr(container.resources, field, None), read)
     if held is not None and held.resources is not None:
         amounts = _resized(pod, amounts, held.resources, held.allocated_resources)
     return {**defaults, **amounts}
@@ -203,11 +212,13 @@ def _is_infeasible(status: PodStatus) -> bool:
     return False
 
 
-def _pod_level_requests(pod: Requesting, *, status: bool, field: str = "requests") -> Amounts:
+def _pod_level_requests(
+    pod: Requesting, *, status: bool, field: str = "requests", read: Read = parse_quantity
+) -> Amounts:
     """The requests or limits of spec.resources, which replace the containers' sum: cpu, memory and huge pages only."""
     if pod.spec.resources is None:
         return {}
-    written = _amounts(getattr(pod.spec.resources, field))
+    written = _amounts(getattr(pod.spec.resources, field), read)
     wanted = {n: q for n, q in written.items() if n in ("cpu", "memory") or n.startswith("hugepages-")}
     if status and pod.status.resources is not None:
         actual = _resized(pod, wanted, pod.status.resources, pod.status.allocated_resources)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence, Set
 
-from kubesched.admission import Refusals, is_copy, is_from_manifest, is_new_and_bound
+from kubesched.admission import Refusals, is_copy, is_from_manifest, is_new_and_bound, refusal_message
 from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
 from kubesched.simulator.ordered_creation import OrderedCreation
 from kubesched.state import ObjectStore
@@ -24,7 +24,8 @@ class Creation:
         self._ordered = OrderedCreation(pending, new, objects)
         kinds = ("LimitRange", "Namespace", "PriorityClass", "ResourceQuota", "RuntimeClass")
         self._policies: list[KubeObject] = [one for kind in kinds for one in objects.list(kind)]
-        self._at_first = self._existing(pending) if self._policies else []
+        self._may_refuse = bool(self._policies) or any(pod.spec.overhead is not None for pod in pending)
+        self._at_first = self._existing(pending) if self._may_refuse else []
         self._refusals: Refusals | None = None
         self._refused: dict[str, str] = {}  # by uid
 
@@ -35,7 +36,7 @@ class Creation:
             bound: new pods that name their nodes.
         """
         self._refused.clear()
-        if self._policies and (bound or any(map(_is_new, pending))):
+        if self._may_refuse and (bound or any(map(_is_new, pending))):
             if self._refusals is None:
                 self._refusals = Refusals(self._policies, self._at_first)
             self._refusals.count_again(self._existing(pending))
@@ -65,7 +66,7 @@ class Creation:
     def why_not(self, pod: Pod) -> str:
         """Why a pod is not created; empty if it is."""
         if fault := self.refusal(pod):
-            return f'pods "{pod.name}" is forbidden: {fault}'
+            return refusal_message(pod, fault)
         return self._ordered.why_not(pod)
 
     def _existing(self, pending: Iterable[Pod]) -> list[Pod]:
