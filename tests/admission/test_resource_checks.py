@@ -76,7 +76,7 @@ def test_a_pod_as_a_whole_asks_for_cpu_memory_and_huge_pages():
     asked = {"nvidia.com/gpu": 1}
     assert refused(pod(**container(), resources={"requests": asked, "limits": asked})) == (
         '<stream> (Pod shop/p1): spec.resources.limits[nvidia.com/gpu]: Unsupported value: "nvidia.com/gpu": supported '
-        'values: "cpu", "memory", "hugepages-SIZE"'
+        'values: "cpu", "hugepages-", "memory"'
     )
     asked = {"cpu": "1", "hugepages-2Mi": "2Mi"}
     admitted(pod(**container(), resources={"requests": asked, "limits": asked}))
@@ -140,3 +140,30 @@ def test_a_whole_pod_has_room_for_its_containers(whole, fault):
 def test_amounts_are_shown_as_an_api_server_prints_them():
     spec = container(requests={"memory": "0.5Gi"}, limits={"memory": "1000k"})
     assert '"512Mi": must be less than or equal to memory limit of 1M' in refused(pod(**spec))
+
+
+PAGES = {"hugepages-2Mi": "16Mi"}
+
+
+@pytest.mark.parametrize(
+    ("resources", "whole", "fault"),
+    [
+        (
+            {"requests": PAGES, "limits": PAGES},
+            {"requests": {"cpu": "1"}},
+            "spec.containers[0].resources: Forbidden: HugePages require cpu or memory",
+        ),
+        (
+            {},
+            {"requests": PAGES, "limits": PAGES},
+            "spec.resources: Forbidden: HugePages require cpu or memory",
+        ),
+        (
+            {"requests": {"cpu": "1"}},
+            {"requests": {"cpu": "1"} | PAGES},
+            "spec.resources.limits: Required value: Limit must be set for non overcommitable resources",
+        ),
+    ],
+)
+def test_huge_pages_of_a_whole_pod_follow_the_rules_of_those_of_a_container(resources, whole, fault):
+    assert fault in refused(pod(**container(**resources), resources=whole))

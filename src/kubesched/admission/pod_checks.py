@@ -68,10 +68,11 @@ def pod_faults(spec: PodSpec, known_resources: Collection[str] = BASIC_RESOURCES
     yield from quantity_faults("spec.overhead[{}]".format, spec.overhead or {}, known_resources)
     for path, container in _containers(spec):
         yield from resource_faults(f"{path}.resources", container.resources, known_resources)
-        yield from huge_page_faults(f"{path}.resources", container.resources, spec.resources)
+        yield from huge_page_faults(f"{path}.resources", container.resources)
         for i, port in enumerate(container.ports or ()):
             yield from _in_set(f"{path}.ports[{i}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
     yield from resource_faults("spec.resources", spec.resources, of_pod=True)
+    yield from huge_page_faults("spec.resources", spec.resources)
     yield from pod_level_faults(spec)
     for i, toleration in enumerate(spec.tolerations or ()):
         yield from _toleration_faults(f"spec.tolerations[{i}]", toleration)

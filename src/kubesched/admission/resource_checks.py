@@ -62,7 +62,7 @@ def resource_faults(
         yield from quantity_faults(f"{path}.{field}[{{}}]".format, quantities, known, of_pod=of_pod)
     for name, request in requests.items():
         limit = limits.get(name)
-        must_equal = not of_pod and (is_extended_resource(name) or name.startswith(_HUGE_PAGES))
+        must_equal = is_extended_resource(name) or name.startswith(_HUGE_PAGES)
         over = 0 if limit is None else parse_quantity(request) - parse_quantity(limit)
         if limit is None and must_equal:
             yield FieldError.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
@@ -106,9 +106,9 @@ def quantity_faults(
                 yield FieldError.invalid(path, str(quantity), f"is not positive integer multiple of {name}")
 
 
-def huge_page_faults(path: str, *resources: Resources | None) -> Iterator[FieldError]:
-    """Huge pages need cpu or memory, of the container or of its pod."""
-    names = {name for one in resources if one for name in (*(one.requests or ()), *(one.limits or ()))}
+def huge_page_faults(path: str, resources: Resources | None) -> Iterator[FieldError]:
+    """Huge pages of a container, or of a whole pod, need cpu or memory of the same one."""
+    names = {*(resources.requests or ()), *(resources.limits or ())} if resources else set()
     if any(name.startswith(_HUGE_PAGES) for name in names) and names.isdisjoint(_POD_LEVEL):
         yield FieldError.forbidden(path, "HugePages require cpu or memory")
 
@@ -125,7 +125,7 @@ def byte_notes(where: Where, quantities: Amounts) -> Iterator[str]:
 def _name_faults(path: str, name: str, known: Collection[str], *, of_pod: bool) -> Iterator[FieldError]:
     if of_pod:
         if name not in _POD_LEVEL and not name.startswith(_HUGE_PAGES):
-            yield FieldError.unsupported(path, name, (*_POD_LEVEL, f"{_HUGE_PAGES}SIZE"))
+            yield FieldError.unsupported(path, name, ("cpu", _HUGE_PAGES, "memory"))
     elif not is_qualified_name(name):
         yield FieldError.invalid(path, name, qualified_name_faults(name)[0])
     elif "/" not in name:
