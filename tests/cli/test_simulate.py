@@ -34,7 +34,7 @@ def test_each_pod_has_a_line_with_what_became_of_it(cluster):
     assert said["urgent"]["victims"] == ["default/cheap"]
     assert said["huge"]["message"].startswith("0/2 nodes are available: 2 Insufficient cpu.")
     assert said["gated"]["message"] == "waiting for scheduling gates: [not-yet]"
-    assert said["foreign"]["message"] == 'no profile has the scheduler name "volcano"'
+    assert said["foreign"]["message"] == 'no profile has the scheduler name "volcano"; found: default-scheduler'
 
 
 def test_without_effects_every_pod_is_tried_once_and_victims_stay(cluster):

@@ -23,9 +23,16 @@ def test_an_older_form_is_refused_with_the_version_to_write(kind, version):
     assert message.endswith("`kubesched config convert FILE` converts it")
 
 
-def test_another_object_is_refused_with_the_kinds_of_v1():
-    message = error_of_text("kind: Pod\napiVersion: v1")
-    assert message.startswith('no kind "Pod" is registered for version "v1"\n  expected apiVersion: ')
+def test_another_object_is_not_a_configuration():
+    assert error_of_text("kind: Pod\napiVersion: v1") == (
+        'no kind "Pod" is registered for version "v1"\n'
+        f"  not a scheduler configuration; expected kind: KubeSchedulerConfiguration, apiVersion: {V1}"
+    )
+
+
+def test_a_wrong_kind_of_the_group_is_refused_with_the_kinds_of_v1():
+    message = error_of_text(f"kind: SchedulerConfiguration\napiVersion: {V1}")
+    assert f"\n  expected apiVersion: {V1}; its kinds: DefaultPreemptionArgs, " in message
     assert "convert" not in message
 
 

@@ -29,7 +29,7 @@ def test_a_pod_of_another_scheduler_is_not_tried():
     foreign = make_pod("p", spec={"schedulerName": "volcano"})
     (placement,) = place_all(Simulator([*NODES, foreign]), TieBreak.FIRST).placements
     assert placement.state is PodState.NOT_TRIED
-    assert placement.message == 'no profile has the scheduler name "volcano"'
+    assert placement.message == 'no profile has the scheduler name "volcano"; found: default-scheduler'
 
 
 class Broken(Plugin):

@@ -206,7 +206,7 @@ def test_gated_terminating_and_foreign_pods_are_not_tried() -> None:
     assert {name: (p.state, p.message) for name, p in by_pod(report).items()} == {
         "gated": (PodState.NOT_TRIED, "waiting for scheduling gates: [quota]"),
         "leaving": (PodState.NOT_TRIED, "the pod is being deleted"),
-        "foreign": (PodState.NOT_TRIED, 'no profile has the scheduler name "another"'),
+        "foreign": (PodState.NOT_TRIED, 'no profile has the scheduler name "another"; found: default-scheduler'),
     }
 
 

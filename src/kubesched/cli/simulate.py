@@ -141,7 +141,7 @@ def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> 
     """Pods of profiles that --profile leaves out have a profile, only not here."""
     for placement in report.placements:
         for name in left_out:
-            if placement.message == f'no profile has the scheduler name "{name}"':
+            if placement.message.startswith(f'no profile has the scheduler name "{name}"'):
                 placement.message = f"--profile {profile} leaves out the profile {name}"
 
 

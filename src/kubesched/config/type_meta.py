@@ -94,6 +94,8 @@ def check_registered(kind: str, version: str) -> None:
         return
     old = kind == POLICY or (kind in KINDS and (version.startswith(f"{GROUP}/") or version == FIRST_VERSION))
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
+    if kind not in KINDS and kind != POLICY and GROUP not in version:
+        raise ConfigError(f"{text}\n  not a scheduler configuration; expected kind: {KIND}, apiVersion: {API_VERSION}")
     advice = _CONVERTS if old else f"its kinds: {', '.join(sorted(KINDS))}"
     raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")
 

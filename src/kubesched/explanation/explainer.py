@@ -16,7 +16,16 @@ from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.trial import applied
 from kubesched.explanation.unscheduled import ended_of, why_it_hangs
 from kubesched.framework import Diagnosis, Framework, NominatedPods, Services, VirtualClock
-from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
+from kubesched.scheduler import (
+    Extenders,
+    build_frameworks,
+    drive,
+    load_cluster,
+    no_profile,
+    start_plugins,
+    stop_plugins,
+    straight,
+)
 from kubesched.setup import (
     ArgsLike,
     ConfigurationLike,
@@ -130,11 +139,8 @@ class Explainer:
                 raise InputError(f'pod {pod.key} runs on {pod.node_name}; each(["{pod.key}"]) explains pods that run')
         framework = self.frameworks.get(pod.scheduler_name)
         if framework is None:
-            names = ", ".join(self.frameworks)
-            raise InputError(
-                f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}; '
-                "add a profile with this schedulerName to the configuration"
-            )
+            missing = no_profile(pod.scheduler_name, self.frameworks)
+            raise InputError(f"pod {pod.key}: {missing}; add a profile with this schedulerName to the configuration")
         if pod.is_finished:
             return self._ended(framework, pod)
         return self.loop.run(self._evaluate(framework, pod, preempt=preempt))

@@ -1,6 +1,6 @@
 """Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that runs both over a queue."""
 
-from kubesched.scheduler.assembly import MakeFramework, build_frameworks, start_plugins, stop_plugins
+from kubesched.scheduler.assembly import MakeFramework, build_frameworks, no_profile, start_plugins, stop_plugins
 from kubesched.scheduler.evictions import Eviction
 from kubesched.scheduler.extenders import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
 from kubesched.scheduler.initial_cluster import load_cluster
@@ -48,6 +48,7 @@ __all__ = [
     "default_sample",
     "drive",
     "load_cluster",
+    "no_profile",
     "nodes_to_find",
     "perform",
     "select_best",

@@ -98,3 +98,12 @@ async def stop_plugins(frameworks: Iterable[Framework]) -> None:
                 if is_cancelled(error):
                     raise
                 framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, located_line(error))
+
+
+def no_profile(name: str, frameworks: Iterable[str]) -> str:
+    """Why a pod is not tried: no profile has the name of its scheduler.
+
+    Args:
+        frameworks: the names of the profiles.
+    """
+    return f'no profile has the scheduler name "{name}"; found: {", ".join(frameworks)}'

@@ -13,7 +13,7 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.framework import NO_NODES, CycleState, Framework, PluginFault, find_feasible
-from kubesched.scheduler import TieBreak, select_best
+from kubesched.scheduler import TieBreak, no_profile, select_best
 from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
@@ -98,7 +98,7 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
     placements = (
         *simulator.bound_placements.values(),
         *(
-            _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator.owner_of(pod))
+            _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator)
             for pod in pending_in_order(simulator.pending)
         ),
     )
@@ -116,9 +116,10 @@ def _not_created(pod: Pod, simulator: Simulator) -> Placement | None:
     return placement
 
 
-def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
+def _placement(pod: Pod, placed: Placed | None, simulator: Simulator) -> Placement:
+    owner = simulator.owner_of(pod)
     if placed is None:
-        message = f'no profile has the scheduler name "{pod.scheduler_name}"'
+        message = no_profile(pod.scheduler_name, simulator.frameworks)
         return Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)
     if placed.node:
         return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1, owner=owner)

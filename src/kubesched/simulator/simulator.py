@@ -36,6 +36,7 @@ from kubesched.scheduler import (
     WaitRequest,
     drive,
     load_cluster,
+    no_profile,
     start_plugins,
     stop_plugins,
 )
@@ -395,7 +396,7 @@ class Simulator:
     def _placement(self, pod: Pod, gated: dict[str, str]) -> Placement:
         name = pod.scheduler_name
         if name not in self.frameworks:
-            return Placement(pod.key, "", PodState.NOT_TRIED, message=f'no profile has the scheduler name "{name}"')
+            return Placement(pod.key, "", PodState.NOT_TRIED, message=no_profile(name, self.frameworks))
         if pod.is_terminating:
             return Placement(pod.key, name, PodState.NOT_TRIED, message="the pod is being deleted")
         decision = self._outcomes.get(pod.uid)
