@@ -13,7 +13,7 @@ from kubesched.admission.pod_checks import pod_faults
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.quotas import Quotas
 from kubesched.admission.runtime_classes import RuntimeClasses
-from kubesched.api import KubeObject, Namespace, Pod
+from kubesched.api import KubeObject, Namespace, Pod, PodSpec
 
 __all__ = ["Refusals", "refusal_message"]
 
@@ -37,6 +37,7 @@ class Refusals:
         self._limit_ranges = LimitRanges(known)
         self._runtime_classes = RuntimeClasses(known)
         self._quotas = Quotas(known, pods)
+        self._valid_spec: PodSpec | None = None
 
     def count_again(self, pods: Iterable[Pod]) -> None:
         """Count what is used of quotas, with the pods that exist now."""
@@ -64,8 +65,12 @@ class Refusals:
     def _invalid(self, pod: Pod) -> str:
         """Why a pod is not valid whose manifest is, which only the defaults of LimitRanges can cause."""
         names = self._limit_ranges.adds_to(pod.namespace)
-        faults = joined([str(fault) for fault in pod_faults(pod.spec)]) if names else ""
-        return f"{faults} (with the defaults of LimitRange {', '.join(names)})" if faults else ""
+        if not names or pod.spec == self._valid_spec:  # pods of a workload are mostly alike
+            return ""
+        if faults := joined([str(fault) for fault in pod_faults(pod.spec)]):
+            return f"{faults} (with the defaults of LimitRange {', '.join(names)})"
+        self._valid_spec = pod.spec
+        return ""
 
 
 def refusal_message(pod: Pod, fault: str) -> str:
