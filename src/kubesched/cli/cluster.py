@@ -15,7 +15,7 @@ from kubesched.cli.general_options import is_quiet
 from kubesched.cli.json_log import json_log
 from kubesched.cli.live_cluster import LiveSource, read_live
 from kubesched.cli.output import print_text, progress_bar
-from kubesched.cli.plugin_log import log_faults_once
+from kubesched.cli.plugin_log import log_once
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Workload
@@ -251,7 +251,7 @@ def read_setup(
     """
     from kubesched.setup import set_up
 
-    log_faults_once()
+    log_once()
     if "LOG_LEVEL" in os.environ:
         from kubesched.serving import set_up_logging
 

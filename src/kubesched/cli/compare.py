@@ -10,7 +10,7 @@ import click
 from kubesched.cli.cluster import note, note_missing_kinds, note_refused, read_cluster
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
-from kubesched.cli.plugin_log import log_faults_once
+from kubesched.cli.plugin_log import log_once
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.slow_plugins import note_slow_plugin
@@ -95,7 +95,7 @@ def compare(
     from kubesched.comparison import comparison_page, failures, parse_conditions, read_prices
     from kubesched.setup import set_up
 
-    log_faults_once()
+    log_once()
     sides = _sides(configs, references, plugin_args, pack=pack)
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)

@@ -9,6 +9,7 @@ import click
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import source_in
 from kubesched.cli.output import print_document, print_text, text_console
+from kubesched.cli.plugin_log import log_once
 from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reports import print_report, report_output_option
 
@@ -39,6 +40,7 @@ def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None
 
     if str(old) == str(new) == "-":
         raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
+    log_once()
     with refuse_bad_input():
         sources = [source_in(file) for file in (old, new)]
         changes = differences(*(_comparable(source, references) for source in sources))

@@ -1,4 +1,4 @@
-"""The log lines about plugins of a command that answers and ends."""
+"""The log lines about plugins and configurations of a command that answers and ends."""
 
 import logging
 from collections.abc import Iterator
@@ -9,41 +9,45 @@ from typing import Final
 
 import click
 
-__all__ = ["log_faults_once"]
+__all__ = ["log_once"]
 
+_LOGGERS: Final = ("kubesched.plugin", "kubesched.config")
 _PACKAGE: Final = Path(__file__).parents[1]
 
 
-def log_faults_once() -> None:
-    """Until the command that runs now ends, log each fault of a plugin once, for the first pod and node that meet it.
+def log_once() -> None:
+    """Until the command that runs now ends, log each fault of a plugin and each note on a configuration once.
 
-    What a plugin logs itself is left alone.
+    A fault is logged for the first pod and node that meet it. A command may read one file for each of its runs. What a
+    plugin logs itself is left alone.
     """
     click.get_current_context().with_resource(_once())
 
 
 @contextmanager
 def _once() -> Iterator[None]:
-    logger, seen = logging.getLogger("kubesched.plugin"), _Seen()
-    logger.addFilter(seen)
+    loggers, seen = [logging.getLogger(name) for name in _LOGGERS], _Seen()
+    for logger in loggers:
+        logger.addFilter(seen)
     try:
         yield
     finally:
-        logger.removeFilter(seen)
+        for logger in loggers:
+            logger.removeFilter(seen)
 
 
 class _Seen(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
-        self._faults: set[str] = set()
+        self._lines: set[str] = set()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is the first of its fault, or not from kubesched."""
+        """Whether the record is the first of its text and its fault, or not from kubesched."""
         if not Path(record.pathname).is_relative_to(_PACKAGE):
             return True
         error = record.exc_info[1] if record.exc_info else None
-        fault = record.getMessage() + ("".join(format_exception(error)) if error else "")
-        if fault in self._faults:
+        line = record.getMessage() + ("".join(format_exception(error)) if error else "")
+        if line in self._lines:
             return False
-        self._faults.add(fault)
+        self._lines.add(line)
         return True
