@@ -1,6 +1,6 @@
 """Requests of plugins to the API server."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from kubesched.cluster.client import ApiClient
 from kubesched.documents import decode_nested
 from kubesched.errors import ClusterError, NotSentError
-from kubesched.framework import PluginClient, check_request
+from kubesched.framework import ApiRequest, PluginClient
 
 __all__ = ["PluginRequests"]
 
@@ -31,29 +31,22 @@ class PluginRequests(PluginClient):
     def __bool__(self) -> bool:
         return True
 
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        query: Mapping[str, str | int] | None = None,
-        content_type: str = "application/json",
-    ) -> Any:
+    async def _send(self, request: ApiRequest) -> Any:
         """Send a request, once."""
-        check_request(method, path, query, content_type)
-        encoded = None if body is None else _encoded(f"{method} {path}", body)
-        if method not in _READS and (reason := self._why_read_only()):
-            raise NotSentError(f"{method} {path}: not sent, because {reason}")
-        answer = await self._client.request(method, path, query=query or {}, body=encoded, content_type=content_type)
+        encoded = None if request.body is None else _encoded(request)
+        if request.method not in _READS and (reason := self._why_read_only()):
+            raise NotSentError(f"{request}: not sent, because {reason}")
+        answer = await self._client.request(
+            request.method, request.path, query=request.query, body=encoded, content_type=request.content_type
+        )
         try:
             return decode_nested(msgspec.json.decode, answer) if answer.strip() else None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ClusterError(f"{method} {path}: the answer is not JSON; expected an object", status=200) from error
+            raise ClusterError(f"{request}: the answer is not JSON; expected an object", status=200) from error
 
 
-def _encoded(label: str, body: object) -> msgspec.Raw:
+def _encoded(request: ApiRequest) -> msgspec.Raw:
     try:
-        return msgspec.Raw(msgspec.json.encode(body))
+        return msgspec.Raw(msgspec.json.encode(request.body))
     except _UNENCODED as error:
-        raise ValueError(f"{label}: the body cannot be written as JSON: {error!s:.200}; give plain values") from error
+        raise ValueError(f"{request}: the body cannot be written as JSON: {error!s:.200}; give plain values") from error

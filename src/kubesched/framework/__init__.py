@@ -26,7 +26,7 @@ from kubesched.framework.metric_checks import buckets_of, check_label_values, in
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import Handle, Plugin
-from kubesched.framework.plugin_client import PluginClient, check_request
+from kubesched.framework.plugin_client import ApiRequest, PluginClient
 from kubesched.framework.plugin_events import PluginEvents, logged_plugin_events, plugin_event
 from kubesched.framework.plugin_metrics import (
     SECONDS,
@@ -67,6 +67,7 @@ __all__ = [
     "SECONDS",
     "Action",
     "ActionDone",
+    "ApiRequest",
     "Bind",
     "CallExtender",
     "CalledExtenders",
@@ -132,7 +133,6 @@ __all__ = [
     "answer_text",
     "buckets_of",
     "check_label_values",
-    "check_request",
     "checked",
     "data_notes",
     "default_normalize",

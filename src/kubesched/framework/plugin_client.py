@@ -4,13 +4,28 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-__all__ = ["NoClient", "PluginClient", "check_request"]
+import msgspec
+
+__all__ = ["ApiRequest", "NoClient", "PluginClient"]
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _ROOT: Final = re.compile(r"/apis?(/[^?#]*)?")
 _DOTS: Final = (".", "..")
 _ASCII_CODE: Final = re.compile("%([0-7][0-9a-fA-F])")
 _MERGE: Final = "application/merge-patch+json"
+
+
+class ApiRequest(msgspec.Struct, frozen=True):
+    """One request of a plugin, as the arguments of `PluginClient.request` say it."""
+
+    method: str
+    path: str
+    body: object
+    query: Mapping[str, str | int]
+    content_type: str
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
 
 
 class PluginClient(Protocol):
@@ -56,6 +71,11 @@ class PluginClient(Protocol):
             RuntimeError: there is no API server.
             ValueError: it is not a request that can be sent.
         """
+        _check_request(method, path, query, content_type)
+        return await self._send(ApiRequest(method, path, body, query or {}, content_type))
+
+    async def _send(self, request: ApiRequest) -> Any:
+        """Send a request that has been checked."""
         ...
 
     async def patch(self, path: str, body: object, *, content_type: str = _MERGE) -> Any:
@@ -69,24 +89,14 @@ class NoClient(PluginClient):
     def __bool__(self) -> bool:
         return False
 
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        query: Mapping[str, str | int] | None = None,
-        content_type: str = "application/json",
-    ) -> Any:
-        """Fail."""
-        check_request(method, path, query, content_type)
+    async def _send(self, request: ApiRequest) -> Any:
         raise RuntimeError(
-            f"{method} {path}: this run has no API server; a live scheduler has one, and an extender with --kubeconfig "
+            f"{request}: this run has no API server; a live scheduler has one, and an extender with --kubeconfig "
             "or --in-cluster. `if self.handle.client:` skips the request in other runs"
         )
 
 
-def check_request(method: object, path: object, query: object, content_type: object) -> None:
+def _check_request(method: object, path: object, query: object, content_type: object) -> None:
     """Check what a plugin asks for, so that what is sent is what the plugin wrote.
 
     Raises:
