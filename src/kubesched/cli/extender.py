@@ -1,5 +1,6 @@
 """`kubesched extender`: serve plugins to a stock kube-scheduler."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.cluster import note
+from kubesched.cli.json_log import json_log
 from kubesched.cli.options import (
     Seconds,
     beside_scheduler_options,
@@ -129,7 +131,8 @@ def extender(
 
     From --config, the extender uses the plugins that kube-scheduler v1.36 does not have, and pluginConfig: the default
     plugins run in kube-scheduler. A pod gets the profile of its schedulerName, else the first one. The
-    command prints the `extenders:` stanza for kube-scheduler's own configuration.
+    command prints the `extenders:` stanza for kube-scheduler's own configuration; with --log-json, it is the field
+    `stanza` of a log line.
 
     \b
     Examples:
@@ -230,21 +233,25 @@ def _serve(
 def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") -> None:
     """Print the address, and what kube-scheduler's configuration needs."""
     names = ", ".join(sorted(served.singles))
-    note(f"kubesched {VERSION} serves {names} at {server.url}; kube-scheduler's configuration needs:")
+    served_at = f"kubesched {VERSION} serves {names} at {server.url}; kube-scheduler's configuration needs"
     tls = None
     if options.server.tls is not None:
         tls = {"caFile": "/path/to/ca.crt"}
         if options.server.tls.client_ca is not None:
             tls.update(certFile="/path/to/client.crt", keyFile="/path/to/client.key")
-    print_verbatim(
-        served.offer.stanza(
-            server.url + "".join(f"/{part}" for part in (options.path_prefix or "").split("/") if part),
-            node_cache_capable=options.is_watched,
-            http_timeout=options.http_timeout,
-            tls=tls,
-            managed_resources=options.managed_resources,
-        )
+    stanza = served.offer.stanza(
+        server.url + "".join(f"/{part}" for part in (options.path_prefix or "").split("/") if part),
+        node_cache_capable=options.is_watched,
+        http_timeout=options.http_timeout,
+        tls=tls,
+        managed_resources=options.managed_resources,
     )
+    if (log := json_log()) is not None:
+        said = f"{served_at} the stanza"
+        log.log(logging.INFO, said, logger="kubesched", stanza=stanza)
+        return
+    note(f"{served_at}:")
+    print_verbatim(stanza)
 
 
 def _attach() -> None:

@@ -8,12 +8,14 @@ from kubesched.serving.logs import set_up_logging
 from kubesched.serving.loop_thread import LoopThread
 from kubesched.serving.metrics import Registry, add_metrics, new_registry
 from kubesched.serving.quick import QuickAnswer, QuickHandler
+from kubesched.serving.routing import SHOWN_PATH
 from kubesched.serving.self_signed import pair_in_memory, self_signed_pair
 from kubesched.serving.server import Server, ServerOptions
 from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_names, peer_organizations
 
 __all__ = [
     "HEALTH_PATHS",
+    "SHOWN_PATH",
     "Bodies",
     "Buffer",
     "Certificates",

@@ -101,15 +101,17 @@ class JsonStream(io.TextIOBase):
         if line.strip():
             self.log(logging.INFO, line.rstrip("\r"))
 
-    def log(self, level: int, message: str, error: BaseException | None = None, logger: str = _OUTPUT) -> None:
-        """Write a record, whatever LOG_LEVEL is."""
+    def log(
+        self, level: int, message: str, error: BaseException | None = None, logger: str = _OUTPUT, **extra: object
+    ) -> None:
+        """Write a record with further fields, whatever LOG_LEVEL is."""
         if getattr(self._of_thread, "is_busy", False):  # the record cannot be written, and logging prints why
             return
         fields = {"name": logger, "levelno": level, "levelname": logging.getLevelName(level), "msg": message}
         exc_info = (type(error), error, error.__traceback__) if error is not None else None
         self._of_thread.is_busy = True
         try:
-            self._handler.handle(logging.makeLogRecord({**fields, "exc_info": exc_info}))
+            self._handler.handle(logging.makeLogRecord({**fields, "exc_info": exc_info, **extra}))
         finally:
             self._of_thread.is_busy = False
 

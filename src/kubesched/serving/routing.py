@@ -4,12 +4,16 @@ Go's client turns a redirected POST into a GET without a body, so a path with ex
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-__all__ = ["TidyPaths", "explain_refusals"]
+__all__ = ["SHOWN_PATH", "TidyPaths", "explain_refusals"]
+
+SHOWN_PATH: Final = web.AppKey("shown_path", Callable[[str], str])
+"""Of an app: how its answer to an unknown path shows the path of a route; without it, as it is."""
 
 _SLASHES: Final = re.compile("/{2,}")
 _SHOWN: Final = 200  # characters of a path that is repeated in an answer
@@ -50,4 +54,6 @@ async def explain_refusals(request: web.Request, handler: Handler) -> web.Stream
 
 def _routes(app: web.Application) -> str:
     paths = {route.resource.canonical for route in app.router.routes() if route.resource is not None}
+    if (shown := app.get(SHOWN_PATH)) is not None:
+        paths = set(map(shown, paths))
     return ", ".join(sorted(paths)) or "nothing"

@@ -118,14 +118,14 @@ def test_small_calls_below_a_prefix_are_answered_in_one_step() -> None:
     assert filtered(posted("/api/filter", captured("filter-names"))).NodeNames == ["n1"]
 
 
-def warnings_of(caplog: pytest.LogCaptureFixture, *asked: str) -> list[str]:
+def warnings_of(caplog: pytest.LogCaptureFixture, *asked: str, **options: str) -> list[str]:
     async def story(_: Wired, client: Client) -> None:
         for path in asked:
             await client.post(path, captured("filter-names"))
 
     caplog.set_level(logging.WARNING)
     caplog.clear()
-    tell(story)
+    tell(story, **options)
     return [record.getMessage() for record in caplog.records if record.name == "kubesched.extender"]
 
 
@@ -135,6 +135,15 @@ def test_an_unknown_path_is_one_warning_with_the_known_ones(caplog: pytest.LogCa
     assert text.endswith("; compare urlPrefix and the verbs in kube-scheduler's configuration")
     (text,) = warnings_of(caplog, "/api/predicates/Thrid")
     assert "no plugin named 'Thrid'; expected one of First; compare" in text
+
+
+def test_an_unknown_path_is_answered_with_the_known_ones_below_the_only_prefix(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (text,) = warnings_of(caplog, "/other/filter", path_prefix="/api")
+    known = text.partition("expected one of ")[2].partition(";")[0].split(", ")
+    assert {"/api/filter", "/api/predicates/{name}", "/inspect", "/healthz"} <= set(known)
+    assert {"/filter", "/predicates/{name}", "/api/inspect", "/api/healthz"}.isdisjoint(known)
 
 
 def test_a_client_cannot_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:

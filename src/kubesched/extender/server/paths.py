@@ -52,6 +52,14 @@ class VerbPaths:
             return rest if rest == self._last(rest) else ""
         return self._last(path)
 
+    def shown(self, path: str) -> str:
+        """Return the path of a route as clients should call it: that of a verb below the only prefix, if there is one.
+
+        Example:
+            assert VerbPaths((), "/api").shown("/filter") == "/api/filter"
+        """
+        return f"{self._prefix}{path}" if self._prefix and self._last(path) == path else path
+
     def _last(self, path: str) -> str:
         """The end of a path that is a verb, as an exact path."""
         before, _, last = path.rpartition("/")

@@ -24,7 +24,7 @@ from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, LimitedLog, in_one_line, located_line
-from kubesched.serving import Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
+from kubesched.serving import SHOWN_PATH, Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
 
 __all__ = ["ExtenderService", "add_routes"]
 
@@ -257,6 +257,7 @@ def add_routes(app: web.Application, service: ExtenderService, paths: VerbPaths)
         ]
     )
     app.router.register_resource(BelowPrefix(app.router, paths))
+    app[SHOWN_PATH] = paths.shown
 
 
 def _exact_path(request: web.Request) -> str:
