@@ -38,7 +38,19 @@ def test_a_kind_of_another_group_is_counted_with_its_group():
     volcano = {**workload("Job"), "apiVersion": "batch.volcano.sh/v1alpha1"}
     knative = other("serving.knative.dev/v1", "Service", "s")
     (note, _) = [note for note in expanded(volcano, knative).notes if "manifests" in note]
-    assert note.endswith(": 1 Job.batch.volcano.sh, 1 Service.serving.knative.dev")
+    assert note.endswith(": 1 Job.batch.volcano.sh (shop/web), 1 Service.serving.knative.dev (s)")
+
+
+def test_objects_of_other_systems_that_show_no_pods_are_named():
+    flow = other("argoproj.io/v1alpha1", "Workflow", "report", metadata={"namespace": "etl"}, spec={})
+    spec = {"workflowTemplateRef": {"name": "report"}}
+    monitors = [other("monitoring.coreos.com/v1", "ServiceMonitor", f"m{i}") for i in range(5)]
+    generated = other("ray.io/v1", "RayJob", "")
+    generated["metadata"] = {"generateName": "train-", "namespace": "ml"}
+    (note,) = [
+        note for note in expanded(flow | {"spec": spec}, *monitors, generated, ROLE, pod()).notes if "left" in note
+    ]
+    assert note.endswith(": 1 RayJob (ml/train-), 1 Role, 5 ServiceMonitor (m0, m1, m2, ...), 1 Workflow (etl/report)")
 
 
 @pytest.mark.parametrize(

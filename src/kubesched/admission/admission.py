@@ -97,6 +97,8 @@ class Admission:
         scaled: the workloads whose replicas an autoscaler sets; the notes have the sentences on them.
         without_pods: what may have pods and adds none; the notes have the sentences on it.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
+        left_out_names: the names of those of other systems than Kubernetes, by the kind that they are counted under;
+            without those that the notes name.
         unapplied: what a cluster would add to the pods and claims, and kubesched does not.
         changed: the objects of the snapshot that the manifests change, as they are then.
         present: how many other objects than these, pods and workloads the snapshot has already. It does not change for
@@ -117,6 +119,7 @@ class Admission:
         self.without_pods: list[WithoutPods] = []
         self.scaled: list[Scaled] = []
         self.left_out: Counter[str] = Counter()
+        self.left_out_names: dict[str, list[str]] = {}
         self.unapplied = Unapplied()
         self.changed: dict[Key, KubeObject] = {}
         self.present: Counter[str] = Counter()
@@ -197,7 +200,7 @@ class Admission:
             )
         if other := left_out(kind, api_version):
             self.left_out[other] += 1
-            self._look_at_left_out(kind, api_version, raw, place)
+            self._look_at_left_out(kind, api_version, raw, place, other)
         elif kind not in GROUPS:
             self._admit_cluster_object(kind_key(kind, api_version.rpartition("/")[0]), raw, place)
         elif not api_version:
@@ -205,16 +208,21 @@ class Admission:
         else:
             self._admit_running(kind, raw, place)
 
-    def _look_at_left_out(self, kind: str, api_version: str, raw: RawJson, place: object) -> None:
-        """Look for pods of other systems than Kubernetes, and for their autoscalers."""
+    def _look_at_left_out(self, kind: str, api_version: str, raw: RawJson, place: object, counted_as: str) -> None:
+        """Look for pods of other systems than Kubernetes, and for their autoscalers; note the names of the rest."""
         group = api_version.rpartition("/")[0]
         if is_scaled_object(kind, api_version):
             self._scaled_objects.know_scaled_object(raw)
-        elif "." in group and not group.endswith("k8s.io") and has_pod_template(raw):
-            named, _ = decode_forgiving(_decode_named, raw)
-            key = f"{named.metadata.namespace or 'default'}/{named.metadata.name or named.metadata.generate_name}"
-            why = "may have pods, but kubesched does not read this kind"
-            self._say_no_pods(WithoutPods(str(place), f"{kind}.{group} {key}", why, is_read=False))
+        elif "." in group and not group.endswith("k8s.io"):
+            metadata = decode_forgiving(_decode_named, raw)[0].metadata
+            name = metadata.name or metadata.generate_name or "without a name"
+            if has_pod_template(raw):
+                why = "may have pods, but kubesched does not read this kind"
+                workload = f"{kind}.{group} {metadata.namespace or 'default'}/{name}"
+                self._say_no_pods(WithoutPods(str(place), workload, why, is_read=False))
+            else:  # in a namespace or not: without one, the manifest does not show it
+                key = f"{metadata.namespace}/{name}" if metadata.namespace else name
+                self.left_out_names.setdefault(counted_as, []).append(key)
 
     def _say_no_pods(self, workload: WithoutPods) -> None:
         self.notes.append(f"{workload}; no pod is added for it")

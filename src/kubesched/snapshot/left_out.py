@@ -1,23 +1,28 @@
 """Describes objects that were left out, by the reason why their kinds do not count."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from kubesched.api import KINDS
 
 __all__ = ["left_out_sentences"]
 
+_MAX_NAMED: Final = 3
+_NO_NAMES: Final[Mapping[str, Sequence[str]]] = {}
 _FOR_CLAIMS: Final = frozenset(("DeviceTaintRule",))
 """Kinds that kube-scheduler reads for pods with resource claims alone, and kubesched does not read."""
 _OTHER_VERSION: Final = " of resource.k8s.io/"
 """Before the version of objects that have other fields in v1."""
 
 
-def left_out_sentences(counts: Mapping[str, int], *, source: str = "", advice: str = "") -> Iterator[str]:
+def left_out_sentences(
+    counts: Mapping[str, int], names: Mapping[str, Sequence[str]] = _NO_NAMES, *, source: str = "", advice: str = ""
+) -> Iterator[str]:
     """One sentence for each reason.
 
     Args:
         counts: how many objects were left out, by kind.
+        names: what to call some of them, by kind.
         source: what they are of, such as `the manifests`; empty for a snapshot.
         advice: the end of the sentence on kinds that kubesched does not read.
     """
@@ -25,7 +30,7 @@ def left_out_sentences(counts: Mapping[str, int], *, source: str = "", advice: s
     older = {kind: n for kind, n in counts.items() if _OTHER_VERSION in kind}
     others = {kind: n for kind, n in counts.items() if kind not in _FOR_CLAIMS and kind not in older}
     if others:
-        yield f"{begin}, because kubesched does not read these kinds: {_counted(others)}{advice}"
+        yield f"{begin}, because kubesched does not read these kinds: {_counted(others, names)}{advice}"
     for_claims = {kind: n for kind, n in counts.items() if kind in _FOR_CLAIMS}
     if for_claims:
         yield f"{begin}, because only pods with resource claims need them: {_counted(for_claims)}"
@@ -35,5 +40,11 @@ def left_out_sentences(counts: Mapping[str, int], *, source: str = "", advice: s
         yield f"{begin}, because kubesched reads them in version v1: {_counted(older)}; add `{get}`"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
+def _counted(counts: Mapping[str, int], names: Mapping[str, Sequence[str]] = _NO_NAMES) -> str:
+    return ", ".join(f"{n} {kind}{_listed(names.get(kind, ()))}" for kind, n in sorted(counts.items()))
+
+
+def _listed(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f" ({', '.join(names[:_MAX_NAMED])}{', ...' if len(names) > _MAX_NAMED else ''})"

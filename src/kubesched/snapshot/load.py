@@ -169,7 +169,7 @@ def admit_manifests(
         _admit(items, admission)
         still = set(map(str, admission.without_pods))
         admission.notes += [f"{one}; its pods are tried as if it were resumed" for one in asleep if one not in still]
-    left_out = tuple(left_out_sentences(admission.left_out, source="the manifests"))
+    left_out = tuple(left_out_sentences(admission.left_out, admission.left_out_names, source="the manifests"))
     return AdmittedObjects(
         tuple(admission.objects),
         (*files.notes, *admission.notes, *_notes_on(admission)),
@@ -204,7 +204,7 @@ def _admit(items: Iterable[Item], admission: Admission) -> None:
 
 
 def _notes_on(admission: Admission) -> Iterator[str]:
-    yield from left_out_sentences(admission.left_out, source="the manifests")
+    yield from left_out_sentences(admission.left_out, admission.left_out_names, source="the manifests")
     yield from admission.unapplied.notes()
     if admission.changed:
         changed = Counter(KINDS[kind].name for kind, _, _ in admission.changed)
