@@ -3,6 +3,7 @@
 import pytest
 
 from kubesched.config import RULES, ConfigSource
+from kubesched.config.sources.flags import field_flags, parse_flags
 from kubesched.framework import Plugin
 from kubesched.setup import check_configuration
 from tests.config.test_load import CASES, LEADS_ELSEWHERE, OUR_WORDS
@@ -16,6 +17,7 @@ FAULTY = {
 CLEAN = cases("clean.txt")
 NEED_MORE = {
     "rejected",
+    "ignored-flag",
     "unknown-flag",
     "extender-probe",
     "shared-lease",
@@ -76,6 +78,37 @@ def test_a_flag_that_kube_scheduler_does_not_have_is_an_error_in_its_words():
     assert checked.findings[0].help == "earlier versions had it, without effect beside --config; remove it"
     assert checked.findings[1].help == 'did you mean "leader-elect"?'
     assert check_configuration(source, kube_scheduler=False).error == ""
+
+
+CONNECTED = f"{HEADER}clientConnection: {{qps: 50, kubeconfig: /etc/a.conf}}\n"
+
+
+def ignored(text: str, *flags: str, **options: bool) -> list[tuple[str, int]]:
+    """What is found about flags beside the file, with the line."""
+    source = ConfigSource("a.yaml", text, "a.yaml", ignored_flags=field_flags(parse_flags(flags)))
+    findings = check_configuration(source, **options).findings
+    return [(f"{one.message}; {one.help}", one.line) for one in findings if one.rule == "ignored-flag"]
+
+
+def test_a_kubeconfig_beside_a_file_is_a_warning_with_the_way_out():
+    ((said, line),) = ignored(HEADER, "--kubeconfig=/etc/a.conf")
+    assert said == (
+        "--kubeconfig has no effect beside --config; kube-scheduler uses clientConnection.kubeconfig of the file: "
+        '"", the service account of its pod; write clientConnection.kubeconfig: "/etc/a.conf" there if you need it, and '
+        "remove the flag"
+    )
+    assert line == 1
+    assert RULES["ignored-flag"].severity == "warning"
+
+
+def test_a_flag_that_says_what_the_file_says_is_not_found():
+    assert ignored(CONNECTED, "--kubeconfig=/etc/a.conf", "--kube-api-qps=50.0", "--profiling=true") == []
+    found = ignored(CONNECTED, "--kubeconfig=/etc/b.conf", "--profiling=false")
+    assert [(said.partition(" has")[0], line) for said, line in found] == [("--profiling", 1), ("--kubeconfig", 3)]
+
+
+def test_kubesched_reads_the_kubeconfig_beside_a_file():
+    assert ignored(HEADER, "--kubeconfig=/etc/a.conf", kube_scheduler=False) == []
 
 
 def test_flags_of_an_older_version_are_wrong_themselves_not_the_version_that_they_stand_for():

@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 
 __all__ = ["SHOWN_PATH", "TidyPaths", "explain_refusals"]
 
-SHOWN_PATH: Final = web.AppKey("shown_path", Callable[[str], str])
+SHOWN_PATH: Final[web.AppKey[Callable[[str], str]]] = web.AppKey("shown_path")
 """Of an app: how its answer to an unknown path shows the path of a route; without it, as it is."""
 
 _SLASHES: Final = re.compile("/{2,}")

@@ -19,9 +19,11 @@ from kubesched.config import (
     ReviewedProfile,
     Written,
     advice_on,
+    effective,
     entry_path,
     field_finding,
     flag_findings,
+    ignored_flag_findings,
     is_older,
     read_written,
     report_on,
@@ -111,7 +113,9 @@ def check_configuration(
         configuration = enable_loaded(configuration, registry)
         further += _plugin_findings(configuration, written, registry)
         further += advice_on(_review(configuration, written.document, registry))
-        further += _own_plugins(configuration, written.document, registry) if kube_scheduler else ()
+        if kube_scheduler:
+            further += _own_plugins(configuration, written.document, registry)
+            further += ignored_flag_findings(source.ignored_flags, effective(configuration))
     elif not wrong_flags and is_older(written.document):
         if kube_scheduler:
             further += older_findings(source, registry, find_plugins(plugins), _findings_of_plugins)

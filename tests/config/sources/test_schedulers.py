@@ -226,6 +226,20 @@ def test_flags_that_kube_scheduler_does_not_have_are_kept_by_name():
     assert source.unknown_flags == ()
 
 
+def test_flags_that_count_only_without_a_file_are_kept_with_their_fields():
+    flags = ["--kubeconfig", "/etc/a.conf", "--profiling=false", "--kube-api-qps=7", "--master=b", "--v=4"]
+    (source,) = find(workload("kube-scheduler", "--config=/etc/c.yaml", *flags), local={"/etc/c.yaml": HEADER})
+    assert [(one.name, one.field, one.value) for one in source.ignored_flags] == [
+        ("kubeconfig", "clientConnection.kubeconfig", "/etc/a.conf"),
+        ("kube-api-qps", "clientConnection.qps", 7),
+        ("profiling", "enableProfiling", False),
+    ]
+    (source,) = find(workload("kube-scheduler", *flags))
+    assert source.ignored_flags == ()
+    (source,) = find(workload("kubesched", "scheduler", "--config=c.yaml", *flags), local={"c.yaml": HEADER})
+    assert source.ignored_flags == ()
+
+
 OLDER = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\nalgorithmSource: "
 IN_CONFIG_MAP = f"{OLDER}{{policy: {{configMap: {{namespace: n, name: p}}}}}}\n"
 IN_FILE = f"{OLDER}{{policy: {{file: {{path: /etc/sched/policy.cfg}}}}}}\n"

@@ -1,6 +1,6 @@
 """Judges a configuration as a reviewer does: every fault and every risk at once, each with its line."""
 
-from kubesched.config.checks.command_line import flag_findings
+from kubesched.config.checks.command_line import flag_findings, ignored_flag_findings
 from kubesched.config.checks.extenders import ignorable_bind_before, sampling_advice, scored_as_idle
 from kubesched.config.checks.process import shared_leases
 from kubesched.config.checks.report import Report, advice_on, report_on
@@ -24,6 +24,7 @@ __all__ = [
     "flag_findings",
     "ignorable_bind_before",
     "ignored_document",
+    "ignored_flag_findings",
     "read_written",
     "report_on",
     "sampling_advice",

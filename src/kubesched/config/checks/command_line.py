@@ -1,13 +1,16 @@
 """What is wrong with the command line that a configuration is given to."""
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from kubesched.config.checks.review import dig
 from kubesched.config.checks.rules import Finding
 from kubesched.config.field_errors import did_you_mean
-from kubesched.config.sources import REPLACED_FLAGS
+from kubesched.config.sources import REPLACED_FLAGS, FieldFlag
 from kubesched.known_flags import FLAGS
 
-__all__ = ["flag_findings"]
+__all__ = ["flag_findings", "ignored_flag_findings"]
 
 
 def flag_findings(unknown: Iterable[str], *, has_file: bool) -> Iterator[Finding]:
@@ -18,6 +21,28 @@ def flag_findings(unknown: Iterable[str], *, has_file: bool) -> Iterator[Finding
     """
     for flag in unknown:
         yield Finding("unknown-flag", "", f"unknown flag: --{flag}", _advice(flag, has_file))
+
+
+def ignored_flag_findings(flags: Iterable[FieldFlag], effective: Mapping[str, Any]) -> Iterator[Finding]:
+    """One finding for each flag that would change the configuration, and has no effect beside --config.
+
+    Rule: kube-scheduler v1.36: --config makes --kubeconfig, --profiling, --contention-profiling and --kube-api-*
+    ineffective.
+
+    Args:
+        effective: the configuration in the file, with all defaults.
+    """
+    for flag in flags:
+        counts = dig(effective, *flag.field.split("."))
+        if counts != flag.value:
+            pod = ", the service account of its pod" if flag.name == "kubeconfig" and not counts else ""
+            yield Finding(
+                "ignored-flag",
+                flag.field,
+                f"--{flag.name} has no effect beside --config",
+                f"kube-scheduler uses {flag.field} of the file: {json.dumps(counts)}{pod}; write "
+                f"{flag.field}: {json.dumps(flag.value)} there if you need it, and remove the flag",
+            )
 
 
 def _advice(flag: str, has_file: bool) -> str:

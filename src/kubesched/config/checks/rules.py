@@ -89,6 +89,7 @@ _ERRORS: Final = {
 
 _WARNINGS: Final = {
     "ignored-document": "the file has a second document, which is not read",
+    "ignored-flag": "a flag has no effect beside --config",
     "filter-disabled": "pods can be placed on nodes that cannot run them",
     "no-preemption": "pods of high priority do not evict others",
     "half-enabled": "a plugin is enabled without the extension point that prepares it",

@@ -1,10 +1,18 @@
 """Scheduler configurations in the files that people have: ConfigMaps, workloads, Helm values, several documents."""
 
 from kubesched.config.sources.find import find_sources
-from kubesched.config.sources.flags import REPLACED_FLAGS
+from kubesched.config.sources.flags import REPLACED_FLAGS, FieldFlag
 from kubesched.config.sources.kinds import is_meant_as_configuration
 from kubesched.config.sources.objects import Input
 from kubesched.config.sources.schedulers import LocalFiles
 from kubesched.config.sources.source import ConfigSource
 
-__all__ = ["REPLACED_FLAGS", "ConfigSource", "Input", "LocalFiles", "find_sources", "is_meant_as_configuration"]
+__all__ = [
+    "REPLACED_FLAGS",
+    "ConfigSource",
+    "FieldFlag",
+    "Input",
+    "LocalFiles",
+    "find_sources",
+    "is_meant_as_configuration",
+]

@@ -8,6 +8,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from kubesched.config.scalars import parse_duration
 from kubesched.config.type_meta import API_VERSION, GROUP, KIND
 from kubesched.config.types import LeaderElectionConfiguration, LeaderElectionFlags
@@ -48,6 +50,20 @@ REPLACED_FLAGS: Final = frozenset((*_OLD_FIELDS, *_POLICY_FLAGS))
 """Flags that kube-scheduler no longer has, whose meaning a file for --config can have."""
 
 
+class FieldFlag(msgspec.Struct, frozen=True):
+    """A flag that stands for a field of a configuration, and counts only without --config.
+
+    Attributes:
+        name: without dashes in front.
+        field: such as `clientConnection.kubeconfig`.
+        value: as the field would have it.
+    """
+
+    name: str
+    field: str
+    value: Any
+
+
 def split_words(words: Iterable[str]) -> tuple[str, ...]:
     """Command and arguments of a container; one with blanks may be a command line for a shell."""
     return tuple(part for word in words for part in _split(word))
@@ -85,6 +101,17 @@ def election_flags(flags: Mapping[str, str], lease_name: str = "") -> LeaderElec
         if flag in flags:
             given[field] = _duration(flag, flags[flag]) if field in _DURATIONS else flags[flag]
     return LeaderElectionFlags(resource_name=lease_name, given=given)
+
+
+def field_flags(flags: Mapping[str, str]) -> tuple[FieldFlag, ...]:
+    """The flags of a command line that --config makes ineffective.
+
+    Raises:
+        InputError: a value is not valid; the message begins with the flag.
+    """
+    return tuple(
+        FieldFlag(flag, ".".join(path), _value(flag, flags[flag])) for flag, path in _FIELDS.items() if flag in flags
+    )
 
 
 def configuration_of_flags(flags: Mapping[str, str]) -> dict[str, Any]:

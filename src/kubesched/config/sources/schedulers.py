@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.config.documents import parse_value
 from kubesched.config.sources.commands import Mounted, SchedulerCommand
-from kubesched.config.sources.flags import configuration_of_flags, election_flags
+from kubesched.config.sources.flags import configuration_of_flags, election_flags, field_flags
 from kubesched.config.sources.kinds import (
     holds_configuration,
     is_configuration,
@@ -117,6 +117,7 @@ class Schedulers:
             name=f"{source.name} ({command.title})",
             flags=election_flags(command.flags, _lease_name(command)),
             unknown_flags=() if command.is_kubesched else unknown_flags(command.flags),
+            ignored_flags=() if command.is_kubesched else field_flags(command.flags),
         )
 
     def _of_flags(self, command: SchedulerCommand) -> ConfigSource:

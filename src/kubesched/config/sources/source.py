@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.config.sources.flags import FieldFlag
 from kubesched.config.sources.objects import LINE_BREAK, Input, InputObject
 from kubesched.config.types import LeaderElectionFlags
 from kubesched.documents import PlacedText, write_yaml
@@ -25,6 +26,7 @@ class ConfigSource(msgspec.Struct, frozen=True):
         is_generated: whether the text is not in the file, because flags alone or a JSON array say the same.
         flags: what the command line of its scheduler says about leader election.
         unknown_flags: the flags of that command line that kube-scheduler does not have, without dashes in front.
+        ignored_flags: those that have no effect, because the command line names this file with --config.
         config_maps: the ConfigMaps that were given together with it; one of them may hold its Policy.
         named_files: the texts of files that it names, such as its Policy, by the path that it names.
     """
@@ -38,6 +40,7 @@ class ConfigSource(msgspec.Struct, frozen=True):
     is_generated: bool = False
     flags: LeaderElectionFlags = _NO_FLAGS
     unknown_flags: tuple[str, ...] = ()
+    ignored_flags: tuple[FieldFlag, ...] = ()
     config_maps: tuple[Any, ...] = ()
     named_files: dict[str, str] = {}
 
