@@ -94,8 +94,8 @@ def test_a_kubeconfig_beside_a_file_is_a_warning_with_the_way_out():
     ((said, line),) = ignored(HEADER, "--kubeconfig=/etc/a.conf")
     assert said == (
         "--kubeconfig has no effect beside --config; kube-scheduler uses clientConnection.kubeconfig of the file: "
-        '"", the service account of its pod; write clientConnection.kubeconfig: "/etc/a.conf" there if you need it, and '
-        "remove the flag"
+        '"", the service account of its pod; write clientConnection.kubeconfig: "/etc/a.conf" there if you need it, '
+        "and remove the flag"
     )
     assert line == 1
     assert RULES["ignored-flag"].severity == "warning"
