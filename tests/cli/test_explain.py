@@ -33,7 +33,9 @@ def test_all_pending_pods_as_one_document(cluster):
 @pytest.mark.parametrize("options", [(), ("--all",), ("-A",), ("-n", "default")])
 def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     text = run("explain", cluster, *options).stdout
-    assert text.startswith("4 pending pods: 1 on no node, 1 would preempt others, 1 held back, 1 would fit now.\n")
+    assert text.startswith(
+        "4 pending pods: 1 on no node, 1 would preempt others, 1 held back, 1 would fit now. 1 pod of other "
+    )
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "1 Pod default/fits 2 n1" in rows
     assert "1 no node Pod default/huge all nodes: requests 64 cpu; the whole node has 2" in rows

@@ -48,7 +48,7 @@ def test_without_effects_every_pod_is_tried_once_and_victims_stay(cluster):
 
 def test_the_document_holds_pods_victims_nodes_and_counts(cluster):
     document = json.loads(run("simulate", cluster, "-o", "json").stdout)
-    assert list(document) == ["nodes", "pods", "schema", "summary", "victims"]
+    assert list(document) == ["nodes", "pods", "schema", "stuck", "summary", "victims"]
     assert document["schema"] == "kubesched/simulate/v1"
     assert document["summary"]["scheduled"] == 2
     assert document["victims"][0]["owner"] == "Job/nightly"
@@ -107,8 +107,8 @@ def test_one_profile_may_run_alone(tmp_path):
 
 def test_a_summary_is_one_line(cluster):
     said = run("simulate", cluster, "-o", "summary").stdout
-    counts = "2 would be placed, 1 would stay pending, 2 would not be tried. 1 pod would be evicted."
-    assert said == f"5 pending pods: {counts} Requested: cpu 75%, memory 0%.\n"
+    counts = "2 would be placed, 1 would stay pending, 1 would not be tried. 1 pod of other schedulers."
+    assert said == f"4 pending pods: {counts} 1 pod would be evicted. Requested: cpu 75%, memory 0%.\n"
 
 
 def test_without_pending_pods_there_is_nothing_to_do(tmp_path):

@@ -1,5 +1,7 @@
 """Pods that kube-scheduler does not schedule: ended ones, and those that hang on the node that they name."""
 
+from typing import Any
+
 import pytest
 
 from kubesched.api import KubeObject, Pod
@@ -9,10 +11,10 @@ from kubesched.explanation import (
     as_document,
     explain,
     explanation_page,
-    hanging_pods,
     overview_page,
 )
 from kubesched.reports import Level
+from kubesched.simulator import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, claim, with_claim
 
@@ -72,6 +74,13 @@ def test_the_other_pods_of_its_controller_are_named(as_name):
     assert successor(new, more) == "ReplicaSet web, its controller, has 2 others, such as default/web-2."
 
 
+def stuck(objects: list[KubeObject]) -> list[str]:
+    """The pods that have a node and do not start there, which explain and a simulation tell alike."""
+    found = [one.pod for one in Simulator(objects).run().stuck]
+    assert found == [one.key for one in objects if isinstance(one, Pod) and explain(objects, one.key).hangs]
+    return found
+
+
 def test_a_claim_that_waits_for_the_scheduler_keeps_a_pod_that_names_its_node():
     pod = on_node(with_claim("data"))
     found = explain([NODE, LATE, UNBOUND, pod], pod.key)
@@ -96,7 +105,7 @@ def test_a_pod_hangs_that_its_kubelet_rejects_unless_the_kubelet_has_admitted_it
     conditions = [{"type": "PodScheduled", "status": "True"}, *([{"type": "Ready", "status": "False"}] * is_admitted)]
     status = {"phase": "Pending", "conditions": conditions}
     pod = make_pod("p", spec={"nodeName": "n1", "nodeSelector": {"disk": "ssd"}}, status=status)
-    assert [one.key for one in hanging_pods([NODE, pod])] == ([] if is_admitted else ["default/p"])
+    assert stuck([NODE, pod]) == ([] if is_admitted else ["default/p"])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_a_pod_hangs_that_its_kubelet_rejects_unless_the_kubelet_has_admitted_it
     ids=["it runs", "the claim has a volume", "the class is not known", "no claim", "no node"],
 )
 def test_other_pods_do_not_hang(pod, objects):
-    assert hanging_pods([NODE, *objects, pod]) == []
+    assert stuck([NODE, *objects, pod]) == []
     assert "hangs" not in text_of(pod, NODE, *objects)
 
 
@@ -122,7 +131,7 @@ def test_a_claim_whose_node_a_scheduler_has_selected_is_under_way():
         annotations={"volume.kubernetes.io/selected-node": "n1"},
         spec={"accessModes": ["ReadWriteOnce"], "storageClassName": "late"},
     )
-    assert hanging_pods([NODE, LATE, selected, on_node(with_claim("data"))]) == []
+    assert stuck([NODE, LATE, selected, on_node(with_claim("data"))]) == []
 
 
 def test_a_pod_that_has_not_started_is_not_said_to_run():
@@ -145,3 +154,46 @@ def test_pods_that_hang_and_pods_that_have_ended_have_their_rows():
         "phase Failed, reason Evicted",
     ]
     assert [bool(check.failure) for check in page.checks] == [True, False]
+
+
+def filling(name: str, cpu: str, created: str = "", conditions: tuple[str, ...] = (), **fields: Any) -> Pod:
+    """A pod that names n1 and has not started there, with these conditions."""
+    status = {"phase": "Pending", "conditions": [{"type": one, "status": "True"} for one in conditions]}
+    metadata = {"creationTimestamp": created} if created else {}
+    return make_pod(name, node="n1", requests={"cpu": cpu}, status=status, metadata=metadata, **fields)
+
+
+FOUR = make_node("n1", allocatable={"cpu": "4", "memory": "8Gi", "pods": "4"})
+
+
+def test_the_kubelet_rejects_pods_that_overfill_a_node_whose_name_they_have():
+    pods = [filling(name, "2") for name in "abc"]
+    assert stuck([FOUR, *pods]) == ["default/c"]
+    assert text_of(pods[2], FOUR, *pods[:2]).startswith(
+        "Pod default/c hangs (phase Pending): the kubelet of n1 rejects it: Node didn't have enough resource: cpu, "
+        "requested: 2000, used: 4000, capacity: 4000 (OutOfcpu); "
+    )
+
+
+def test_a_kubelet_admits_older_pods_first_and_what_still_fits():
+    young, old, small = filling("a", "3", "2024-01-02T00:00:00Z"), filling("b", "3", "2024-01-01T00:00:00Z"), "1"
+    assert stuck([FOUR, young, old, filling("c", small, "2024-01-03T00:00:00Z")]) == ["default/a"]
+
+
+def test_pods_that_a_kubelet_has_admitted_hold_their_room():
+    admitted = filling("z", "4", conditions=("PodScheduled", "Initialized"))
+    assert stuck([FOUR, filling("a", "1", conditions=("PodScheduled",)), admitted]) == ["default/a"]
+    assert stuck([FOUR, filling("a", "1"), ended("Succeeded", node="n1", requests={"cpu": "4"})]) == []
+
+
+def test_a_pod_that_its_kubelet_rejects_takes_no_room():
+    refused = filling("a", "4", spec={"nodeSelector": {"disk": "ssd"}})
+    assert stuck([FOUR, refused, filling("b", "4")]) == ["default/a"]
+
+
+def test_a_node_takes_no_more_pods_than_it_allows():
+    assert stuck([FOUR, *(filling(name, "1m") for name in "abcde")]) == ["default/e"]
+
+
+def test_a_kubelet_makes_room_for_a_critical_pod():
+    assert stuck([FOUR, filling("a", "4"), filling("b", "4", priority=2_000_000_000)]) == []

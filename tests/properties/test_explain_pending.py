@@ -70,6 +70,47 @@ def test_every_number_of_the_overview_is_that_of_the_simulation(seed, nodes, bou
     assert len(found.foreign) == n_foreign
 
 
+@settings(max_examples=8, deadline=None)
+@clusters
+def test_the_first_lines_of_explain_and_simulate_begin_with_the_same_counts(
+    seed, nodes, bound, pending, features
+) -> None:
+    items = [among_others(item, i) for i, item in enumerate(made(seed, nodes or 1, bound, pending, features))]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "cluster.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        first = {command: first_line(run(command, path).stdout) for command in ("explain", "simulate")}
+        documents = {command: json.loads(run(command, path, "-o", "json").stdout) for command in first}
+    assert counts_in(first["explain"]) == counts_in(first["simulate"])
+    n_stuck = len(documents["simulate"]["stuck"])
+    assert n_stuck == sum(one.get("state") == "stuck" for one in documents["explain"]["pods"])
+    assert n_stuck == counts_in(first["simulate"]).get("run", 0)
+    unbound = [one for one in items if one["kind"] == "Pod" and not one["spec"].get("nodeName")]
+    served = [one for one in unbound if one["spec"].get("schedulerName", "") != "other"]
+    assert counts_in(first["simulate"]).get("pending", 0) == len(served)
+    assert counts_in(first["simulate"]).get("schedulers", 0) == len(unbound) - len(served)
+
+
+def among_others(item: dict, i: int) -> dict:
+    """Some pods are for another scheduler, and some have a node on which no kubelet has started them."""
+    if item["kind"] == "Pod" and i % 3 == 0 and not item["spec"].get("nodeName"):
+        return {**item, "spec": {**item["spec"], "schedulerName": "other"}}
+    if item["kind"] == "Pod" and i % 2 == 0 and item["spec"].get("nodeName"):
+        return {**item, "status": {"phase": "Pending"}}
+    return item
+
+
+def first_line(text: str) -> str:
+    return text.partition("\n\n")[0].replace("\n", " ")
+
+
+def counts_in(line: str) -> dict[str, int]:
+    """The numbers of pods in a first line, by the last word of what they are, without what becomes of them."""
+    sentences = [one.partition(":")[0].rstrip(".").split() for one in line.split(". ")]
+    words = (one for one in sentences if one and one[0].isdigit() and one[-1] != "evicted")
+    return {("pending" if one[-1].startswith("pod") else one[-1]): int(one[0]) for one in words}
+
+
 def wanted(one: Placement) -> State:
     if one.state is PodState.SCHEDULED:
         return State.EVICTED if one.evicted_by else State.PREEMPTS if one.victims else State.FITS

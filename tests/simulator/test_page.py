@@ -21,8 +21,8 @@ def squeezed(text: str) -> list[str]:
 
 
 def test_the_verdict_comes_first(text):
-    counts = "2 would be placed, 1 would stay pending, 2 would not be tried. 1 pod would be evicted."
-    assert text[:2] == [f"5 pending pods: {counts}", "Requested: cpu 75%, memory 0%."]
+    counts = "2 would be placed, 1 would stay pending, 1 would not be tried. 1 pod of other schedulers."
+    assert " ".join(text[:3]) == (f"4 pending pods: {counts} 1 pod would be evicted. Requested: cpu 75%, memory 0%.")
 
 
 def test_placed_pods_come_with_their_nodes(text):
@@ -56,7 +56,8 @@ def test_colours_repeat_what_the_marks_and_titles_say():
 
 
 def test_pods_that_were_not_tried_come_with_the_reason(text):
-    assert "Would not be tried: 2" in text
+    assert "Would not be tried: 1" in text
+    assert "Of other schedulers: 1" in text
     assert "1 default/gated waiting for scheduling gates: [not-yet]" in text
 
 
@@ -113,8 +114,8 @@ def test_without_effects_the_text_names_the_room_that_preemption_would_make(tmp_
     said = squeezed(run("simulate", write(tmp_path, *shop()), "--no-preemption-effects").stdout)
     assert "Would be evicted to make room: 1" in said
     assert "Preemption would make room for default/urgent on n1 by evicting default/cheap." in said
-    counts = "2 would be placed, 2 would stay pending, 1 would not be tried. 1 pod would be evicted."
-    assert said[0] == f"5 pending pods: {counts}"
+    counts = "2 would be placed, 2 would stay pending. 1 pod of other schedulers. 1 pod would be evicted."
+    assert said[0] == f"4 pending pods: {counts}"
 
 
 def test_csv_has_a_row_for_each_pod(tmp_path):

@@ -8,7 +8,14 @@ from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.controllers import Controllers, Find, controllers_of, ordinal_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.admission.generated_names import is_copy, is_from_manifest, is_new_and_bound
-from kubesched.admission.kubelets import awaited_claims, node_refusal, rejected_by
+from kubesched.admission.kubelets import (
+    awaited_claims,
+    has_not_started,
+    no_room,
+    node_refusal,
+    rejected_by,
+    why_it_hangs,
+)
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
 from kubesched.admission.refusals import Refusals, refusal_message
@@ -57,6 +64,7 @@ __all__ = [
     "decode_checked",
     "fresh_claim",
     "fresh_pod",
+    "has_not_started",
     "huge_page_faults",
     "is_bound_to_node",
     "is_copy",
@@ -66,6 +74,7 @@ __all__ = [
     "key_of",
     "known_resources",
     "may_run_daemon",
+    "no_room",
     "node_of_daemon",
     "node_refusal",
     "ordinal_of",
@@ -75,5 +84,6 @@ __all__ = [
     "replacement_of",
     "successor_of",
     "waits_for_end",
+    "why_it_hangs",
     "with_failures",
 ]

@@ -1,23 +1,49 @@
 """Why a pod that names its node does not start there: the node, its kubelet, or claims that wait for a scheduler.
 
-Rule: kubelet v1.36, admission of pods: node selector and affinity, then NoExecute taints, with its messages. A pod of a
-node that does not exist stays pending until it is deleted. kube-scheduler v1.36 takes only pods without spec.nodeName,
+Rule: kubelet v1.36, admission of pods: node selector and affinity, then NoExecute taints, then resources and the number
+of pods, with its messages. Host ports are not looked at. Older pods come first; a critical pod evicts others where it
+has no room. A pod of a node that does not exist stays pending until it is deleted.
+kube-scheduler v1.36 takes only pods without spec.nodeName,
 and the volume controller leaves a claim of a class with WaitForFirstConsumer alone until a scheduler has selected its
 node or its volume.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from kubesched.admission.controllers import Find
-from kubesched.api import Node, PersistentVolumeClaim, Pod, StorageClass
+from kubesched.api import Node, PersistentVolumeClaim, Pod, StorageClass, parse_quantity, whole_units
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
-from kubesched.state import storage_class_of
+from kubesched.state import ClusterState, Nodes, storage_class_of
 
-__all__ = ["awaited_claims", "node_refusal", "rejected_by"]
+__all__ = ["awaited_claims", "has_not_started", "no_room", "node_refusal", "rejected_by", "why_it_hangs"]
 
 _BINDS_LATE: Final = "WaitForFirstConsumer"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+_CRITICAL: Final = 2_000_000_000  # the priority from which on a kubelet makes room
+
+
+def has_not_started(pod: Pod) -> bool:
+    """Whether a pod has a node, and no kubelet has started it there."""
+    return bool(pod.node_name) and pod.status.phase == "Pending" and not pod.is_terminating
+
+
+def why_it_hangs(pod: Pod, cluster: ClusterState) -> str:
+    """Why a pod that has a node and has not started cannot start, as far as a scheduler would have prevented it.
+
+    Args:
+        cluster: with or without the pod.
+    Returns: a phrase; empty where nothing is known to keep the pod from starting.
+    """
+    if not has_not_started(pod):
+        return ""
+    find = cluster.objects.get
+    node = find("Node", pod.node_name)
+    if not isinstance(node, Node):
+        return node_refusal(pod, find)
+    refused = "" if _is_admitted(pod) else node_refusal(pod, find) or _overfills(pod, node, cluster.snapshot().nodes)
+    return refused or awaited_claims(pod, find)
 
 
 def node_refusal(pod: Pod, find: Find) -> str:
@@ -27,6 +53,20 @@ def node_refusal(pod: Pod, find: Find) -> str:
         return f"node {pod.node_name} does not exist"
     fault = _predicate(node, pod)
     return rejected_by(node, fault) if fault else ""
+
+
+def no_room(requests: Mapping[str, int], offered: Mapping[str, int], held: Mapping[str, int]) -> str:
+    """The message of a kubelet that has no room for a pod; empty where it has.
+
+    Args:
+        offered, held: what the node offers and what its pods hold, by resource; the number of pods is `pods`.
+    """
+    for name, wanted in {"pods": 1, **requests}.items():
+        used, capacity = held.get(name, 0), offered.get(name, 0)
+        if wanted and used + wanted > capacity:
+            numbers = f"requested: {wanted}, used: {used}, capacity: {capacity}"
+            return f"Node didn't have enough resource: {name}, {numbers} (OutOf{name})"
+    return ""
 
 
 def rejected_by(node: Node, fault: str) -> str:
@@ -41,6 +81,36 @@ def awaited_claims(pod: Pod, find: Find) -> str:
         return ""
     what = f"claim {claims[0]} is" if len(claims) == 1 else f"claims {', '.join(claims)} are"
     return f"{what} not bound, and {_BINDS_LATE} leaves that to the scheduler"
+
+
+def _overfills(pod: Pod, node: Node, nodes: Nodes) -> str:
+    """Why the kubelet has no room for a pod beside those that it has admitted, and those that it looks at before."""
+    offered = {name: whole_units(name, parse_quantity(text)) for name, text in (node.status.allocatable or {}).items()}
+    held: Counter[str] = Counter()
+    waiting = {pod.key: pod}
+    position = nodes.position_of(node.name)
+    for other in (info.pod for info in (nodes.pods(position) if position is not None else ())):
+        if not (has_not_started(other) and not _is_admitted(other)):
+            _hold(other, held)
+        elif not _predicate(node, other):
+            waiting.setdefault(other.key, other)
+    for one in sorted(waiting.values(), key=lambda one: (one.metadata.creation_timestamp or "", one.key)):
+        fault = "" if one.priority >= _CRITICAL else no_room(one.requests, offered, held)
+        if one is pod:
+            return rejected_by(node, fault) if fault else ""
+        if not fault:
+            _hold(one, held)
+    return ""
+
+
+def _hold(pod: Pod, held: Counter[str]) -> None:
+    if not pod.is_finished:
+        held.update({"pods": 1, **pod.requests})
+
+
+def _is_admitted(pod: Pod) -> bool:
+    """Whether a kubelet has admitted the pod: it sets all conditions but the scheduler's."""
+    return any(one.type != "PodScheduled" for one in pod.status.conditions or ())
 
 
 def _predicate(node: Node, pod: Pod) -> str:

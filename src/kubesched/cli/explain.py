@@ -299,7 +299,7 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     """Explain pending pods as a simulation places them, and others as if they were pending."""
     from kubesched.api import Pod
-    from kubesched.explanation import Rows, answer_of, as_line, gangs_of, hanging_pods, overview_page
+    from kubesched.explanation import Rows, answer_of, as_line, gangs_of, overview_page
 
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
@@ -313,8 +313,7 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     stuck = {} if pending is None else pending.stuck
     pods = chosen.pods
     if chosen.what == "pending":
-        hanging = {pod.key for pod in hanging_pods(asked.cluster)} | stuck.keys()
-        placed = (pod for pod in asked.cluster.of(Pod) if pod.key in hanging)
+        placed = (pod for pod in asked.cluster.of(Pod) if pod.key in stuck)
         pods = (*pods, *(pod for pod in placed if chosen.namespace in ("", pod.namespace)))
     for explanation, fixes in _placed(asked, pods):
         explanation.hangs = stuck.get(explanation.pod.key, explanation.hangs)
@@ -326,7 +325,10 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     if asked.output != "jsonl":
         gangs = gangs_of(asked.cluster, chosen.pods)
         foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
-        page = overview_page(rows, foreign=foreign, gangs=gangs, what=chosen.what, again=asked.again, lines=lines)
+        counts = pending.counts(chosen.namespace) if pending is not None and chosen.what == "pending" else None
+        page = overview_page(
+            rows, foreign=foreign, gangs=gangs, what=chosen.what, again=asked.again, lines=lines, counts=counts
+        )
         print_report(page if pending is None else _with_victims(page, pending), asked.output)
     _end(failed)
 

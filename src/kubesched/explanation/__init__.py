@@ -20,8 +20,9 @@ from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
 from kubesched.explanation.outcome import Outcome, State, diagnosis, outcome
 from kubesched.explanation.overview import PodAnswer, Rows, Told, answer_of, overview_page
 from kubesched.explanation.page import explanation_page
+from kubesched.explanation.pending_counts import PendingCounts
 from kubesched.explanation.rejection import eviction_sentence
-from kubesched.explanation.unscheduled import Ended, hanging_pods
+from kubesched.explanation.unscheduled import Ended
 
 __all__ = [
     "MAX_FIXES",
@@ -39,6 +40,7 @@ __all__ = [
     "Obstacle",
     "ObstacleRow",
     "Outcome",
+    "PendingCounts",
     "PluginVerdicts",
     "PodAnswer",
     "Preemption",
@@ -61,7 +63,6 @@ __all__ = [
     "fixes",
     "gangs_of",
     "group_page",
-    "hanging_pods",
     "nearest",
     "no_such_pod",
     "node_page",

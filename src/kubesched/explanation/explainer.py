@@ -6,6 +6,7 @@ from typing import Self
 
 import msgspec
 
+from kubesched.admission import why_it_hangs
 from kubesched.api import KubeObject, Pod, completed, objects_of
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
@@ -14,7 +15,7 @@ from kubesched.explanation.fix import Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.trial import applied
-from kubesched.explanation.unscheduled import ended_of, why_it_hangs
+from kubesched.explanation.unscheduled import ended_of
 from kubesched.framework import Diagnosis, Framework, NominatedPods, Services, VirtualClock
 from kubesched.scheduler import (
     Extenders,
@@ -171,7 +172,7 @@ class Explainer:
             with applied(self.cluster_state, (Edit("Pod", pod.key, lambda pod: None),)):
                 explanation = self.explain(unplaced(pod), preempt=preempt)
                 explanation.runs_on = pod.node_name
-                explanation.hangs = why_it_hangs(pod, self.cluster_state.objects.get)
+                explanation.hangs = why_it_hangs(pod, self.cluster_state)
                 yield explanation
 
     def _found(self, name: str) -> Pod:
@@ -229,7 +230,7 @@ def explain(
         explainer.fixes(explanation)
         if is_running(asked):
             explanation.runs_on = asked.node_name
-            explanation.hangs = why_it_hangs(asked, explainer.cluster_state.objects.get)
+            explanation.hangs = why_it_hangs(asked, explainer.cluster_state)
     return explanation
 
 

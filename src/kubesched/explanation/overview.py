@@ -12,6 +12,7 @@ from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.gang import Gang
 from kubesched.explanation.outcome import Outcome, State, outcome, state_of
+from kubesched.explanation.pending_counts import PendingCounts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
 __all__ = ["PodAnswer", "Rows", "Told", "answer_of", "overview_page"]
@@ -157,6 +158,7 @@ def overview_page(
     what: str = "pending",
     again: str = "kubesched explain",
     lines: Sequence[dict[str, Any]] = (),
+    counts: PendingCounts | None = None,
 ) -> Page:
     """The report on several pods.
 
@@ -168,6 +170,7 @@ def overview_page(
         what: which pods they are: an adjective.
         again: the command with the same cluster and setup, which the next command extends; empty for none.
         lines: what `-o json` prints of each pod.
+        counts: of the cluster, if the pods are all the pending ones; None to count the rows.
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
@@ -181,12 +184,14 @@ def overview_page(
     parts: list[Table | Paragraph] = [*_tables(ordered)]
     if foreign and ordered:
         parts.append(_foreign(foreign))
+    elif foreign and counts is not None:
+        parts.append(_foreign_alone(foreign, what))
     if gangs:
         parts.append(_gangs(gangs))
     tried = any(group.state not in (State.STUCK, State.RUNS, State.ENDED) for group in ordered)
     return Page(
         "explain-pods",
-        _verdict(ordered, what, foreign),
+        _verdict(ordered, what, foreign, counts),
         tuple(parts),
         main="pods",
         limits=limits(own=(_IN_TURN,) if tried else ()) if ordered else (),
@@ -256,10 +261,12 @@ def _every_pod(groups: Sequence[_Group]) -> Table:
     return Table("pods", "Every pod:", shown, rows, is_wide=True)
 
 
-def _verdict(groups: Sequence[_Group], what: str, foreign: Sequence[Pod]) -> Paragraph:
+def _verdict(
+    groups: Sequence[_Group], what: str, foreign: Sequence[Pod], known: PendingCounts | None = None
+) -> Paragraph:
     counts = {state: sum(len(group.pods) for group in groups if group.state is state) for state in State}
     n_pods = sum(counts.values())
-    if not n_pods:
+    if not n_pods and known is None:
         return _foreign_alone(foreign, what) if foreign else Paragraph(f"No pod is {what}.", Level.GOOD)
     pods = f"{n_pods} {what} pod{'' if n_pods == 1 else 's'}"
     words = {
@@ -274,10 +281,12 @@ def _verdict(groups: Sequence[_Group], what: str, foreign: Sequence[Pod]) -> Par
         State.RUNS: "{} running",
         State.ENDED: "{} ended",
     }
-    listed = ", ".join(words[state].format(n) for state, n in counts.items() if n)
+    apart = () if known is None else (State.STUCK,)  # they have a node
+    listed = ", ".join(words[state].format(n) for state, n in counts.items() if n and state not in apart)
     is_bad = counts[State.STUCK] or counts[State.NOWHERE] or counts[State.FAILED]
-    otherwise = Level.WARNING if counts[State.NOT_DECIDED] else Level.GOOD
-    return Paragraph(f"{pods}: {listed}.", Level.BAD if is_bad else otherwise)
+    otherwise = Level.WARNING if counts[State.NOT_DECIDED] or (foreign and not n_pods) else Level.GOOD
+    text = f"{pods}: {listed}." if known is None else known.sentences(listed)
+    return Paragraph(text, Level.BAD if is_bad else otherwise)
 
 
 def _foreign_alone(pods: Sequence[Pod], what: str) -> Paragraph:

@@ -1,16 +1,12 @@
-"""Pods that kube-scheduler does not schedule: they have ended, or they hang on the node that they name themselves."""
+"""Pods that have ended, which kube-scheduler does not schedule again."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
 import msgspec
 
-from kubesched.admission import awaited_claims, node_refusal
-from kubesched.api import KubeObject, Pod, kind_of
+from kubesched.api import Pod
 
-__all__ = ["Ended", "ended_of", "hanging_pods", "why_it_hangs"]
-
-Find = Callable[[str, str], KubeObject | None]
-"""Finds an object by its kind and its `namespace/name`, or its name alone."""
+__all__ = ["Ended", "ended_of"]
 
 
 class Ended(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -66,40 +62,3 @@ def ended_of(pod: Pod, pods: Iterable[Pod]) -> Ended | None:
         and (above.kind, above.name) == (controller.kind, controller.name)
     )
     return Ended(pod.status.phase, pod.status.reason, f"{controller.kind} {controller.name}", tuple(others))
-
-
-def hanging_pods(objects: Iterable[KubeObject]) -> list[Pod]:
-    """The pods that hang on the node that they name, because of a claim, the node or its kubelet.
-
-    Example:
-        assert hanging_pods(load_snapshot("cluster.json")) == []
-    """
-    known = list(objects)
-    waiting = [one for one in known if isinstance(one, Pod) and _has_not_started(one)]
-    if not waiting:
-        return []
-    kinds = ("Node", "PersistentVolumeClaim", "StorageClass")
-    by_key: Mapping[tuple[str, str], KubeObject] = {
-        (kind, one.key): one for one in known if (kind := kind_of(one)) in kinds
-    }
-    return [pod for pod in waiting if why_it_hangs(pod, lambda kind, key: by_key.get((kind, key)))]
-
-
-def why_it_hangs(pod: Pod, find: Find) -> str:
-    """Why a pod that has a node and has not started cannot start, as far as a scheduler would have prevented it.
-
-    Returns: a phrase; empty where nothing is known to keep the pod from starting.
-    """
-    if not _has_not_started(pod):
-        return ""
-    is_admitted = _has_a_kubelet(pod) and find("Node", pod.node_name) is not None
-    return ("" if is_admitted else node_refusal(pod, find)) or awaited_claims(pod, find)
-
-
-def _has_not_started(pod: Pod) -> bool:
-    return bool(pod.node_name) and pod.status.phase == "Pending" and not pod.is_terminating
-
-
-def _has_a_kubelet(pod: Pod) -> bool:
-    """Whether a kubelet has admitted the pod: it sets all conditions but the scheduler's."""
-    return any(one.type != "PodScheduled" for one in pod.status.conditions or ())

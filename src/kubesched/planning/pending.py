@@ -13,6 +13,7 @@ from kubesched.explanation import (
     Explanation,
     Fix,
     Outcome,
+    PendingCounts,
     PodAnswer,
     State,
     Told,
@@ -34,6 +35,7 @@ from kubesched.simulator import (
     Report,
     Simulator,
     Victim,
+    pending_counts,
     victims_table,
     waiting_words,
     without_post_filter,
@@ -59,7 +61,7 @@ class PendingPods:
     Attributes:
         report: of the simulation.
         foreign: the pods that no profile serves.
-        stuck: new pods that name their node and do not start there: by `namespace/name`, why.
+        stuck: pods that have a node and do not start there: by `namespace/name`, why.
 
     Example:
         with PendingPods(load_snapshot("cluster.json"), set_up(), str) as pending:
@@ -83,7 +85,7 @@ class PendingPods:
         self._workload_of = workload_of
         self._pods = {pod.key: pod for pod in simulator.pending}
         self.foreign = [pod for pod in simulator.pending if pod.scheduler_name not in simulator.frameworks]
-        unseen = simulator.bound_placements.values()
+        unseen = (one for one in (*self.report.placements, *self.report.stuck) if one.names_node)
         self.stuck = {one.pod: one.message.removeprefix(f"{UNSEEN}; ") for one in unseen if one.is_left_pending}
         self._explainer = Explainer(
             _taken_off(simulator), setup, extender_calls=calls(), cluster_state=simulator.cluster_state
@@ -205,6 +207,15 @@ class PendingPods:
         left = [victim for victim in self.report.removed if victim.node == placement.node]
         whom = ", ".join(dict.fromkeys(one.preemptor for one in left))
         return f"takes room on {placement.node} that preemption makes for {whom} by evicting {_named(left)}"
+
+    def counts(self, namespace: str = "") -> PendingCounts:
+        """How many pods wait for a node, as in a simulation.
+
+        Args:
+            namespace: the only one that counts; empty for all.
+        """
+        known = (*self.report.placements, *self.report.stuck)
+        return pending_counts(one for one in known if namespace in ("", one.pod.partition("/")[0]))
 
     @property
     def victims(self) -> Table:

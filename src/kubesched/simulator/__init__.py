@@ -19,6 +19,7 @@ from kubesched.simulator.report import (
     Report,
     Victim,
     node_fills,
+    pending_counts,
     waiting_words,
     workload_text,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "node_fills",
     "nodes_table",
     "not_seen",
+    "pending_counts",
     "pending_in_order",
     "place",
     "place_all",

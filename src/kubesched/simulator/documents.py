@@ -27,12 +27,13 @@ def placed_line(placed: Placed) -> dict[str, Any]:
 
 
 def report_document(report: Report) -> dict[str, Any]:
-    """The whole report: `pods`, `victims`, `nodes`, `summary`."""
+    """The whole report: `pods`, `victims`, `nodes`, `stuck`, `summary`."""
     counts = {state.value: report.count(state) for state in PodState}
     return {
         "pods": [placement_line(placement) for placement in report.placements],
         "victims": _plain(report.victims),
         "nodes": _plain(report.nodes),
+        "stuck": [placement_line(placement) for placement in report.stuck],
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
     }
 

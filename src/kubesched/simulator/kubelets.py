@@ -1,14 +1,13 @@
 """Starts the new pods that name their node: kube-scheduler does not see them, and the kubelet of the node admits them.
 
-Rule: kubelet v1.36, admission of pods: resources and number of pods, after what `node_refusal` checks, with its
-messages; host ports are not looked at.
+Rule: kubelet v1.36, as in `admission/kubelets.py`.
 """
 
 from typing import Final
 
 import msgspec
 
-from kubesched.admission import node_refusal, rejected_by
+from kubesched.admission import no_room, node_refusal, rejected_by
 from kubesched.api import Node, Pod
 from kubesched.simulator.report import Fill
 from kubesched.state import ClusterState
@@ -24,7 +23,8 @@ def kubelet_refusal(cluster: ClusterState, pod: Pod) -> str:
         return fault
     node = cluster.objects.get("Node", pod.node_name)
     assert isinstance(node, Node)
-    fault = _shortage(Fill(cluster.columns), pod)
+    fill = Fill(cluster.columns)
+    fault = no_room(pod.requests, fill.allocatable(pod.node_name), fill.held(pod.node_name))
     return rejected_by(node, fault) if fault else ""
 
 
@@ -33,13 +33,3 @@ def started(pod: Pod) -> Pod:
     running = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
     running.__dict__.update(pod.__dict__)
     return running
-
-
-def _shortage(fill: Fill, pod: Pod) -> str:
-    has, held = fill.allocatable(pod.node_name), fill.held(pod.node_name)
-    for name, wanted in {"pods": 1, **pod.requests}.items():
-        used, capacity = held.get(name, 0), has.get(name, 0)
-        if wanted and used + wanted > capacity:
-            numbers = f"requested: {wanted}, used: {used}, capacity: {capacity}"
-            return f"Node didn't have enough resource: {name}, {numbers} (OutOf{name})"
-    return ""

@@ -1,6 +1,7 @@
 """The report of a simulation as a page: placed pods, pending pods with the obstacle of each, victims, fill of nodes."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
@@ -23,7 +24,16 @@ from kubesched.reports import (
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.simulator.report import Placement, PodState, Report, Victim, shown_owner, waiting_words, workload_text
+from kubesched.simulator.report import (
+    Placement,
+    PodState,
+    Report,
+    Victim,
+    pending_counts,
+    shown_owner,
+    waiting_words,
+    workload_text,
+)
 
 __all__ = ["report_page", "summary_of", "victims_table"]
 
@@ -54,8 +64,11 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
     by_state: dict[PodState, list[Placement]] = {state: [] for state in PodState}
     for placement in report.placements:
         by_state[placement.state].append(placement)
-    placed, pending = by_state[PodState.SCHEDULED], by_state[PodState.UNSCHEDULABLE]
-    not_tried = by_state[PodState.NOT_TRIED]
+    placed = by_state[PodState.SCHEDULED]
+    pending = [one for one in by_state[PodState.UNSCHEDULABLE] if not one.names_node]
+    stuck = [*(one for one in by_state[PodState.UNSCHEDULABLE] if one.names_node), *report.stuck]
+    not_tried = [one for one in by_state[PodState.NOT_TRIED] if not one.is_foreign]
+    foreign = [one for one in by_state[PodState.NOT_TRIED] if one.is_foreign]
     fills = report.nodes
     has_nodes = bool(fills)
     parts: list[Part] = [
@@ -66,6 +79,8 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
         _why("not-decided", "Cannot be decided", by_state[PodState.NOT_DECIDED]),
         _why("not-tried", "Would not be tried", [one for one in not_tried if not one.is_not_created]),
+        _why("other-schedulers", "Of other schedulers", foreign),
+        _why("stuck", "Have a node and do not run", stuck),
         _why("not-created", "Would not be created", [one for one in not_tried if one.is_not_created]),
         victims_table("victims", "Would be evicted to make room", report.removed),
         *([fill_table(fills)] if has_nodes else []),
@@ -91,31 +106,30 @@ def summary_of(report: Report) -> str:
 
 
 def _verdict(report: Report) -> str:
-    n = len(report.placements)
-    if not n:
-        return "No pod is pending."
-    n_absent = sum(one.is_not_created for one in report.placements)
+    states = Counter(one.state for one in report.placements if not one.names_node and not one.is_foreign)
+    n_absent = sum(one.is_not_created for one in report.placements if not one.names_node)
     n_left_again = sum(bool(one.evicted_by) for one in report.placements)
     counts = {
-        "would be placed": report.count(PodState.SCHEDULED) - n_left_again,
+        "would be placed": states[PodState.SCHEDULED] - n_left_again,
         "would be placed and evicted again": n_left_again,
-        "would stay pending": report.count(PodState.UNSCHEDULABLE),
-        "would fail": report.count(PodState.ERROR),
-        "cannot be decided": report.count(PodState.NOT_DECIDED),
-        "would not be tried": report.count(PodState.NOT_TRIED) - n_absent,
+        "would stay pending": states[PodState.UNSCHEDULABLE],
+        "would fail": states[PodState.ERROR],
+        "cannot be decided": states[PodState.NOT_DECIDED],
+        "would not be tried": states[PodState.NOT_TRIED] - n_absent,
         "would not be created": n_absent,
     }
-    said = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    listed = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
     n_victims = len(report.removed)
     evicted = f" {n_victims} pod{'' if n_victims == 1 else 's'} would be evicted." if n_victims else ""
     kind = "" if n_absent else "pending "  # a pod that is not created is not pending
-    return f"{n} {kind}pod{'' if n == 1 else 's'}: {said}.{evicted}"
+    return pending_counts((*report.placements, *report.stuck)).sentences(listed, kind) + evicted
 
 
 def _level(report: Report) -> Level:
     if report.count(PodState.ERROR):
         return Level.BAD
-    return Level.WARNING if any(one.is_left_pending for one in report.placements) else Level.GOOD
+    is_left = any(one.is_left_pending for one in (*report.placements, *report.stuck))
+    return Level.WARNING if is_left else Level.GOOD
 
 
 # --- pods by workload ---

@@ -1,12 +1,13 @@
 """The result of a simulation, pod by pod and node by node."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from kubesched.engine import IntMatrix
+from kubesched.explanation import PendingCounts
 from kubesched.reports import Shown, data_frame
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.state import NodeColumns
@@ -22,6 +23,7 @@ __all__ = [
     "Report",
     "Victim",
     "node_fills",
+    "pending_counts",
     "shown_owner",
     "waiting_words",
     "workload_text",
@@ -81,6 +83,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         evicted_by: the pod for which it had to leave again, after it was placed.
         awaits: the pod of a lower number that keeps its StatefulSet from creating it.
         refused: why the API server does not create the pod, in its words, such as `exceeded quota: ...`.
+        names_node: whether it has its node from its spec, so that no scheduler sees it.
         total: the chosen node's score; None where no plugin scored it, as where only one node fits.
 
     Example:
@@ -106,6 +109,12 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     awaits: str = ""
     leaving: tuple[str, ...] = ()
     refused: str = ""
+    names_node: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the pod waits for a scheduler that the configuration has no profile for."""
+        return not self.profile and not self.names_node
 
     @property
     def is_not_created(self) -> bool:
@@ -121,6 +130,25 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     def is_left_pending(self) -> bool:
         """Whether the pod was tried and has no place in the end."""
         return self.state in _LEFT or bool(self.evicted_by)
+
+
+def pending_counts(placements: Iterable[Placement]) -> PendingCounts:
+    """What the first line of a report counts.
+
+    Args:
+        placements: those of a report, and its `stuck` ones.
+    """
+    pending = foreign = stuck = started = absent = 0
+    for one in placements:
+        if not one.names_node:
+            pending, foreign = pending + (not one.is_foreign), foreign + one.is_foreign
+        elif one.is_left_pending:
+            stuck += 1
+        elif one.is_not_created:
+            absent += 1
+        else:
+            started += 1
+    return PendingCounts(pending, foreign, stuck, started, absent)
 
 
 _LEFT: Final = (PodState.UNSCHEDULABLE, PodState.ERROR, PodState.NOT_DECIDED)
@@ -185,6 +213,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         seconds: virtual time that passed.
         groups: the pool and zone of each node.
         evicted: whether the victims left; else they are only named.
+        stuck: the pods of the snapshot that have a node and do not start there, as placements without a node.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -198,6 +227,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     seconds: float
     groups: Mapping[str, NodeGroup] = _NO_GROUPS
     evicted: bool = True
+    stuck: tuple[Placement, ...] = ()
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:

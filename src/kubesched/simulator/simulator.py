@@ -12,7 +12,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from kubesched.admission import awaited_claims, is_new_and_bound
+from kubesched.admission import awaited_claims, has_not_started, is_new_and_bound, why_it_hangs
 from kubesched.api import EventType, KubeObject, Node, Pod, ReplicaSet, WatchEvent, objects_of, owner_of
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
@@ -155,8 +155,11 @@ class Simulator:
         self.bound_placements: dict[str, Placement] = {}
         with paused_gc(is_kept=True):
             known = objects_of(snapshot)
+            not_started = [one for one in known if isinstance(one, Pod) and has_not_started(one)]
             self._bound = [one for one in known if isinstance(one, Pod) and is_new_and_bound(one)]
             self.pending = load_cluster(self.cluster_state, [one for one in known if not is_new_and_bound(one)])
+        hang = ((pod, why_it_hangs(pod, self.cluster_state)) for pod in not_started if not is_new_and_bound(pod))
+        self._hanging = [(pod, fault) for pod, fault in hang if fault]
         self.creation = Creation(self.pending, new, self.cluster_state.objects)
         self.loop.run(start_plugins(self.frameworks.values()))
 
@@ -228,14 +231,14 @@ class Simulator:
 
     def _start_bound(self) -> None:
         for pod in self._bound:
-            placement = Placement(pod.key, "", PodState.SCHEDULED, pod.node_name, message=UNSEEN)
+            placement = Placement(pod.key, "", PodState.SCHEDULED, pod.node_name, message=UNSEEN, names_node=True)
             if not self.creation.is_allowed(pod):
                 placement.state, placement.node = PodState.NOT_TRIED, ""
                 placement.message, placement.refused = self.creation.why_not(pod), self.creation.refusal(pod)
             elif fault := kubelet_refusal(self.cluster_state, pod):
-                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", f"{UNSEEN}; {fault}"
+                placement = _not_running(pod, fault)
             elif fault := awaited_claims(pod, self.cluster_state.objects.get):
-                placement.state, placement.node, placement.message = PodState.UNSCHEDULABLE, "", f"{UNSEEN}; {fault}"
+                placement = _not_running(pod, fault)
                 self._tell(WatchEvent(EventType.ADDED, "Pod", pod))  # it has its room on the node
             else:
                 self._tell(WatchEvent(EventType.ADDED, "Pod", started(pod)))
@@ -369,7 +372,12 @@ class Simulator:
             for action in self.cluster.evicted
         )
         after = Fill(self.cluster_state.columns)
-        return Report(tuple(placements), left, before, after, self.clock.seconds, self.node_groups())
+        groups = self.node_groups()
+        return Report(tuple(placements), left, before, after, self.clock.seconds, groups, stuck=self.stuck())
+
+    def stuck(self) -> tuple[Placement, ...]:
+        """The pods of the snapshot that have a node and do not start there, as placements without a node."""
+        return tuple(_not_running(pod, fault, self.owner_of(pod)) for pod, fault in self._hanging)
 
     def allowance(self) -> Allowance:
         """What the disruption budgets of the cluster allow."""
@@ -428,6 +436,12 @@ class Simulator:
             if placement.state is PodState.UNSCHEDULABLE:
                 placement.leaving = self._leaving.get(pod.uid, ())
         return placement
+
+
+def _not_running(pod: Pod, fault: str, owner: str = "") -> Placement:
+    """The outcome of a pod that names its node and does not start there."""
+    message = f"{UNSEEN}; {fault}"
+    return Placement(pod.key, "", PodState.UNSCHEDULABLE, message=message, owner=owner, names_node=True)
 
 
 def _state_of(decision: Decision) -> PodState:
