@@ -19,7 +19,7 @@ from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.errors import InputError
 from kubesched.reports import Shown
 from kubesched.setup import ConfigurationLike, PluginTimes
-from kubesched.simulator import NodeFill, PodState, Progress, Report, node_fills
+from kubesched.simulator import NodeFill, PodState, Progress, Report, listed_devices, node_fills
 
 __all__ = ["MANY_RUNS", "Comparison", "Difference", "PendingPod", "WorkloadSpread", "compare"]
 
@@ -97,6 +97,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
             where no plugin failed.
         spreads: the workloads whose zone skew, or whose being on one node, is not the same on both sides if ties go to
             the first node; those whose skew grows most come first.
+        devices: how many devices the ResourceSlices of the cluster list, by driver; they are not among `fills`.
         may_be_lost: `namespace/name` of running pods that are placed again, though perhaps nothing creates them again.
 
     Example:
@@ -125,6 +126,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     spreads: tuple[WorkloadSpread, ...] = ()
     misspelt: dict[str, str] = {}
     undecided: tuple[str, str] = ("", "")
+    devices: dict[str, int] = {}
     may_be_lost: tuple[str, ...] = ()
 
     @property
@@ -196,6 +198,7 @@ def compare(
         spreads=first.spreads,
         misspelt=ruler.misspelt,
         undecided=first.undecided,
+        devices=listed_devices(objects),
         may_be_lost=may_be_lost(read, objects),
     )
 

@@ -296,7 +296,7 @@ def _nodes(comparison: Comparison) -> list[Table]:
     """How full the nodes are with each side: by pool or zone, and in wide formats node by node."""
     if not comparison.fills:
         return []
-    return [fill_table(comparison.fills, _SIDES), nodes_table(comparison.fills, _SIDES)]
+    return [fill_table(comparison.fills, _SIDES, comparison.devices), nodes_table(comparison.fills, _SIDES)]
 
 
 def _why(cause: Cause, plugin: str, points: int = 0) -> str:

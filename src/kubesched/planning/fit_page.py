@@ -80,7 +80,7 @@ def fit_page(
         _each_pod(answer),
     ]
     if fills:
-        parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
+        parts += [Paragraph(fill_words(fills)), fill_table(fills, devices=answer.report.devices), nodes_table(fills)]
     return Page(
         "fit",
         Paragraph(_verdict(answer), _level(answer)),

@@ -2,6 +2,7 @@
 
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.creation import refused_pods
+from kubesched.simulator.devices import listed_devices
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placed_line, placement_line, report_document
 from kubesched.simulator.evict_budgets import Allowance, Budgets
@@ -48,6 +49,7 @@ __all__ = [
     "fill_level",
     "fill_table",
     "fill_words",
+    "listed_devices",
     "node_fills",
     "nodes_table",
     "not_seen",

@@ -15,6 +15,7 @@ _ALWAYS: Final = ("cpu", "memory")
 _LAST: Final = ("ephemeral-storage", "pods")
 _FEWEST: Final = 3
 _NEARLY_FULL: Final = 0.9
+_NO_DEVICES: Final[Mapping[str, int]] = {}
 _MOMENTS: Final = ("before", "after")
 
 
@@ -45,10 +46,13 @@ def fill_words(fills: Iterable[NodeFill]) -> str:
     return f"Requested: {', '.join(words)}." if words else ""
 
 
-def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS) -> Table:
+def fill_table(
+    fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS, devices: Mapping[str, int] = _NO_DEVICES
+) -> Table:
     """One row for each group of nodes, and one for all.
 
     Args:
+        devices: how many devices ResourceSlices list, by driver; the rows do not count them.
         moments: what `before` and `after` of the fills are called.
     """
     heading, groups = _groups(fills)
@@ -71,7 +75,7 @@ def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS)
         tuple(columns),
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
-        notes=(*notes, *_not_counted(fills)),
+        notes=(*notes, *_not_counted(fills), *map(_listed, devices, devices.values())),
     )
 
 
@@ -113,6 +117,15 @@ def _not_counted(fills: Iterable[NodeFill]) -> Iterator[str]:
     for name, n in sorted(nodes.items()):
         on = "1 node that offers" if n == 1 else f"{n:,} nodes that offer"
         yield f"Not counted: {held[name]:,} {name} of pods on {on} none, such as devices in ResourceSlices."
+
+
+def _listed(driver: str, n: int) -> str:
+    what = (
+        f"1 device of {driver} that a ResourceSlice lists"
+        if n == 1
+        else f"{n:,} devices of {driver} that ResourceSlices list"
+    )
+    return f"Not counted: {what}; pods use such devices through resource claims."
 
 
 def _columns(resources: list[str]) -> list[Column]:

@@ -83,7 +83,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         _why("stuck", "Have a node and do not run", stuck),
         _why("not-created", "Would not be created", [one for one in not_tried if one.is_not_created]),
         victims_table("victims", "Would be evicted to make room", report.removed),
-        *([fill_table(fills)] if has_nodes else []),
+        *([fill_table(fills, devices=report.devices)] if has_nodes else []),
         _pods(report),
         *([nodes_table(fills)] if has_nodes else []),
     ]

@@ -104,7 +104,17 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
     )
     victims = tuple(_victims(simulator, placed.values()))
     after, groups = Fill(simulator.cluster_state.columns), simulator.node_groups()
-    return Report(placements, victims, before, after, 0.0, groups, evicted=False, stuck=simulator.stuck())
+    return Report(
+        placements,
+        victims,
+        before,
+        after,
+        0.0,
+        groups,
+        evicted=False,
+        stuck=simulator.stuck(),
+        devices=simulator.devices(),
+    )
 
 
 def _not_created(pod: Pod, simulator: Simulator) -> Placement | None:

@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
+_NO_DEVICES: Mapping[str, int] = {}
 _NO_GROUP = NodeGroup()
 
 
@@ -213,6 +214,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         seconds: virtual time that passed.
         groups: the pool and zone of each node.
         evicted: whether the victims left; else they are only named.
+        devices: how many devices the ResourceSlices of the cluster list, by driver.
         stuck: the pods of the snapshot that have a node and do not start there, as placements without a node.
 
     Example:
@@ -228,6 +230,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     groups: Mapping[str, NodeGroup] = _NO_GROUPS
     evicted: bool = True
     stuck: tuple[Placement, ...] = ()
+    devices: Mapping[str, int] = _NO_DEVICES
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:

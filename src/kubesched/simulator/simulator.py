@@ -54,6 +54,7 @@ from kubesched.setup import (
 )
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.creation import Creation
+from kubesched.simulator.devices import listed_devices
 from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.freed_room import leaving_for
@@ -373,7 +374,20 @@ class Simulator:
         )
         after = Fill(self.cluster_state.columns)
         groups = self.node_groups()
-        return Report(tuple(placements), left, before, after, self.clock.seconds, groups, stuck=self.stuck())
+        return Report(
+            tuple(placements),
+            left,
+            before,
+            after,
+            self.clock.seconds,
+            groups,
+            stuck=self.stuck(),
+            devices=self.devices(),
+        )
+
+    def devices(self) -> dict[str, int]:
+        """How many devices ResourceSlices list, by driver."""
+        return listed_devices(self.cluster_state.objects.list("ResourceSlice"))
 
     def stuck(self) -> tuple[Placement, ...]:
         """The pods of the snapshot that have a node and do not start there, as placements without a node."""
