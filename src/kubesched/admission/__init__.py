@@ -1,7 +1,8 @@
 """Completes new objects as an API server and its controllers do: checks, defaults, priorities, workloads' pods."""
 
 from kubesched.admission.absent_pods import WithoutPods
-from kubesched.admission.admission import Admission, changed_in
+from kubesched.admission.admission import Admission
+from kubesched.admission.applied import changed_in
 from kubesched.admission.autoscalers import Autoscalers, Scaled
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of

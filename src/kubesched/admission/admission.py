@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission.absent_pods import WithoutPods, has_pod_template, why_no_pods
+from kubesched.admission.applied import CHANGED, applied, changed_in
 from kubesched.admission.autoscalers import Autoscalers, Scaled, is_scaled_object
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
@@ -22,7 +23,6 @@ from kubesched.admission.manifest_types import (
     ControllerManifest,
     ControllerSpec,
     CronJobManifest,
-    ManifestPodSpec,
     NamedManifest,
     PodManifest,
     UpdateStrategy,
@@ -38,6 +38,7 @@ from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.admission.stored import as_stored
 from kubesched.admission.unapplied import Unapplied
+from kubesched.admission.workload_checks import PARALLEL, check_pod_spec, check_workload
 from kubesched.admission.workloads import Workload, awake, expand_workload, replica_count
 from kubesched.api import (
     KINDS,
@@ -51,30 +52,14 @@ from kubesched.api import (
     StorageClass,
     decode_object,
     kind_key,
-    parse_selector,
 )
 from kubesched.documents import RawJson, decode_forgiving
-from kubesched.errors import ObjectError, SelectorError
+from kubesched.errors import ObjectError
 
 Document = dict[str, Any]
 
 _KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
 _HELM_HOOK: Final = "helm.sh/hook"
-_CHANGED: Final = frozenset(  # kinds that `kubectl apply` changes, and of which nothing in a cluster fills in the spec
-    (
-        "DeviceClass",
-        "HorizontalPodAutoscaler",
-        "LimitRange",
-        "Namespace",
-        "PodDisruptionBudget",
-        "ResourceQuota",
-        "RuntimeClass",
-        "Service",
-    )
-)
-_STORED_METADATA: Final = ("uid", "creationTimestamp", "deletionTimestamp", "resourceVersion")
-_PARALLEL: Final = "Parallel"
-_POD_MANAGEMENT: Final = ("OrderedReady", _PARALLEL)
 _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
 _decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
 _decode_controller: Final = msgspec.json.Decoder(ControllerManifest).decode
@@ -256,12 +241,12 @@ class Admission:
     def _change(self, key: Key, stored: KubeObject, document: Document) -> None:
         """Apply a manifest to the object that is there; the kinds that it cannot change stay as they are."""
         kind = key[0]
-        if kind not in _CHANGED:
+        if kind not in CHANGED:
             self.present[KINDS[kind].name] += 1
             return
-        applied = self._checked(kind, _applied(stored.document, document))
-        if applied != stored:
-            self.changed[key] = applied
+        changed = self._checked(kind, applied(stored.document, document))
+        if changed != stored:
+            self.changed[key] = changed
 
     def _admit_running(self, kind: str, raw: RawJson, place: object) -> None:
         """Admit a pod or what becomes pods; the tests of a Helm chart run later."""
@@ -280,7 +265,7 @@ class Admission:
     def _admit_pod(self, raw: RawJson, place: object) -> None:
         manifest, raw = decode_forgiving(_decode_pod, raw)
         check_fields("Pod", msgspec.json.decode(raw))
-        _check_pod_spec(manifest.spec, "spec")
+        check_pod_spec(manifest.spec, "spec")
         document = self._identified("Pod", raw)
         self._add_pod({key: document[key] for key in ("apiVersion", "kind", "metadata", "spec")}, place)
 
@@ -329,7 +314,7 @@ class Admission:
             manifest, raw = decode_forgiving(_decode_workload, raw)
             spec = manifest.spec
         check_fields(kind, msgspec.json.decode(raw))
-        _check_workload(kind, spec)
+        check_workload(kind, spec)
         workload = Workload(kind, self._identified(kind, raw), spec)
         workload = self._autoscaled(awake(workload) if self._are_awake else workload, place)
         key = (kind, workload.namespace, workload.name)
@@ -337,7 +322,7 @@ class Admission:
             raise _there_already(key, self._workloads[key])
         self._workloads[key] = place
         strategy = spec.strategy or spec.update_strategy or UpdateStrategy()
-        is_parallel = spec.pod_management_policy == _PARALLEL
+        is_parallel = spec.pod_management_policy == PARALLEL
         self.strategies[key] = msgspec.structs.replace(strategy, is_parallel=is_parallel)
         present = self._cluster.pods_of(key)
         names = {pod.name for pod in present}
@@ -456,20 +441,6 @@ class Admission:
             self.notes.append(f"{who} already has {n_present} pods in the snapshot; the pods of the manifest are added")
 
 
-def changed_in(cluster: Iterable[KubeObject], changed: Mapping[Key, KubeObject]) -> list[KubeObject]:
-    """The objects of a cluster, those that are changed as they are then."""
-    return [changed.get(key_of(one), one) for one in cluster] if changed else list(cluster)
-
-
-def _applied(stored: Document, manifest: Document) -> Document:
-    """What `kubectl apply` makes of an object: the manifest, with the status, identity and labels that there are."""
-    metadata, written = stored.get("metadata") or {}, manifest["metadata"]
-    kept = {name: metadata[name] for name in _STORED_METADATA if name in metadata}
-    labels = {**(metadata.get("labels") or {}), **(written.get("labels") or {})}
-    applied = {**manifest, "metadata": {**written, **kept, **({"labels": labels} if labels else {})}}
-    return applied | ({"status": stored["status"]} if "status" in stored else {})
-
-
 def _there_already(key: Key, place: object) -> ObjectError:
     kind, namespace, name = key
     return ObjectError(f"{kind} {namespace}/{name} already exists, from {place}; rename one of them")
@@ -479,36 +450,3 @@ def _as_workload(spec: ControllerSpec) -> WorkloadSpec:
     """The spec of a ReplicationController, whose plain selector is by default the labels of its template."""
     selector = LabelSelector(match_labels=spec.selector or spec.template.metadata.labels)
     return WorkloadSpec(replicas=spec.replicas, selector=selector, template=spec.template)
-
-
-def _check_workload(kind: str, spec: WorkloadSpec) -> None:
-    _check_pod_spec(spec.template.spec, "spec.template.spec")
-    if kind != "Job":
-        _check_selector(spec)
-    if (policy := spec.pod_management_policy) is not None and policy not in _POD_MANAGEMENT:
-        raise ObjectError(f'spec.podManagementPolicy: found "{policy}"; expected {" or ".join(_POD_MANAGEMENT)}')
-    for i, template in enumerate(spec.volume_claim_templates or ()):
-        if not template.name:
-            raise ObjectError(
-                f"spec.volumeClaimTemplates[{i}].metadata.name is missing; pods refer to the claim by this name"
-            )
-
-
-def _check_pod_spec(spec: ManifestPodSpec, path: str) -> None:
-    if not spec.containers:
-        raise ObjectError(f"{path}.containers is missing; a pod has at least one container")
-    for i, volume in enumerate(spec.volumes or ()):
-        if not volume.name:
-            raise ObjectError(f"{path}.volumes[{i}].name is missing; every volume has a name")
-
-
-def _check_selector(spec: WorkloadSpec) -> None:
-    """Rule: kube-apiserver v1.36 validation of apps/v1: the selector is there, not empty, and selects the template."""
-    if spec.selector is None or not (spec.selector.match_labels or spec.selector.match_expressions):
-        raise ObjectError("spec.selector is missing; it selects the labels of spec.template.metadata.labels")
-    try:
-        matches = parse_selector(spec.selector).matches(spec.template.metadata.labels or {})
-    except SelectorError as error:
-        raise ObjectError(f"spec.selector: {error}") from error
-    if not matches:
-        raise ObjectError("spec.template.metadata.labels: `selector` does not match template `labels`")

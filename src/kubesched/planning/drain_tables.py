@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.planning.drain_page import drain_page, drain_parts, kubectl_drain, placed_first, workload_of
+from kubesched.planning.drain_page import drain_page, kubectl_drain, placed_first
+from kubesched.planning.drain_parts import drain_parts, workload_of
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.plugin_faults import fault_parts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits

@@ -1,0 +1,272 @@
+"""The tables and sentences about one drain: what becomes of each pod, and how full the nodes are."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
+from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
+from kubesched.simulator import Victim, fill_level, nodes_table, victims_table, workload_text
+
+__all__ = ["NO_WAIT", "count", "drain_parts", "listed", "namespace_and_name", "what_is_wrong", "workload_of"]
+
+NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
+"""The flag of kubectl drain that does not wait for pods of unreachable nodes."""
+
+_MAX_LISTED: Final = 4
+_MAX_NODES: Final = 20
+_GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
+_LEVELS: Final = {
+    Fate.MOVES: Level.GOOD,
+    Fate.RETURNS: Level.WARNING,
+    Fate.PENDING: Level.WARNING,
+    Fate.NOT_KNOWN: Level.WARNING,
+    Fate.BLOCKED: Level.WARNING,
+    Fate.HANGS: Level.BAD,
+    Fate.LOST: Level.BAD,
+    Fate.MAY_BE_LOST: Level.BAD,
+}
+
+
+def drain_parts(result: Drain) -> Iterator[Part]:
+    """The tables and sentences about one drain."""
+    yield victims_table("evictedBefore", "Would be evicted for pending pods before the drain", result.evicted_before)
+    yield _moves(result.of(Fate.MOVES))
+    yield _returns(result.of(Fate.RETURNS))
+    yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
+    yield _pending("notKnown", "Cannot be decided", result.of(Fate.NOT_KNOWN))
+    yield _held_up(result.budgets, result.of(Fate.BLOCKED))
+    yield _hanging(result.of(Fate.HANGS))
+    yield from _unreachable(result)
+    yield _losses(result)
+    yield _doubtful(result.of(Fate.MAY_BE_LOST))
+    yield victims_table("pushedOut", "Would be evicted from other nodes to make room", result.pushed_out)
+    yield _pending("stillPending", "Would stay pending, as before the drain", result.of(Fate.STILL_PENDING))
+    yield victims_table("evictedAgain", "Would be placed before the drain, and evicted again", result.evicted_again)
+    if left_out := _left_out(result):
+        yield Paragraph(left_out)
+    yield _changed(result)
+    yield _pods(result)
+    yield nodes_table(result.fills)
+
+
+def workload_of(pod: DrainedPod) -> str:
+    """What pods are grouped by: their workload, or the pod itself."""
+    return workload_text(pod.pod, pod.owner)
+
+
+# --- pods ---
+
+
+def _moves(pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("to", "TO", Align.NODE), Column("step", "STEP"))
+    rows: list[Row] = []
+    for of, group in _grouped(pods, workload_of).items():
+        steps = sorted({pod.step for pod in group if pod.step})
+        shown = " to ".join(dict.fromkeys(map(str, (*steps[:1], *steps[-1:])))) or "-"
+        mark = Cell(f"+ {of}", level=Level.GOOD)
+        rows.append([len(group), mark, listed(dict.fromkeys(pod.to for pod in group)), shown])
+    return Table("moves", f"Would run elsewhere: {len(pods):,}", columns, rows)
+
+
+def _returns(pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("to", "TO", Align.NODE))
+    rows: list[Row] = [
+        [len(group), Cell(of, level=Level.WARNING), listed(dict.fromkeys(pod.to for pod in group))]
+        for of, group in _grouped(pods, workload_of).items()
+    ]
+    notes = ("Their new pods tolerate the cordon, so the scheduler may place them there again.",) if rows else ()
+    return Table("returns", f"Would come back to a drained node: {len(pods):,}", columns, rows, notes=notes)
+
+
+def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("why", "WHY"))
+    rows: list[Row] = [
+        [len(group), Cell(workload_of(group[0]), level=Level.WARNING), group[0].message]
+        for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
+    ]
+    return Table(name, f"{title}: {len(pods):,}", columns, rows)
+
+
+def _hanging(pods: Sequence[DrainedPod]) -> Table:
+    table = _pending("hangs", "Would stay Terminating", pods)
+    advice = (
+        "If the machine is off, the taint node.kubernetes.io/out-of-service=nodeshutdown:NoExecute has the cluster "
+        "delete them; if it still runs, a second pod with the same data may start."
+    )
+    return msgspec.structs.replace(table, notes=(advice,) if pods else ())
+
+
+def _unreachable(result: Drain) -> Iterator[Paragraph]:
+    if nodes := result.unreachable:
+        are = f"{listed(nodes)} {'is' if len(nodes) == 1 else 'are'} unreachable"
+        flag = NO_WAIT.partition("=")[0]
+        text = f"{are}: no kubelet confirms deletions, so kubectl drain does not end without {flag}."
+        yield Paragraph(text, Level.WARNING)
+
+
+def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Table:
+    columns = (
+        Column("budget", "BUDGET"),
+        Column("pods", "PODS", Align.NUMBER),
+        Column("allowed", "ALLOWED NOW", Align.NUMBER),
+        Column("outcome", "OUTCOME"),
+    )
+    several = {key for pod in blocked if len(pod.budgets) > 1 for key in pod.budgets}
+    rows: list[Row] = []
+    for one in budgets:
+        if one.n_blocked or one.steps > 1:
+            level = Level.BAD if one.n_blocked else Level.WARNING
+            outcome = Cell(_held(one, is_shared=one.budget in several), level=level)
+            rows.append([one.budget, one.n_pods, one.allowed, outcome])
+    notes = ("A step begins when the new pods of the step before it are ready.",) if rows else ()
+    return Table("budgets", "Held up by disruption budgets", columns, rows, notes=notes)
+
+
+def _held(budget: BudgetUse, *, is_shared: bool) -> str:
+    if not budget.n_blocked:
+        return f"allows the evictions in {budget.steps} steps"
+    blocks = f"blocks {count(budget.n_blocked, 'pod')}"
+    if is_shared:
+        return f"{blocks}: kubectl cannot evict a pod that several budgets select"
+    if budget.allowed > 0:
+        return f"{blocks}: those evicted before do not become ready"
+    return f"{blocks}: it allows no eviction"
+
+
+def _losses(result: Drain) -> Table:
+    columns = (*_GROUP, Column("what", "WHAT"), Column("flag", "FLAG OF KUBECTL DRAIN"))
+    rows: list[Row] = [
+        [1, pod.pod, Cell(f"the pod: {pod.message}", level=Level.BAD), "" if pod.owner else "--force"]
+        for pod in result.of(Fate.LOST)
+    ]
+    with_data = [pod for pod in result.pods if pod.has_local_data and pod.fate is not Fate.BLOCKED]
+    if with_data:
+        names = listed(dict.fromkeys(map(workload_of, with_data)))
+        rows.append([len(with_data), names, "data in emptyDir volumes", "--delete-emptydir-data"])
+    return Table("losses", "Would be deleted for good", columns, rows)
+
+
+def _doubtful(pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("why", "WHY"), Column("to", "A NEW POD WOULD RUN ON", Align.NODE))
+    rows: list[Row] = [
+        [len(group), Cell(workload_of(group[0]), level=Level.BAD), group[0].message, listed(_new_nodes(group)) or "-"]
+        for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
+    ]
+    notes = ("If its controller creates no new pod, the pod is lost.",) if rows else ()
+    return Table("mayBeLost", f"May be lost: {len(pods):,}", columns, rows, notes=notes)
+
+
+def _new_nodes(pods: Iterable[DrainedPod]) -> Iterable[str]:
+    return dict.fromkeys(pod.to for pod in pods if pod.to)
+
+
+def _left_out(result: Drain) -> str:
+    staying, gone = result.of(Fate.STAYS), result.of(Fate.GONE)
+    daemons = sum(pod.message == "DaemonSet" for pod in staying)
+    parts = [
+        (daemons, "would stay, because a DaemonSet runs it there", "would stay, because DaemonSets run them there"),
+        (len(staying) - daemons, "is static and would stay", "are static and would stay"),
+        (sum(pod.message == "finished" for pod in gone), "has finished", "have finished"),
+        (sum(pod.message != "finished" for pod in gone), "is being deleted already", "are being deleted already"),
+    ]
+    return " ".join(f"{count(n, 'pod')} {one if n == 1 else many}." for n, one, many in parts if n)
+
+
+def _pods(result: Drain) -> Table:
+    """One row for each pod: what CSV has."""
+    columns = (
+        Column("pod", "POD"),
+        Column("owner", "OF"),
+        Column("node", "NODE", Align.NODE),
+        Column("fate", "FATE"),
+        Column("to", "TO", Align.NODE),
+        Column("step", "STEP", Align.NUMBER),
+        Column("why", "WHY"),
+        Column("wasPending", "WAS PENDING"),
+    )
+    rows: list[Row] = []
+    for pod in result.pods:
+        fate = Cell(pod.fate.value, level=_LEVELS.get(pod.fate, Level.PLAIN))
+        why, was_pending = what_is_wrong(pod) or pod.message, "yes" if pod.was_pending else ""
+        rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, why, was_pending])
+    return Table("pods", "Every pod", columns, rows, is_wide=True)
+
+
+def what_is_wrong(pod: DrainedPod) -> str:
+    """What is wrong with the fate of a pod; empty where nothing is."""
+    if pod.fate is Fate.BLOCKED:
+        return f"disruption budget {', '.join(pod.budgets)}"
+    if pod.fate in (Fate.HANGS, Fate.LOST, Fate.MAY_BE_LOST):
+        return pod.message
+    if pod.fate is Fate.RETURNS:
+        return "its new pod tolerates the cordon, and comes back"
+    if pod.fate is Fate.NOT_KNOWN:
+        return pod.message
+    return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
+
+
+# --- nodes ---
+
+
+def _changed(result: Drain) -> Table:
+    """The drained nodes, and those that get most."""
+    columns = (
+        Column("node", "NODE", Align.NODE),
+        Column("pods", "PODS"),
+        Column("cpu", "CPU"),
+        Column("memory", "MEMORY"),
+    )
+    before, after = result.before, result.after
+    others = [name for name in before.node_names if name not in result.nodes]
+    gained = {name: after.held(name)["pods"] - before.held(name)["pods"] for name in others}
+    changed = sorted((name for name in others if before.held(name) != after.held(name)), key=lambda name: -gained[name])
+    rows: list[Row] = []
+    for name in [*result.nodes, *changed][:_MAX_NODES]:
+        offered, held, then = after.allocatable(name), before.held(name), after.held(name)
+        n_before, n_after = held["pods"], then["pods"]
+        pods = str(n_before) if n_before == n_after else f"{n_before} -> {n_after}"
+        shares = (_share(offered.get(key, 0), held.get(key, 0), then.get(key, 0)) for key in ("cpu", "memory"))
+        rows.append([name, pods, *shares])
+    n_hidden = len(result.nodes) + len(changed) - len(rows)
+    notes = (f"{count(n_hidden, 'more node')} would change.",) if n_hidden else ()
+    return Table("changed", "Nodes: requested of allocatable, before and after", columns, rows, notes=notes)
+
+
+def _share(offered: int, before: int, after: int) -> Cell:
+    if offered <= 0:
+        return Cell("-")
+    first, then = before / offered, after / offered
+    text = f"{first:.0%}" if f"{first:.0%}" == f"{then:.0%}" else f"{first:.0%} -> {then:.0%}"
+    return Cell(text, round(then, 4), fill_level(then), bar=(first, then))
+
+
+# --- words ---
+
+
+def _grouped(pods: Iterable[DrainedPod], key: Callable[[DrainedPod], str]) -> dict[str, list[DrainedPod]]:
+    """By a key, in order of first appearance."""
+    groups: dict[str, list[DrainedPod]] = {}
+    for pod in pods:
+        groups.setdefault(key(pod), []).append(pod)
+    return groups
+
+
+def listed(names: Iterable[str]) -> str:
+    """Some names in a row, the first of many."""
+    known = list(names)
+    if len(known) <= _MAX_LISTED + 1:
+        return ", ".join(known)
+    return f"{', '.join(known[:_MAX_LISTED])} and {len(known) - _MAX_LISTED} more"
+
+
+def count(n: int, thing: str) -> str:
+    """A number of things in words: `2 pods`."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def namespace_and_name(pod: DrainedPod | Victim) -> tuple[str, str]:
+    """The parts of the key of a pod."""
+    namespace, _, name = pod.pod.partition("/")
+    return namespace, name
