@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.api import ActionType, ClusterEvent, EventResource
-from kubesched.framework import Handle
+from kubesched.framework import Handle, Plugin
 from kubesched.framework.reads import readable
 from kubesched.plugins import IN_TREE_PLUGINS
 from tests.oracle.compare import read_case
@@ -36,10 +36,34 @@ def events() -> list[tuple]:
     return found
 
 
-@pytest.mark.parametrize("name", REJECTING)
-def test_hints_answer_every_recorded_event_as_recorded(name: str, events: list[tuple]):
+def plugin_of(name: str) -> Plugin:
     plugin = IN_TREE_PLUGINS[name]()
     plugin.handle = Handle(load(ITEMS), reads=readable(plugin.name, plugin.reads))
+    return plugin
+
+
+@pytest.mark.parametrize("name", REJECTING)
+def test_hints_read_what_they_declare(name: str, events: list[tuple]):
+    """Pods with equal parts get equal answers to all recorded events, and other objects than those named never help."""
+    for event, ask, part, objects in plugin_of(name).events_to_register():
+        if ask is None:
+            continue
+        assert part or objects, f"{name} is asked about each waiting pod at each {event.label}"
+        for happened, _, old, new, _ in events:
+            about = new or old
+            if not event.covers(happened):
+                continue
+            answers = [(pod, ask(pod, old, new).value) for pod in PODS.values() if objects or pod.uid != about.uid]
+            if objects:
+                assert all(about.key in objects(pod) for pod, answer in answers if answer == "Queue")
+                continue
+            by_part = {part(pod): answer for pod, answer in answers}
+            assert all(by_part[part(pod)] == answer for pod, answer in answers), happened.label
+
+
+@pytest.mark.parametrize("name", REJECTING)
+def test_hints_answer_every_recorded_event_as_recorded(name: str, events: list[tuple]):
+    plugin = plugin_of(name)
     wrong = []
     for event, waiting, old, new, recorded in events:
         answer = hint(plugin, event, waiting, old, new)

@@ -19,7 +19,7 @@ def hint(
     plugin: Plugin, event: ClusterEvent, waiting: Pod, old: Pod | Node | None, new: Pod | Node | None
 ) -> QueueingHint | None:
     """What the plugin says to the event; None when it did not ask to hear of it."""
-    for registered, ask in plugin.events_to_register():
-        if registered.covers(event):
-            return QueueingHint.QUEUE if ask is None else ask(waiting, old, new)
+    for registered in plugin.events_to_register():
+        if registered.event.covers(event):
+            return QueueingHint.QUEUE if registered.hint is None else registered.hint(waiting, old, new)
     return None

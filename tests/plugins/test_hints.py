@@ -1,5 +1,6 @@
+from kubesched.api import ActionType
 from kubesched.framework import QueueingHint
-from kubesched.plugins.hints import is_placed, on_own_update
+from kubesched.plugins.hints import by_own, is_placed
 from tests.plugins.one_plugin import pod, read_pod
 
 
@@ -12,5 +13,7 @@ def test_a_bound_and_a_nominated_pod_are_placed():
 
 def test_an_own_update_is_told_by_uid():
     waiting, twin = read_pod(pod("a")), read_pod({**pod("a"), "metadata": {**pod("a")["metadata"], "uid": "another"}})
-    assert on_own_update(waiting, waiting, waiting) is QueueingHint.QUEUE
-    assert on_own_update(waiting, twin, twin) is QueueingHint.SKIP
+    own = by_own(ActionType.UPDATE)
+    assert own.hint(waiting, waiting, waiting) is QueueingHint.QUEUE
+    assert own.hint(waiting, twin, twin) is QueueingHint.SKIP
+    assert list(own.objects(waiting)) == [waiting.key]

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from kubesched.api import ActionType, ClusterEvent, EventResource, ObjectMeta, Pod, PodSpec, PodStatus
 from kubesched.errors import StateError
 from kubesched.framework import QueueingHint, Status
-from kubesched.queue import QueuedPodInfo, SchedulingQueue
+from kubesched.queue import QueuedPodInfo, Registration, SchedulingQueue
 
 NAMES = ["a", "b", "c", "d", "e"]
 PLUGINS = ["P", "Q", "R"]
@@ -39,8 +39,32 @@ def fickle_hint(plugin: str):
     return hint
 
 
-def registered(resource, action, plugin, hint=None):
-    return ClusterEvent(resource, action), plugin, hint
+def half_of(pod: Pod) -> bool:
+    return pod.name in "abc"
+
+
+def fickle_shared_hint(plugin: str):
+    """A hint that reads of the pod only which half of the names it is in, and whether the event is about it."""
+
+    def hint(pod, old, new):
+        about = new or old
+        told = f"{plugin} {half_of(pod)} {about and about.uid == pod.uid} {old and old.key} {new and new.key}"
+        return QueueingHint.QUEUE if crc32(told.encode()) % 2 else QueueingHint.SKIP
+
+    return hint
+
+
+def friends(pod: Pod) -> list[str]:
+    return [f"ns/{name}" for name in NAMES if (ord(name) + ord(pod.name)) % 3]
+
+
+def friendly_hint(pod, old, new):
+    about = new or old
+    return QueueingHint.QUEUE if about is not None and about.key in friends(pod) else QueueingHint.SKIP
+
+
+def registered(resource, action, plugin, hint=None, part=None, objects=None):
+    return Registration(ClusterEvent(resource, action), plugin, hint, part, objects)
 
 
 HINTS = {
@@ -50,10 +74,15 @@ HINTS = {
         registered(EventResource.POD, ActionType.ADD | ActionType.UPDATE_POD_LABEL, "Q", fickle_hint("Q")),
         registered(EventResource.NODE, ActionType.ADD, "R", fickle_hint("R")),
         registered(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, "R"),
+        registered(EventResource.POD, ActionType.ADD, "R", fickle_shared_hint("R"), half_of),
     ],
     "two": [
         registered(EventResource.NODE, ActionType.ADD, "P", fickle_hint("P2")),
         registered(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, "Q"),
+        registered(EventResource.POD, ActionType.DELETE, "R", friendly_hint, objects=friends),
+        registered(
+            EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, "R", fickle_shared_hint("R2"), half_of
+        ),
     ],
 }
 
@@ -190,7 +219,7 @@ class Model:
     # What ends the waiting.
 
     def happen(self, event: ClusterEvent, old, new, now: float) -> None:
-        if any(r.covers(event) for entries in HINTS.values() for r, _, _ in entries):
+        if any(r.covers(event) for entries in HINTS.values() for r, *_ in entries):
             self.move(self.in_place("unschedulable"), event, old, new, now)
 
     def move(self, candidates: list[Waiting], event, old, new, now: float) -> None:
@@ -231,7 +260,7 @@ class Model:
             return "skip" if isinstance(new, Pod) and new.uid != waiting.pod.uid else "after backoff"
         willing = {
             plugin
-            for r, plugin, hint in HINTS[waiting.pod.scheduler_name]
+            for r, plugin, hint, *_ in HINTS[waiting.pod.scheduler_name]
             if r.covers(event)
             and plugin in waiting.rejected | waiting.pending
             and (hint is None or hint(waiting.pod, old, new) is QueueingHint.QUEUE)
@@ -239,7 +268,7 @@ class Model:
         return "immediately" if willing & waiting.pending else "after backoff" if willing else "skip"
 
     def concerns(self, plugin: str, event: ClusterEvent) -> bool:
-        return any(p == plugin and r.covers(event) for entries in HINTS.values() for r, p, _ in entries)
+        return any(p == plugin and r.covers(event) for entries in HINTS.values() for r, p, *_ in entries)
 
     def requeue(self, waiting: Waiting, strategy: str, now: float) -> None:
         if strategy == "skip":

@@ -927,7 +927,7 @@ def test_a_hint_may_activate_a_pod_that_the_event_has_yet_to_reach():
     [
         lambda queue: setattr(queue._places.active, "_count", 2),
         lambda queue: setattr(queue._places.backoff._rejected, "_count", 2),
-        lambda queue: queue._places.unschedulable._by_rejector.clear(),
+        lambda queue: queue._places.unschedulable._by_rule.clear(),
         lambda queue: queue._places._pods.clear(),
         lambda queue: queue._in_flight._events.append(None),
         lambda queue: queue.nominator._by_node.clear(),

@@ -19,9 +19,9 @@ def fits(self, state, pod, node) -> Status:
 
 
 def test_a_plugin_that_may_reject_and_does_not_say_hears_of_everything():
-    ((event, _, hint),) = registered(filter=fits)
-    assert event.is_wildcard
-    assert hint is None
+    (entry,) = registered(filter=fits)
+    assert entry.event.is_wildcard
+    assert entry.hint is None
 
 
 def test_a_plugin_that_only_scores_hears_of_nothing():
@@ -34,9 +34,9 @@ def test_an_empty_list_means_that_no_event_helps():
 
 def test_a_hint_gives_its_answer():
     entry = EventRegistration(NODE_ADD, lambda pod, old, new: QueueingHint.SKIP)
-    (event, _, hint), *_ = registered(filter=fits, events_to_register=lambda self: [entry])
-    assert event == NODE_ADD
-    assert hint(make_pod("p"), None, None) is QueueingHint.SKIP
+    found, *_ = registered(filter=fits, events_to_register=lambda self: [entry])
+    assert found.event == NODE_ADD
+    assert found.hint(make_pod("p"), None, None) is QueueingHint.SKIP
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_hint_gives_its_answer():
 )
 def test_who_hears_of_new_nodes_hears_of_their_taints(actions, hears_of_taints):
     entries = [EventRegistration(ClusterEvent(EventResource.NODE, action), None) for action in actions]
-    found = [(event, hint) for event, _, hint in registered(filter=fits, events_to_register=lambda self: entries)]
+    found = [(found.event, found.hint) for found in registered(filter=fits, events_to_register=lambda self: entries)]
     added = found[len(entries) :]
     assert added == (
         [(ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT), None)] if hears_of_taints else []
@@ -60,10 +60,31 @@ def test_who_hears_of_new_nodes_hears_of_their_taints(actions, hears_of_taints):
 @pytest.mark.parametrize("answer", [None, True, "Queue"])
 def test_a_hint_that_answers_nonsense_is_a_fault_of_its_plugin(answer):
     entry = EventRegistration(NODE_ADD, lambda pod, old, new: answer)
-    (_, _, hint), *_ = registered(filter=fits, events_to_register=lambda self: [entry])
+    found, *_ = registered(filter=fits, events_to_register=lambda self: [entry])
     with pytest.raises(PluginError, match="a hint must return a QueueingHint") as raised:
-        hint(make_pod("p"), None, None)
+        found.hint(make_pod("p"), None, None)
     assert raised.value.plugin == "Some"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "ask", "says"),
+    [
+        (
+            {"part": lambda pod: []},
+            lambda entry: entry.part,
+            "part of a queueing hint of plugin Some: TypeError: unhashable",
+        ),
+        ({"part": lambda pod: pod.no_such}, lambda entry: entry.part, "no_such"),
+        ({"objects": lambda pod: "team-a/data"}, lambda entry: entry.objects, "objects must be a list of keys"),
+        ({"objects": lambda pod: [1]}, lambda entry: entry.objects, "objects must be a list of keys"),
+        ({"objects": lambda pod: None}, lambda entry: entry.objects, "objects of a queueing hint of plugin Some"),
+    ],
+)
+def test_what_a_hint_reads_is_checked_like_its_answer(wrong, ask, says):
+    entry = EventRegistration(NODE_ADD, lambda pod, old, new: QueueingHint.SKIP, **wrong)
+    found, *_ = registered(filter=fits, events_to_register=lambda self: [entry])
+    with pytest.raises(PluginError, match=says):
+        ask(found)(make_pod("p"))
 
 
 QUOTA_UPDATED = ClusterEvent("quotas.v1.example.com", ActionType.ADD | ActionType.UPDATE)
@@ -72,12 +93,12 @@ QUOTA_UPDATED = ClusterEvent("quotas.v1.example.com", ActionType.ADD | ActionTyp
 def test_a_plugin_hears_of_a_kind_that_it_reads_and_that_kubesched_does_not_decode():
     entry = EventRegistration(QUOTA_UPDATED)
     reads = ("example.com/v1/Quota",)
-    ((event, _, _),) = registered(filter=fits, reads=reads, events_to_register=lambda self: [entry])
+    (found,) = registered(filter=fits, reads=reads, events_to_register=lambda self: [entry])
     cluster = FakeCluster()
     quota = make_object("example.com/v1/Quota", "q", spec={"gpus": 1})
     changed = make_object("example.com/v1/Quota", "q", spec={"gpus": 2})
     seen = [
-        [(change.event.label, event.covers(change.event)) for change in cluster.cluster_state.apply(told)]
+        [(change.event.label, found.event.covers(change.event)) for change in cluster.cluster_state.apply(told)]
         for told in (
             WatchEvent(EventType.ADDED, kind_of(quota), quota),
             WatchEvent(EventType.MODIFIED, kind_of(quota), quota),

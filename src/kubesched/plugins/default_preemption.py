@@ -29,7 +29,7 @@ from kubesched.framework import (
     strike_nodes,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
-from kubesched.plugins.hints import registration
+from kubesched.plugins.hints import nothing, registration
 from kubesched.plugins.victims import Candidates, find_victims
 from kubesched.state import Nodes, PodInfo, Rows
 
@@ -125,7 +125,7 @@ class DefaultPreemption(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A pod that leaves; never enough by itself, because the plugins that rejected the pod decide."""
-        return [registration(EventResource.POD, ActionType.DELETE, lambda pod, old, new: QueueingHint.SKIP)]
+        return [registration(EventResource.POD, ActionType.DELETE, lambda pod, old, new: QueueingHint.SKIP, nothing)]
 
 
 def _nominate(candidates: Candidates) -> PostFiltered:

@@ -115,8 +115,11 @@ class DynamicResources(Plugin):
         return [
             registration(EventResource.NODE, node),
             registration(EventResource.POD, claim),
-            registration(EventResource.DEVICE_CLASS, device_class, _class_hint),
+            registration(EventResource.DEVICE_CLASS, device_class, _class_hint, self._wanted),
         ]
+
+    def _wanted(self, pod: Pod) -> Hashable:
+        return self.handle.cluster_state.pod_info(pod).requests, bool(pod.spec.resource_claims)
 
 
 def _class_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

@@ -1,15 +1,22 @@
-"""Queueing hints that several plugins share."""
+"""Queueing hints that several plugins share, and the parts of pods that hints read."""
+
+from collections.abc import Callable, Hashable
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.framework import EventRegistration, HintFunction, QueueingHint
 from kubesched.state import pod_volumes
 
-__all__ = ["claim_hint", "is_placed", "on_own_update", "queue_if", "registration"]
+__all__ = ["by_claim", "by_own", "is_placed", "nothing", "queue_if", "registration", "volumes_part"]
 
 
-def registration(resource: EventResource, action: ActionType, hint: HintFunction | None = None) -> EventRegistration:
+def registration(
+    resource: EventResource,
+    action: ActionType,
+    hint: HintFunction | None = None,
+    part: Callable[[Pod], Hashable] | None = None,
+) -> EventRegistration:
     """An entry of `events_to_register`."""
-    return EventRegistration(ClusterEvent(resource, action), hint)
+    return EventRegistration(ClusterEvent(resource, action), hint, part)
 
 
 def queue_if(helps: bool) -> QueueingHint:
@@ -22,24 +29,45 @@ def is_placed(pod: Pod) -> bool:
     return bool(pod.node_name or pod.status.nominated_node_name)
 
 
-def on_own_update(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+def nothing(pod: Pod) -> Hashable:
+    """The part of a hint that reads nothing of the rejected pod, except whether the event is about it."""
+    return ()
+
+
+def volumes_part(pod: Pod) -> Hashable:
+    """The part of a hint that reads the volumes of the rejected pod, or the claims that they name."""
+    volumes = pod.spec.volumes
+    return (pod.namespace, pod.name, volumes) if volumes else ()
+
+
+def by_own(action: ActionType, hint: HintFunction | None = None) -> EventRegistration:
+    """Updates of the rejected pod itself, with a hint or without."""
+    return EventRegistration(ClusterEvent(EventResource.POD, action), hint or _on_own_update, objects=_own)
+
+
+def _own(pod: Pod) -> tuple[str]:
+    return (pod.key,)
+
+
+def _on_own_update(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     """Another try when the updated pod is the waiting pod itself."""
     return queue_if(new is not None and new.uid == pod.uid)
 
 
-def claim_hint(*, ephemeral: bool) -> HintFunction:
-    """A hint function for PersistentVolumeClaim events: does the pod use the claim?
+def by_claim(action: ActionType, *, ephemeral: bool) -> EventRegistration:
+    """Events of the PersistentVolumeClaims that the pod uses.
 
     Args:
         ephemeral: whether the claims of generic ephemeral volumes count.
     Rule: kube-scheduler v1.36: Queue if the claim is in the pod's namespace and a volume of the pod uses it.
     """
 
+    def claims(pod: Pod) -> list[str]:
+        uses = pod_volumes(pod).claims
+        return [f"{pod.namespace}/{use.name}" for use in uses if ephemeral or not use.is_ephemeral]
+
     def hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         claim = new or old
-        if claim is None or claim.namespace != pod.namespace:
-            return QueueingHint.SKIP
-        uses = pod_volumes(pod).claims
-        return queue_if(any(use.name == claim.name and (ephemeral or not use.is_ephemeral) for use in uses))
+        return queue_if(claim is not None and claim.key in claims(pod))
 
-    return hint
+    return EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, action), hint, objects=claims)

@@ -6,7 +6,7 @@ still evaluates the selector against an empty label set, so that one made of Not
 namespace, and so does this.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 import msgspec
 import numpy as np
@@ -304,9 +304,16 @@ class InterPodAffinity(Plugin):
         pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
         return [
-            registration(EventResource.POD, pods, self._pod_hint),
-            registration(EventResource.NODE, nodes, self._node_hint),
+            registration(EventResource.POD, pods, self._pod_hint, self._terms_and_identity),
+            registration(EventResource.NODE, nodes, self._node_hint, self._terms),
         ]
+
+    def _terms(self, pod: Pod) -> Hashable:
+        return self.handle.cluster_state.pod_info(pod).terms
+
+    def _terms_and_identity(self, pod: Pod) -> Hashable:
+        info = self.handle.cluster_state.pod_info(pod)
+        return info.terms, info.identity
 
     def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         if isinstance(old, Pod) and isinstance(new, Pod) and new.uid == pod.uid and old.labels != new.labels:

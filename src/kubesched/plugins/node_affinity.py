@@ -123,7 +123,11 @@ class NodeAffinity(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or gets other labels."""
-        return [registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, self._node_hint)]
+        nodes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
+        return [registration(EventResource.NODE, nodes, self._node_hint, self._choice)]
+
+    def _choice(self, pod: Pod) -> Hashable:
+        return self.handle.cluster_state.pod_info(pod).node_choice
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         """Only the pod's own terms are compared with the old node; a term that does not parse may match anything."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import queue_if, registration
+from kubesched.plugins.hints import by_own, nothing, queue_if, registration
 from kubesched.state import Nodes
 
 __all__ = ["NodeDeclaredFeatures"]
@@ -49,9 +49,10 @@ class NodeDeclaredFeatures(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or declares other features; the pod comes to need others."""
+        nodes = ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE
         return [
-            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE, _node_hint),
-            registration(EventResource.POD, ActionType.UPDATE, _pod_hint),
+            registration(EventResource.NODE, nodes, _node_hint, nothing),
+            by_own(ActionType.UPDATE, _pod_hint),
         ]
 
 

@@ -78,7 +78,7 @@ class NodePorts(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with a wanted port goes, or a node comes."""
         return [
-            registration(EventResource.POD, ActionType.DELETE, _pod_hint),
+            registration(EventResource.POD, ActionType.DELETE, _pod_hint, host_ports),
             registration(EventResource.NODE, ActionType.ADD),
         ]
 

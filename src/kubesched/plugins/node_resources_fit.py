@@ -273,10 +273,13 @@ class NodeResourcesFit(Plugin):
         shrinks = ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
         grows = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
         return [
-            registration(EventResource.POD, shrinks, _pod_hint),
-            registration(EventResource.NODE, grows, self._node_hint),
-            registration(EventResource.DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE, _class_hint),
+            registration(EventResource.POD, shrinks, _pod_hint, self._requests),
+            registration(EventResource.NODE, grows, self._node_hint, self._requests),
+            registration(EventResource.DEVICE_CLASS, ActionType.ADD | ActionType.UPDATE, _class_hint, self._requests),
         ]
+
+    def _requests(self, pod: Pod) -> Hashable:
+        return self.handle.cluster_state.pod_info(pod).requests
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         assert isinstance(new, Node)

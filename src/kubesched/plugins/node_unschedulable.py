@@ -10,7 +10,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod, Taint
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import queue_if, registration
+from kubesched.plugins.hints import by_own, nothing, queue_if, registration
 from kubesched.plugins.tolerations import is_tolerated
 from kubesched.state import NodeInfo, Nodes
 
@@ -41,8 +41,8 @@ class NodeUnschedulable(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or is uncordoned; the pod gets tolerations."""
         return [
-            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, _node_hint),
-            registration(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, _pod_hint),
+            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, _node_hint, nothing),
+            by_own(ActionType.UPDATE_POD_TOLERATION, _pod_hint),
         ]
 
 

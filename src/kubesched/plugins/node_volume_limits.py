@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, CSINode, EventResource, KubeObject, Pod, VolumeAttachment
+from kubesched.api import ActionType, CSINode, EventResource, KubeObject, Pod, VolumeAttachment
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import (
     CycleState,
@@ -20,7 +20,7 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
-from kubesched.plugins.hints import claim_hint, is_placed
+from kubesched.plugins.hints import by_claim, is_placed, nothing, registration, volumes_part
 from kubesched.state import (
     AttachedVolumes,
     CSIVolume,
@@ -121,13 +121,11 @@ class NodeVolumeLimits(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """Limits that come or grow; pods, attachments that go; claims that come."""
         return [
-            EventRegistration(ClusterEvent(EventResource.CSI_NODE, ActionType.ADD)),
-            EventRegistration(ClusterEvent(EventResource.CSI_NODE, ActionType.UPDATE), _csi_node_updated),
-            EventRegistration(ClusterEvent(EventResource.POD, ActionType.DELETE), _pod_deleted),
-            EventRegistration(
-                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD), claim_hint(ephemeral=True)
-            ),
-            EventRegistration(ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE), _attachment_deleted),
+            registration(EventResource.CSI_NODE, ActionType.ADD),
+            registration(EventResource.CSI_NODE, ActionType.UPDATE, _csi_node_updated, nothing),
+            registration(EventResource.POD, ActionType.DELETE, _pod_deleted, nothing),
+            by_claim(ActionType.ADD, ephemeral=True),
+            registration(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE, _attachment_deleted, volumes_part),
         ]
 
 

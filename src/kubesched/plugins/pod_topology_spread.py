@@ -6,7 +6,7 @@ of feasible nodes only; host names are counted per node whatever the node inclus
 nodes without a zone form a separate domain, which adds nothing to their score.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from math import log
 from typing import Final
 
@@ -316,9 +316,18 @@ class PodTopologySpread(Plugin):
         pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.UPDATE_POD_TOLERATION | ActionType.DELETE
         nodes = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_TAINT
         return [
-            registration(EventResource.POD, pods, self._pod_hint),
-            registration(EventResource.NODE, nodes, self._node_hint),
+            registration(EventResource.POD, pods, self._pod_hint, self._constraints_part),
+            registration(EventResource.NODE, nodes, self._node_hint, self._constraints_part),
         ]
+
+    def _constraints_part(self, pod: Pod) -> Hashable:
+        """What hard constraints depend on: the pod's own; without any, what its services and its controller select."""
+        info = self.handle.cluster_state.pod_info(pod)
+        own = info.spread
+        if not own.value:
+            return info.identity, pod.metadata.controller
+        keys = sorted({key for written in own.value for key in written.match_label_keys or ()})
+        return own, pod.namespace, tuple([pod.labels.get(key) for key in keys])
 
     def _hard_constraints(self, pod: Pod) -> tuple[Constraint, ...]:
         cluster_state = self.handle.cluster_state

@@ -3,9 +3,9 @@
 Rule: kube-scheduler v1.36 SchedulingGates.
 """
 
-from kubesched.api import ActionType, EventResource, Pod
+from kubesched.api import ActionType, Pod
 from kubesched.framework import EventRegistration, Plugin, Status
-from kubesched.plugins.hints import on_own_update, registration
+from kubesched.plugins.hints import by_own
 
 __all__ = ["SchedulingGates"]
 
@@ -22,4 +22,4 @@ class SchedulingGates(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """The pod's own last gate goes."""
-        return [registration(EventResource.POD, ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED, on_own_update)]
+        return [by_own(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)]

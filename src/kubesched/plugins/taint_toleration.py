@@ -22,7 +22,7 @@ from kubesched.framework import (
     default_normalize,
     keeps_equal,
 )
-from kubesched.plugins.hints import on_own_update, queue_if, registration
+from kubesched.plugins.hints import by_own, queue_if, registration
 from kubesched.plugins.tolerations import (
     has_untolerated_taint,
     judged_taints,
@@ -91,10 +91,14 @@ class TaintToleration(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or loses taints; the pod gets tolerations."""
+        nodes = ActionType.ADD | ActionType.UPDATE_NODE_TAINT
         return [
-            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, _node_hint),
-            registration(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, on_own_update),
+            registration(EventResource.NODE, nodes, _node_hint, self._tolerations),
+            by_own(ActionType.UPDATE_POD_TOLERATION),
         ]
+
+    def _tolerations(self, pod: Pod) -> Hashable:
+        return self.handle.cluster_state.pod_info(pod).tolerations
 
 
 def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

@@ -16,7 +16,7 @@ from kubesched.api import (
     StorageClass,
 )
 from kubesched.framework import QueueingHint
-from kubesched.plugins.hints import claim_hint, queue_if, registration
+from kubesched.plugins.hints import by_claim, nothing, queue_if, registration, volumes_part
 from kubesched.state import capacity_limit, migrated_plugins
 
 __all__ = ["EVENTS"]
@@ -56,11 +56,11 @@ _ADD_OR_UPDATE: Final = ActionType.ADD | ActionType.UPDATE
 
 
 EVENTS: Final = (
-    registration(EventResource.STORAGE_CLASS, _ADD_OR_UPDATE, _class_changed),
-    registration(EventResource.PERSISTENT_VOLUME_CLAIM, _ADD_OR_UPDATE, claim_hint(ephemeral=True)),
+    registration(EventResource.STORAGE_CLASS, _ADD_OR_UPDATE, _class_changed, nothing),
+    by_claim(_ADD_OR_UPDATE, ephemeral=True),
     registration(EventResource.PERSISTENT_VOLUME, _ADD_OR_UPDATE),
     registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
-    registration(EventResource.CSI_NODE, _ADD_OR_UPDATE, _csi_node_changed),
-    registration(EventResource.CSI_DRIVER, ActionType.UPDATE, _driver_updated),
-    registration(EventResource.CSI_STORAGE_CAPACITY, _ADD_OR_UPDATE, _capacity_changed),
+    registration(EventResource.CSI_NODE, _ADD_OR_UPDATE, _csi_node_changed, nothing),
+    registration(EventResource.CSI_DRIVER, ActionType.UPDATE, _driver_updated, volumes_part),
+    registration(EventResource.CSI_STORAGE_CAPACITY, _ADD_OR_UPDATE, _capacity_changed, nothing),
 )

@@ -21,7 +21,7 @@ from kubesched.api import (
 )
 from kubesched.engine import BoolVector
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
-from kubesched.plugins.hints import claim_hint, queue_if, registration
+from kubesched.plugins.hints import by_claim, nothing, queue_if, registration
 from kubesched.state import NO_VOLUMES, NodeInfo, Nodes, storage_class_of
 
 __all__ = ["VolumeZone"]
@@ -122,10 +122,10 @@ class VolumeZone(Plugin):
         """What the demands are read from comes or changes; nodes come or change their labels."""
         add_or_update = ActionType.ADD | ActionType.UPDATE
         return [
-            registration(EventResource.STORAGE_CLASS, ActionType.ADD, _class_added),
+            registration(EventResource.STORAGE_CLASS, ActionType.ADD, _class_added, nothing),
             registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
-            registration(EventResource.PERSISTENT_VOLUME_CLAIM, add_or_update, claim_hint(ephemeral=False)),
-            registration(EventResource.PERSISTENT_VOLUME, add_or_update, _volume_changed),
+            by_claim(add_or_update, ephemeral=False),
+            registration(EventResource.PERSISTENT_VOLUME, add_or_update, _volume_changed, nothing),
         ]
 
 

@@ -3,6 +3,17 @@
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.nominator import Nominator
 from kubesched.queue.places import Observer, Pending, PendingPod
+from kubesched.queue.requeueing import Registration
 from kubesched.queue.scheduling_queue import PreEnqueue, SchedulingQueue
 
-__all__ = ["Nominator", "Observer", "Pending", "PendingPod", "Place", "PreEnqueue", "QueuedPodInfo", "SchedulingQueue"]
+__all__ = [
+    "Nominator",
+    "Observer",
+    "Pending",
+    "PendingPod",
+    "Place",
+    "PreEnqueue",
+    "QueuedPodInfo",
+    "Registration",
+    "SchedulingQueue",
+]

@@ -14,7 +14,7 @@ from kubesched.api import Pod
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.backoff import BackoffQueue
 from kubesched.queue.heap import PodHeap
-from kubesched.queue.unschedulable import UnschedulablePods
+from kubesched.queue.unschedulable import RulesOf, UnschedulablePods
 
 __all__ = ["PLACE_NAMES", "Observer", "Pending", "PendingPod", "Places"]
 
@@ -81,13 +81,14 @@ class Places:
         initial_backoff: float,
         max_backoff: float,
         observer: Observer | None,
+        rules_of: RulesOf,
     ) -> None:
         sequence = itertools.count(1)
         self._pods: dict[str, QueuedPodInfo] = {}  # by key, whatever their place
         self._observer = observer
         self.active = PodHeap(Place.ACTIVE, key, sequence)
         self.backoff = BackoffQueue(key, sequence, initial=initial_backoff, maximum=max_backoff)
-        self.unschedulable = UnschedulablePods(sequence)
+        self.unschedulable = UnschedulablePods(sequence, rules_of)
 
     def __len__(self) -> int:
         return len(self._pods)

@@ -1,15 +1,24 @@
 """Decides whether an event triggers a retry of a rejected pod, from the plugins' registrations."""
 
 import enum
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import PluginError
 from kubesched.framework import HintFunction, QueuedPodInfo, QueueingHint
 from kubesched.queue.in_flight import RecordedEvent
 
-__all__ = ["FORCE_ACTIVATE", "UNSCHEDULABLE_TIMEOUT", "QueueingStrategy", "RequeueingTable"]
+__all__ = [
+    "FORCE_ACTIVATE",
+    "UNSCHEDULABLE_TIMEOUT",
+    "UNTOLD",
+    "BareRegistration",
+    "QueueingStrategy",
+    "Registration",
+    "RequeueingTable",
+    "Rule",
+]
 
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout")
 FORCE_ACTIVATE = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "ForceActivate")
@@ -26,12 +35,68 @@ class QueueingStrategy(enum.Enum):
     """It is tried again at once."""
 
 
+BareRegistration = tuple[ClusterEvent, str, HintFunction | None]
+"""(event, plugin, hint)"""
+
+
+class Registration(NamedTuple):
+    """What a plugin registered for events: see EventRegistration. Faults of the functions are PluginErrors."""
+
+    event: ClusterEvent
+    plugin: str
+    hint: HintFunction | None = None
+    part: Callable[[Pod], Hashable] | None = None
+    objects: Callable[[Pod], Collection[str]] | None = None
+
+
+UNTOLD: Final = object()
+"""The tab of pods about which a rule cannot say what its hint reads: each is asked about."""
+
+_ALL: Final[tuple[Hashable, ...]] = ("all",)
+
+
+class Rule:
+    """A registration of a profile's plugin, as the queue asks it.
+
+    Pods that the plugin rejected are filed under tabs: what the hint reads of a pod, or the objects that can help it.
+    A tab of equal pods is asked about once.
+
+    Attributes:
+        event, plugin: as registered.
+        by_object: whether tabs are the keys of the only objects that can help.
+    """
+
+    def __init__(self, registration: Registration) -> None:
+        self.event, self.plugin, self._hint, self._part, self._objects = registration
+        self.by_object = self._objects is not None
+
+    def tabs(self, pod: Pod) -> Collection[Hashable]:
+        """Under which tabs a pod is filed."""
+        try:
+            if self._objects is not None:
+                return self._objects(pod)
+            if self._part is not None:
+                return (self._part(pod),)
+        except PluginError:
+            return (UNTOLD,)
+        return _ALL if self._hint is None else (UNTOLD,)
+
+    def helps(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> bool:
+        """Whether the hint says Queue; one that fails (PluginError) does."""
+        if self._hint is None:
+            return True
+        try:
+            return self._hint(pod, old, new) is QueueingHint.QUEUE
+        except PluginError:
+            return True
+
+
 class Interest(NamedTuple):
-    """The registrations for an event: the plugins of all profiles, and by profile the hints in the order registered."""
+    """The registrations for an event: the plugins of all profiles, and by profile the rules in the order registered."""
 
     label: str
     plugins: frozenset[str]
-    hints: dict[str, list[tuple[str, HintFunction | None]]]
+    rules: dict[str, list[Rule]]
 
 
 class RequeueingTable:
@@ -40,12 +105,22 @@ class RequeueingTable:
     Rule: kube-scheduler v1.36 isEventOfInterest and isPodWorthRequeuing.
 
     Args:
-        registered: scheduler name -> (event, plugin, hint) in the order to ask; None for a hint means always.
+        registered: scheduler name -> what its plugins registered, in the order to ask.
     """
 
-    def __init__(self, registered: Mapping[str, Iterable[tuple[ClusterEvent, str, HintFunction | None]]]) -> None:
-        self._registered = {profile: list(entries) for profile, entries in registered.items()}
+    def __init__(self, registered: Mapping[str, Iterable[Registration | BareRegistration]]) -> None:
+        self._rules = {
+            profile: [Rule(Registration(*entry)) for entry in entries] for profile, entries in registered.items()
+        }
+        self._by_plugin: dict[tuple[str, str], list[Rule]] = {}
+        for profile, rules in self._rules.items():
+            for rule in rules:
+                self._by_plugin.setdefault((profile, rule.plugin), []).append(rule)
         self._interests: dict[ClusterEvent, Interest] = {}
+
+    def rules_of(self, profile: str, plugins: Collection[str]) -> list[Rule]:
+        """The rules of some plugins of a profile."""
+        return [rule for plugin in plugins for rule in self._by_plugin.get((profile, plugin), ())]
 
     def interest(self, event: ClusterEvent) -> Interest:
         """The registrations for the event; computed once per event."""
@@ -95,11 +170,11 @@ class RequeueingTable:
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
     ) -> QueueingStrategy:
         strategy = QueueingStrategy.SKIP
-        for plugin, hint in self.interest(event).hints.get(info.pod.scheduler_name, ()):
-            is_pending = plugin in info.pending_plugins
-            if not is_pending and plugin not in info.unschedulable_plugins:
+        for rule in self.interest(event).rules.get(info.pod.scheduler_name, ()):
+            is_pending = rule.plugin in info.pending_plugins
+            if not is_pending and rule.plugin not in info.unschedulable_plugins:
                 continue
-            if _ask(hint, info.pod, old, new) is QueueingHint.SKIP:
+            if not rule.helps(info.pod, old, new):
                 continue
             if is_pending:
                 return QueueingStrategy.IMMEDIATELY
@@ -109,18 +184,8 @@ class RequeueingTable:
         return strategy
 
     def _find_interest(self, event: ClusterEvent) -> Interest:
-        hints = {
-            profile: [(plugin, hint) for registered, plugin, hint in entries if registered.covers(event)]
-            for profile, entries in self._registered.items()
+        rules = {
+            profile: [rule for rule in rules if rule.event.covers(event)] for profile, rules in self._rules.items()
         }
-        plugins = frozenset(plugin for entries in hints.values() for plugin, _ in entries)
-        return Interest(event.label, plugins, hints)
-
-
-def _ask(hint: HintFunction | None, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-    if hint is None:
-        return QueueingHint.QUEUE
-    try:
-        return hint(pod, old, new)
-    except PluginError:
-        return QueueingHint.QUEUE
+        plugins = frozenset(rule.plugin for some in rules.values() for rule in some)
+        return Interest(event.label, plugins, rules)

@@ -50,7 +50,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import StateError
-from kubesched.framework import HintFunction, Place, QueuedPodInfo, Status
+from kubesched.framework import Place, QueuedPodInfo, Status
+from kubesched.queue.backlog import Backlog, PendingEvent
 from kubesched.queue.heap import Less, chosen_sort_key
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.nominator import Nominator
@@ -58,7 +59,9 @@ from kubesched.queue.places import PLACE_NAMES, Observer, Pending, Places
 from kubesched.queue.requeueing import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
+    BareRegistration,
     QueueingStrategy,
+    Registration,
     RequeueingTable,
 )
 
@@ -82,12 +85,14 @@ class SchedulingQueue:
         pre_enqueue: runs the PreEnqueue plugins of the pod's profile; None when no profile has any.
         on_gate_fault: called with a pod and the status of the plugin that raised instead of an answer, where this
             fault of the pod is not the last one.
-        hints: scheduler name -> (event, plugin, hint) for all that the profile's plugins registered.
+        hints: scheduler name -> all that the profile's plugins registered; at least (event, plugin, hint) of it.
         initial_backoff: seconds of backoff after the first failed attempt; doubled with each further one.
         max_backoff: seconds that no backoff exceeds; 0 switches backoff off.
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         nominator: pods promised a node; a plain one when absent.
         observer: called for each pod that comes into a queue.
+        steps_at_once: how much of the work that events make, in hints asked and pods moved, is done at a time, by
+            `catch_up`. None: all of it, before the call that brings the event returns.
 
     Attributes:
         nominator: kept in step with pods that are added, updated and deleted here.
@@ -100,16 +105,19 @@ class SchedulingQueue:
         less: Less | None = None,
         pre_enqueue: PreEnqueue | None = None,
         on_gate_fault: Callable[[Pod, Status], None] | None = None,
-        hints: Mapping[str, Iterable[tuple[ClusterEvent, str, HintFunction | None]]],
+        hints: Mapping[str, Iterable[Registration | BareRegistration]],
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
         max_in_unschedulable: float = 300.0,
         nominator: Nominator | None = None,
         observer: Observer | None = None,
+        steps_at_once: int | None = None,
     ) -> None:
-        self._places = Places(chosen_sort_key(sort_key, less), initial_backoff, max_backoff, observer)
+        self._table = table = RequeueingTable(hints)
+        self._places = Places(chosen_sort_key(sort_key, less), initial_backoff, max_backoff, observer, table.rules_of)
         self._in_flight = InFlight()
-        self._table = RequeueingTable(hints)
+        self._backlog = Backlog(self._places.unschedulable, table, self._move)
+        self._steps_at_once = steps_at_once
         self._pre_enqueue = pre_enqueue
         self._on_gate_fault = on_gate_fault
         self._max_in_unschedulable = max_in_unschedulable
@@ -238,10 +246,18 @@ class SchedulingQueue:
         unschedulable = self._places.unschedulable
         if not unschedulable and not self._in_flight:
             return
-        plugins = self._table.interest(event).plugins
-        if plugins or event.is_wildcard:
-            candidates = unschedulable if event.is_wildcard else unschedulable.rejected_by(plugins)
-            self._move(candidates, event, old, new, now, pre_check)
+        if self._table.interest(event).plugins or event.is_wildcard:
+            self._in_flight.record(event, old, new)
+            self._put(PendingEvent(event, old, new, unschedulable.last_entry, pre_check), now)
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether `catch_up` has something to do."""
+        return len(self._backlog) > 0
+
+    def catch_up(self, now: float) -> None:
+        """Go on with what events have begun, for as many steps as go at once."""
+        self._backlog.work(now, self._steps_at_once)
 
     def activate(self, pods: Iterable[Pod], now: float) -> None:
         """Make pods active that are unschedulable or back off; for those in flight a wildcard event is recorded.
@@ -255,8 +271,10 @@ class SchedulingQueue:
     def next_deadline(self) -> float | None:
         """When `advance` has to be called next, None for not before something else happens.
 
-        May be early, never late; `advance` then does nothing.
+        May be early, never late; `advance` then does nothing. While events are not put to all pods it is -inf.
         """
+        if self._backlog:
+            return -math.inf
         flush = math.inf
         if self._places.unschedulable:
             overdue = self._places.unschedulable.waiting_since + self._max_in_unschedulable
@@ -274,7 +292,10 @@ class SchedulingQueue:
             self._next_flush = boundary + _FLUSH_INTERVAL
             overdue = self._places.unschedulable.mark_overdue(self._max_in_unschedulable, boundary)
             if overdue:
-                self._move(overdue, UNSCHEDULABLE_TIMEOUT, None, None, now)
+                last_entry = self._places.unschedulable.last_entry
+                self._put(PendingEvent(UNSCHEDULABLE_TIMEOUT, None, None, last_entry, pods=overdue), now)
+                self._in_flight.record(UNSCHEDULABLE_TIMEOUT, None, None)
+        self.catch_up(now)
 
     # What there is to see.
 
@@ -338,28 +359,19 @@ class SchedulingQueue:
             strategy = self._table.strategy(info, event, old, new)
             if strategy is not QueueingStrategy.SKIP:
                 self._requeue(info, strategy, event.label, now)
+        if info.place is Place.UNSCHEDULABLE:
+            self._places.unschedulable.add(info)
 
-    def _move(
-        self,
-        candidates: Iterable[QueuedPodInfo],
-        event: ClusterEvent,
-        old: KubeObject | None,
-        new: KubeObject | None,
-        now: float,
-        pre_check: Callable[[Pod], bool] | None = None,
-    ) -> None:
-        label = self._table.interest(event).label
-        for info in candidates:
-            if info.place is not Place.UNSCHEDULABLE:  # a hook that was asked about another pod has activated it
-                continue
-            if (pre_check is not None and not pre_check(info.pod)) or not self._table.may_ungate(info, event):
-                continue
-            strategy = self._table.strategy(info, event, old, new)
-            if strategy is not QueueingStrategy.SKIP:
-                self._requeue(info, strategy, label, now)
-                if info.place is Place.UNSCHEDULABLE:
-                    self._places.gated_again(info, label)
-        self._in_flight.record(event, old, new)
+    def _put(self, pending: PendingEvent, now: float) -> None:
+        self._backlog.add(pending, now)
+        if self._steps_at_once is None:
+            self._backlog.work(now)
+
+    def _move(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
+        """Let a pod go that an event may help; a gate may hold it back."""
+        self._requeue(info, strategy, label, now)
+        if info.place is Place.UNSCHEDULABLE:
+            self._places.gated_again(info, label)
 
     def _activate(self, pod: Pod, now: float) -> bool:
         info = self._places.find(pod.key)

@@ -1,58 +1,80 @@
-"""Pods that wait for an event, indexed by the plugins whose events can help them."""
+"""Pods that wait for an event, filed by the rules whose events can help them."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from operator import attrgetter
+from typing import Final, NamedTuple
 
+from kubesched.api import Pod
 from kubesched.framework import Place, QueuedPodInfo
+from kubesched.queue.requeueing import Rule
 
-__all__ = ["UnschedulablePods"]
+__all__ = ["RulesOf", "UnschedulablePods"]
+
+RulesOf = Callable[[str, Collection[str]], Iterable[Rule]]
+"""(profile, plugins) -> what these plugins registered."""
 
 _by_arrival = attrgetter("entry")
+_NOBODY: Final[Mapping[str, QueuedPodInfo]] = {}
+
+
+class _Filing(NamedTuple):
+    """How a pod is filed, from its version and its rejectors at that time."""
+
+    info: QueuedPodInfo
+    pod: Pod
+    rejectors: frozenset[str]
+    tabs: list[tuple[Rule, Hashable]]
 
 
 class UnschedulablePods:
     """The pods in no heap: rejected ones that no event has helped yet, and gated ones.
 
-    Filing them by rejector makes an event cost what it may help: binding a pod raises an event that concerns
-    inter-pod affinity, and ten thousand pods that only lack CPU are not looked at.
+    Each is filed under the rules of the plugins that rejected it, there by what the rule reads of a pod. So an event
+    costs what it may help: binding a pod raises an event that concerns inter-pod affinity, and ten thousand pods that
+    only lack CPU are not looked at; ten thousand replicas of forty workloads are forty questions.
+
+    Args:
+        sequence: numbers for entries, which grow.
+        rules_of: what plugins registered.
 
     Attributes:
         waiting_since: no pod here has waited since before this time; inf when there is none. Pods that leave do not
             raise it, so it may lag behind until the next `mark_overdue`.
+        last_entry: the highest number of an entry so far.
     """
 
-    def __init__(self, sequence: Iterator[int]) -> None:
+    def __init__(self, sequence: Iterator[int], rules_of: RulesOf) -> None:
         self._sequence = sequence
-        self._filed: dict[str, tuple[QueuedPodInfo, frozenset[str]]] = {}
-        self._by_rejector: dict[str, dict[str, QueuedPodInfo]] = {}
+        self._rules_of = rules_of
+        self._filed: dict[str, _Filing] = {}
+        self._by_rule: dict[Rule, dict[Hashable, dict[str, QueuedPodInfo]]] = {}
         self.waiting_since = math.inf
+        self.last_entry = 0
 
     def __len__(self) -> int:
         return len(self._filed)
 
     def __iter__(self) -> Iterator[QueuedPodInfo]:
         """All pods in the order they arrived."""
-        return iter(sorted((info for info, _ in list(self._filed.values())), key=_by_arrival))
+        return iter(sorted((filing.info for filing in list(self._filed.values())), key=_by_arrival))
 
     def add(self, info: QueuedPodInfo) -> None:
-        """Add a pod that is in no queue, or file one again whose rejectors changed."""
+        """Add a pod that is in no queue, or file one again whose rejectors or whose pod changed."""
         if info.place is Place.UNSCHEDULABLE:
-            if self._filed[info.key][1] == info.rejectors:
+            filed = self._filed[info.key]
+            if filed.rejectors == info.rejectors and filed.pod is info.pod:
                 return
             self._unfile(info)
         else:
             info.place = Place.UNSCHEDULABLE
-            info.entry = next(self._sequence)
-        rejectors = frozenset(info.rejectors)
-        self._filed[info.key] = (info, rejectors)
-        for plugin in rejectors:
-            self._by_rejector.setdefault(plugin, {})[info.key] = info
+            self.renew(info)
+        self._file(info)
         self.waiting_since = min(self.waiting_since, info.waiting_since)
 
     def renew(self, info: QueuedPodInfo) -> None:
         """Let a pod of this queue count as the last that arrived."""
-        info.entry = next(self._sequence)
+        self.last_entry = info.entry = next(self._sequence)
 
     def discard(self, info: QueuedPodInfo) -> None:
         """Remove a pod of this queue."""
@@ -62,12 +84,19 @@ class UnschedulablePods:
         if not self._filed:
             self.waiting_since = math.inf
 
-    def rejected_by(self, plugins: Iterable[str]) -> list[QueuedPodInfo]:
-        """Pods that at least one of the plugins rejected or gates, in the order they arrived."""
-        rejected: dict[str, QueuedPodInfo] = {}
-        for plugin in plugins:
-            rejected |= self._by_rejector.get(plugin, {})
-        return sorted(rejected.values(), key=_by_arrival)
+    def find(self, key: str) -> QueuedPodInfo | None:
+        """The pod of that name, None when it is not here."""
+        filing = self._filed.get(key)
+        return None if filing is None else filing.info
+
+    def tabs(self, rule: Rule) -> list[Hashable]:
+        """The tabs of a rule under which pods are filed."""
+        return list(self._by_rule.get(rule, ()))
+
+    def under(self, rule: Rule, tab: Hashable) -> Mapping[str, QueuedPodInfo]:
+        """The pods under a tab, by name; not to be changed, nor to be kept."""
+        tabs = self._by_rule.get(rule)
+        return _NOBODY if tabs is None else tabs.get(tab, _NOBODY)
 
     def mark_overdue(self, duration: float, now: float) -> list[QueuedPodInfo]:
         """Mark pods that have waited longer than `duration` as flushed now; gives them in the order they arrived."""
@@ -76,26 +105,40 @@ class UnschedulablePods:
         overdue = [info for info in self if now - info.waiting_since > duration]
         for info in overdue:
             info.flushed_at = now
-        self.waiting_since = min((info.waiting_since for info, _ in self._filed.values()), default=math.inf)
+        self.waiting_since = min((filing.info.waiting_since for filing in self._filed.values()), default=math.inf)
         return overdue
 
     def check_invariants(self) -> None:
-        """Assert that each pod is filed under each of its rejectors and nowhere else."""
-        for key, (info, rejectors) in self._filed.items():
+        """Assert that each pod is filed as its rejectors' rules say, and nowhere else."""
+        for key, (info, pod, rejectors, tabs) in self._filed.items():
             assert key == info.key
             assert info.place is Place.UNSCHEDULABLE
-            assert info.entry > 0
+            assert 0 < info.entry <= self.last_entry
+            assert pod is info.pod
             assert rejectors == info.rejectors
             assert rejectors, "a pod that no plugin rejected has no event to wait for"
             assert not info.is_gated or info.gating_plugin in rejectors
             assert info.waiting_since >= self.waiting_since
-        filed = {(plugin, key) for key, (_, rejectors) in self._filed.items() for plugin in rejectors}
-        assert filed == {(plugin, key) for plugin, pods in self._by_rejector.items() for key in pods}
+            assert {rule for rule, _ in tabs} <= set(self._rules_of(pod.scheduler_name, rejectors))
+        filed = {(rule, tab, key) for key, filing in self._filed.items() for rule, tab in filing.tabs}
+        held = self._by_rule.items()
+        assert filed == {(rule, tab, key) for rule, tabs in held for tab, pods in tabs.items() for key in pods}
+        assert all(pods for _, tabs in held for pods in (tabs, *tabs.values())), "an empty tab is given back"
+
+    def _file(self, info: QueuedPodInfo) -> None:
+        pod, rejectors = info.pod, frozenset(info.rejectors)
+        rules = self._rules_of(pod.scheduler_name, rejectors)
+        tabs = [(rule, tab) for rule in rules for tab in set(rule.tabs(pod))]
+        self._filed[info.key] = _Filing(info, pod, rejectors, tabs)
+        for rule, tab in tabs:
+            self._by_rule.setdefault(rule, {}).setdefault(tab, {})[info.key] = info
 
     def _unfile(self, info: QueuedPodInfo) -> None:
-        _, rejectors = self._filed.pop(info.key)
-        for plugin in rejectors:
-            pods = self._by_rejector[plugin]
+        for rule, tab in self._filed.pop(info.key).tabs:
+            tabs = self._by_rule[rule]
+            pods = tabs[tab]
             del pods[info.key]
             if not pods:
-                del self._by_rejector[plugin]
+                del tabs[tab]
+                if not tabs:
+                    del self._by_rule[rule]

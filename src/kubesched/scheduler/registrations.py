@@ -1,6 +1,7 @@
 """Collects the events that the plugins of a profile register, in the form that the queue uses."""
 
-from collections.abc import Sized
+from collections.abc import Hashable, Iterator, Sized
+from contextlib import contextmanager
 from typing import Any
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, custom_resource
@@ -9,12 +10,12 @@ from kubesched.framework import (
     HOOK_FAULTS,
     EventRegistration,
     Framework,
-    HintFunction,
     Plugin,
     QueueingHint,
     answer_text,
     located_line,
 )
+from kubesched.queue import Registration
 from kubesched.scheduler.extenders import EXTENDER
 
 __all__ = ["registrations"]
@@ -22,7 +23,7 @@ __all__ = ["registrations"]
 _TAINTS = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
 
-def registrations(framework: Framework, extenders: Sized = ()) -> list[tuple[ClusterEvent, str, Any]]:
+def registrations(framework: Framework, extenders: Sized = ()) -> list[Registration]:
     """What the profile's plugins want to hear of; one that does not say hears of everything.
 
     Args:
@@ -30,21 +31,21 @@ def registrations(framework: Framework, extenders: Sized = ()) -> list[tuple[Clu
     Rule: kube-scheduler v1.36 buildQueueingHintMap. One that wants to hear of new nodes and not of taints hears of all
     changes of taints: a node may have been tainted when it was added.
     """
-    entries: list[tuple[ClusterEvent, str, Any]] = []
+    entries: list[Registration] = []
     everything = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
     for plugin in framework.profile.plugins:
         if plugin.defines("events_to_register"):
             wanted = _events_of(plugin)
-            entries += [(event, plugin.name, _guarded(framework, plugin, hint)) for event, hint in wanted]
-            actions = [event.action for event, _ in wanted if event.resource is EventResource.NODE]
+            entries += [_guarded(framework, plugin, entry) for entry in wanted]
+            actions = [entry.event.action for entry in wanted if entry.event.resource is EventResource.NODE]
             if any(action & ActionType.ADD for action in actions) and not any(
                 action & ActionType.UPDATE_NODE_TAINT for action in actions
             ):
-                entries.append((_TAINTS, plugin.name, None))
+                entries.append(Registration(_TAINTS, plugin.name))
         elif _may_reject(plugin):
-            entries.append((everything, plugin.name, None))
+            entries.append(Registration(everything, plugin.name))
     if extenders:
-        entries.append((everything, EXTENDER, None))
+        entries.append(Registration(everything, EXTENDER))
     return entries
 
 
@@ -74,23 +75,51 @@ def _check_resource(plugin: Plugin, resource: EventResource | str) -> None:
         raise ValueError(f"events of {resource!r} never come; expected an EventResource, or {expected}")
 
 
-def _guarded(framework: Framework, plugin: Plugin, hint: HintFunction | None) -> HintFunction | None:
-    """The hint, with every fault as a PluginError, which the queue takes for Queue."""
-    if hint is None:
-        return None
+def _guarded(framework: Framework, plugin: Plugin, entry: EventRegistration) -> Registration:
+    """The registration, with every fault of its functions as a PluginError."""
+    event, hint, part, objects = entry
 
     def ask(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        try:
+        assert hint is not None
+        with _reported(framework, plugin, "queueing hint"):
             answer: object = hint(pod, old, new)
             if not isinstance(answer, QueueingHint):
                 raise TypeError(f"a hint must return a QueueingHint; found {answer_text(answer)}")
-        except HOOK_FAULTS as error:
-            text = f"queueing hint of plugin {plugin.name}: {located_line(error)}"
-            framework.handle.logger.warning("%s", text)
-            raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
         return answer
 
-    return ask
+    def read_part(pod: Pod) -> Hashable:
+        assert part is not None
+        with _reported(framework, plugin, "part of a queueing hint"):
+            value = part(pod)
+            hash(value)
+        return value
+
+    def read_objects(pod: Pod) -> tuple[str, ...]:
+        assert objects is not None
+        with _reported(framework, plugin, "objects of a queueing hint"):
+            keys: Any = objects(pod)
+            if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
+                raise TypeError(f"objects must be a list of keys, such as ['team-a/data']; found {answer_text(keys)}")
+            return tuple(keys)
+
+    return Registration(
+        event,
+        plugin.name,
+        hint and ask,
+        part and read_part,
+        objects and read_objects,
+    )
+
+
+@contextmanager
+def _reported(framework: Framework, plugin: Plugin, what: str) -> Iterator[None]:
+    """Log a fault and raise it as a PluginError."""
+    try:
+        yield
+    except HOOK_FAULTS as error:
+        text = f"{what} of plugin {plugin.name}: {located_line(error)}"
+        framework.handle.logger.warning("%s", text)
+        raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
 
 
 def _may_reject(plugin: Plugin) -> bool:

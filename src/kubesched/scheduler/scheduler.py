@@ -75,6 +75,8 @@ class Scheduler:
         observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
         make_framework: makes the framework of a profile; for a driver that measures plugins.
         extenders: of the configuration, to be called; with any, drivers run `attempt`.
+        steps_at_once: how much of what an event means for waiting pods is done between two attempts, see
+            SchedulingQueue; None for all at once.
 
     Attributes:
         cluster_state, queue, cycle: what is known, who waits, and what decides on one pod.
@@ -98,6 +100,7 @@ class Scheduler:
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
         extenders: Iterable[ExtenderConfig] = (),
+        steps_at_once: int | None = None,
     ) -> None:
         self.cluster_state = cluster_state
         self.waiting_pods: dict[str, WaitingPod] = {}
@@ -128,6 +131,7 @@ class Scheduler:
             max_in_unschedulable=max_in_unschedulable,
             nominator=nominator,
             observer=observer,
+            steps_at_once=steps_at_once,
         )
 
     def _offered(self, services: Services, nominator: Nominator) -> Services:
@@ -223,6 +227,8 @@ class Scheduler:
 
         Returns: None when no pod is to be tried.
         """
+        if self.queue.has_backlog:
+            self.queue.catch_up(self._now())
         queued = self.queue.pop()
         if queued is None:
             return None

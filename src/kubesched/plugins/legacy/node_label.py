@@ -11,7 +11,7 @@ import numpy as np
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import queue_if, registration
+from kubesched.plugins.hints import nothing, queue_if, registration
 from kubesched.plugins.legacy.args import NodeLabelArgs
 from kubesched.state import NodeInfo, Nodes
 
@@ -57,7 +57,9 @@ class NodeLabel(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes, or its labels change."""
-        return [registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, self._node_hint)]
+        return [
+            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, self._node_hint, nothing)
+        ]
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         assert isinstance(new, Node)

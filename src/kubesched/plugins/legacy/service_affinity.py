@@ -23,7 +23,7 @@ from kubesched.framework import (
     QueueingHint,
     Status,
 )
-from kubesched.plugins.hints import queue_if, registration
+from kubesched.plugins.hints import nothing, queue_if, registration
 from kubesched.plugins.legacy.args import ServiceAffinityArgs
 from kubesched.state import Identity, NodeInfo, Nodes
 
@@ -157,9 +157,12 @@ class ServiceAffinity(Plugin):
         pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE
         nodes = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL
         return [
-            registration(EventResource.POD, pods, _pod_hint),
-            registration(EventResource.NODE, nodes, self._node_hint),
+            registration(EventResource.POD, pods, _pod_hint, self._identity),
+            registration(EventResource.NODE, nodes, self._node_hint, nothing),
         ]
+
+    def _identity(self, pod: Pod) -> Hashable:
+        return self.handle.cluster_state.pod_info(pod).identity
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         """Any node may be the one that is followed, so each change of an affinity label counts."""

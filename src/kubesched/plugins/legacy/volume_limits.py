@@ -26,7 +26,7 @@ from kubesched.api import (
 )
 from kubesched.engine import IntVector
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import claim_hint, is_placed, queue_if, registration
+from kubesched.plugins.hints import by_claim, is_placed, nothing, queue_if, registration
 from kubesched.plugins.legacy.args import VolumeLimitsArgs
 from kubesched.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.state import (
@@ -122,9 +122,9 @@ class InTreeVolumeLimits(Plugin):
         """Pods with volumes leave, nodes come or change, claims come, plugins are migrated."""
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE | ActionType.UPDATE_NODE_LABEL
         return [
-            registration(EventResource.POD, ActionType.DELETE, _pod_deleted),
+            registration(EventResource.POD, ActionType.DELETE, _pod_deleted, nothing),
             registration(EventResource.NODE, nodes),
-            registration(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD, claim_hint(ephemeral=True)),
+            by_claim(ActionType.ADD, ephemeral=True),
             registration(EventResource.CSI_NODE, ActionType.ADD | ActionType.UPDATE),
         ]
 

@@ -1,0 +1,212 @@
+"""Events on their way to the pods that wait for them.
+
+One event may concern twenty thousand pods. It is put to them in steps, a hint asked or a pod moved, and between any two
+of them the queue can be used: pods are popped, come and go. What holds is what held when the event came: it concerns
+the pods that waited then and have waited since. A pod that came to wait later was tried on the newer state.
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import pairwise
+from operator import itemgetter
+from typing import Final
+
+from kubesched.api import ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.framework import Place, QueuedPodInfo
+from kubesched.queue.requeueing import UNTOLD, QueueingStrategy, RequeueingTable, Rule
+from kubesched.queue.unschedulable import UnschedulablePods
+
+__all__ = ["Backlog", "PendingEvent"]
+
+_MOST_EVENTS: Final = 1000
+_MOST_VERSIONS: Final = 8
+
+_NOT_CHOSEN: Final = (0, None, QueueingStrategy.SKIP)
+
+Move = Callable[[QueuedPodInfo, QueueingStrategy, str, float], None]
+"""(pod, strategy other than SKIP, label of the event, now) moves an unschedulable pod."""
+
+
+class PendingEvent:
+    """An event that was not put to all pods yet.
+
+    Args:
+        event, old, new: what happened.
+        last_entry: of the pods that waited then.
+        pre_check: selects the pods that it may concern, None for all.
+        pods: the only ones that it concerns; None where the plugins' registrations say that.
+    """
+
+    def __init__(
+        self,
+        event: ClusterEvent,
+        old: KubeObject | None,
+        new: KubeObject | None,
+        last_entry: int,
+        pre_check: Callable[[Pod], bool] | None = None,
+        pods: Iterable[QueuedPodInfo] | None = None,
+    ) -> None:
+        self.event = event
+        self.new = new
+        self.pre_check = pre_check
+        self.pods = pods
+        self._versions = [(last_entry, old)]  # up to which entry the object was what before, in order
+
+    @property
+    def old(self) -> KubeObject | None:
+        """The object before the first of the changes."""
+        return self._versions[0][1]
+
+    @property
+    def key(self) -> str:
+        """The key of the object that the event is about; empty for none."""
+        about = self.new or self.old
+        return "" if about is None else about.key
+
+    def renew(self, later: "PendingEvent") -> bool:
+        """Take in the next change of the same kind of the object: pods are asked about its newest state alone.
+
+        Each pod compares with the state that it was rejected in: those that came to wait since the first change, with
+        a later one. Returns: false where there are too many such states; then nothing is taken.
+        """
+        if self._versions[-1][0] < later._versions[0][0]:
+            if len(self._versions) == _MOST_VERSIONS:
+                return False
+            self._versions += later._versions
+        self.new = later.new
+        return True
+
+    def changes(self) -> Iterator[tuple[int, int, KubeObject | None]]:
+        """After and up to which entry of pods, and the object before."""
+        entries = [0, *(entry for entry, _ in self._versions)]
+        for (after, upto), (_, old) in zip(pairwise(entries), self._versions, strict=True):
+            yield after, upto, old
+
+    def concerns(self, info: QueuedPodInfo) -> bool:
+        """Whether the pod waited when the event came."""
+        return info.place is Place.UNSCHEDULABLE and 0 < info.entry <= self._versions[-1][0]
+
+
+class Backlog:
+    """Puts events to the unschedulable pods, in the order in which the events came.
+
+    Changes of one node that wait are one: its newest state counts. More than a thousand waiting events hold up whoever
+    adds another one.
+
+    Args:
+        pods: the unschedulable pods.
+        table: what the plugins registered.
+        move: moves a pod that the event may help.
+    """
+
+    def __init__(self, pods: UnschedulablePods, table: RequeueingTable, move: Move) -> None:
+        self._pods = pods
+        self._table = table
+        self._move = move
+        self._events: deque[PendingEvent] = deque()
+        self._changes: dict[tuple[ClusterEvent, str], PendingEvent] = {}  # of nodes, not begun
+        self._steps: Iterator[None] | None = None  # of the first event, once begun
+        self._now = 0.0
+        self._is_busy = False
+
+    def __len__(self) -> int:
+        """How many events are not done."""
+        return len(self._events) + (self._steps is not None)
+
+    def add(self, pending: PendingEvent, now: float) -> None:
+        """Take an event."""
+        if pending.event.resource is EventResource.NODE and pending.new is not None:
+            change = (pending.event, pending.key)
+            known = self._changes.get(change)
+            if known is not None and known.renew(pending):
+                return
+            self._changes[change] = pending
+        self._events.append(pending)
+        while len(self._events) > _MOST_EVENTS and self.step(now):
+            pass
+
+    def work(self, now: float, n_steps: int | None = None) -> None:
+        """Do some steps, or all that are left."""
+        while n_steps != 0 and self.step(now):
+            if n_steps is not None:
+                n_steps -= 1
+
+    def step(self, now: float) -> bool:
+        """Do one step. Returns: whether anything was left to do. A hook that comes back here does nothing."""
+        if self._is_busy or not (self._steps or self._events):
+            return False
+        self._is_busy = True
+        self._now = now
+        try:
+            self._steps = self._steps or self._begun(self._events.popleft())
+            if next(self._steps, self) is self:
+                self._steps = None
+        except BaseException:  # Ctrl-C in a hook
+            self._steps = None
+            raise
+        finally:
+            self._is_busy = False
+        return True
+
+    def _begun(self, pending: PendingEvent) -> Iterator[None]:
+        """The steps of an event: first all questions, then the moves in the order in which the pods arrived."""
+        if self._changes.get((pending.event, pending.key)) is pending:
+            del self._changes[pending.event, pending.key]
+        chosen: dict[str, tuple[int, QueuedPodInfo, QueueingStrategy]] = {}
+        for helped in self._answers(pending):
+            for info, strategy in helped:
+                if chosen.get(info.key, _NOT_CHOSEN)[2] is not QueueingStrategy.IMMEDIATELY:
+                    chosen[info.key] = (info.entry, info, strategy)
+            yield
+        label = self._table.interest(pending.event).label
+        for entry, info, strategy in sorted(chosen.values(), key=itemgetter(0)):
+            if info.entry == entry and info.place is Place.UNSCHEDULABLE and self._may_move(info, pending):
+                self._move(info, strategy, label, self._now)
+                yield
+
+    def _may_move(self, info: QueuedPodInfo, pending: PendingEvent) -> bool:
+        is_meant = pending.pre_check is None or pending.pre_check(info.pod)
+        return is_meant and self._table.may_ungate(info, pending.event)
+
+    def _answers(self, pending: PendingEvent) -> Iterator[list[tuple[QueuedPodInfo, QueueingStrategy]]]:
+        """The pods that each question found."""
+        if pending.pods is not None or pending.event.is_wildcard:
+            infos = self._pods if pending.pods is None else pending.pods
+            yield [answer for info in infos if pending.concerns(info) for answer in self._asked_alone(info, pending)]
+            return
+        own = self._pods.find(pending.key) if isinstance(pending.new or pending.old, Pod) else None
+        if own is not None and pending.concerns(own):
+            yield self._asked_alone(own, pending)
+        for rules in self._table.interest(pending.event).rules.values():
+            for rule in rules:
+                for tab in self._tabs(rule, pending.key):
+                    yield from self._asked(rule, tab, pending, own)
+
+    def _asked_alone(self, info: QueuedPodInfo, pending: PendingEvent) -> list[tuple[QueuedPodInfo, QueueingStrategy]]:
+        """Ask all that rejected a pod about it."""
+        strategy = self._table.strategy(info, pending.event, pending.old, pending.new)
+        return [] if strategy is QueueingStrategy.SKIP else [(info, strategy)]
+
+    def _tabs(self, rule: Rule, key: str) -> list[Hashable]:
+        tabs = (key, UNTOLD) if rule.by_object else self._pods.tabs(rule)
+        return [tab for tab in tabs if self._pods.under(rule, tab)]
+
+    def _asked(
+        self, rule: Rule, tab: Hashable, pending: PendingEvent, own: QueuedPodInfo | None
+    ) -> Iterator[list[tuple[QueuedPodInfo, QueueingStrategy]]]:
+        """Ask a rule about the pods of a tab, other than the one that the event is about."""
+        for after, upto, old in pending.changes():
+            pods = self._pods.under(rule, tab).values()
+            meant = (info for info in pods if after < info.entry <= upto and info is not own)
+            if tab is UNTOLD or rule.by_object:
+                for info in list(meant):
+                    helps = pending.concerns(info) and rule.helps(info.pod, old, pending.new)
+                    yield [(info, _strategy(rule, info))] if helps else []
+            elif (first := next(meant, None)) is not None:
+                helps = rule.helps(first.pod, old, pending.new)
+                yield [(info, _strategy(rule, info)) for info in (first, *meant)] if helps else []
+
+
+def _strategy(rule: Rule, info: QueuedPodInfo) -> QueueingStrategy:
+    is_pending = rule.plugin in info.pending_plugins
+    return QueueingStrategy.IMMEDIATELY if is_pending else QueueingStrategy.AFTER_BACKOFF
