@@ -223,7 +223,7 @@ class Model:
             self.move(self.in_place("unschedulable"), event, old, new, now)
 
     def move(self, candidates: list[Waiting], event, old, new, now: float) -> None:
-        for waiting in candidates:
+        for waiting in sorted(candidates, key=lambda w: (w.rank, w.arrival)):
             if waiting.gate and not event.is_wildcard and not self.concerns(waiting.gate, event):
                 continue
             strategy = self.judge(waiting, event, old, new)

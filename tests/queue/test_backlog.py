@@ -5,7 +5,7 @@ import itertools
 from kubesched.api import ActionType, ClusterEvent, EventResource, Node, ObjectMeta
 from kubesched.framework import QueueingHint
 from kubesched.queue import Registration
-from tests.queue.waiting import ASSIGNED_POD_DELETE, NODE_ADD, Gate, make_pod, make_queue, places, reject
+from tests.queue.waiting import ASSIGNED_POD_DELETE, NODE_ADD, Gate, hand_back, make_pod, make_queue, places, reject
 
 NODE_LABEL = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_LABEL)
 CLAIM_ADD = ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD)
@@ -99,22 +99,45 @@ def test_a_pod_that_is_pending_on_the_plugin_goes_on_at_once_and_the_others_back
 
 def test_a_pod_can_be_popped_while_others_wait_to_be_moved():
     names = [f"a{i}" for i in range(10)]
-    queue, told = waiting_queue(by_letter(NODE_ADD, Hint()), names=names, steps_at_once=3)
-    queue.add(make_pod("urgent", priority=9), LATER)
+    queue, told = waiting_queue(by_letter(NODE_ADD, Hint()), names=names, at_once=3)
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
-    queue.catch_up(LATER)
-    assert moved(told) == ["urgent", "a0", "a1"]
-    assert queue.next_deadline() <= LATER
-    assert queue.pop().pod.name == "urgent"
-    while queue.has_backlog:
+    for _ in range(9):
         queue.catch_up(LATER)
-    assert moved(told)[1:] == names
-    assert not queue.next_deadline()
+    assert moved(told) == names[:3]  # no more, until one of these is popped
+    assert queue.next_deadline() <= LATER
+    queue.add(make_pod("new"), LATER)
+    assert queue.pop().pod.name == "a0"
+    popped = []
+    while queue.has_backlog or queue.can_pop:
+        queue.catch_up(LATER)
+        if (info := queue.pop()) is not None:
+            popped.append(info.pod.name)
+    assert popped == ["a1", "a2", "new", *names[3:]]
+    assert queue.next_deadline() is None
+
+
+def test_pods_that_an_event_helps_move_in_the_order_of_the_active_queue():
+    queue, told = make_queue(by_letter(NODE_ADD, Hint()))
+    for name, priority in (("low", 1), ("high", 9), ("middle", 5), ("high2", 9)):
+        reject(queue, make_pod(name, priority=priority), 0.0, "P")
+    told.clear()
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
+    assert moved(told) == ["high", "high2", "middle", "low"]
+
+
+def test_a_pod_that_several_events_help_waits_to_be_moved_once():
+    queue, _ = waiting_queue(by_letter(NODE_ADD, Hint()), names=["a", "b"], at_once=1)
+    queue.add(make_pod("active", priority=9), LATER)
+    for i in range(100):
+        queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node(f"n{i}"), LATER)
+        for _ in range(4):
+            queue.catch_up(LATER)
+    assert len(queue._backlog) <= 2 + 1
 
 
 def test_pods_that_left_or_came_meanwhile_are_not_moved():
     hint = Hint()
-    queue, told = waiting_queue(by_letter(NODE_ADD, hint), names=["a1", "a2", "a3"], steps_at_once=1)
+    queue, told = waiting_queue(by_letter(NODE_ADD, hint), names=["a1", "a2", "a3"], at_once=1)
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
     queue.catch_up(LATER)  # asked
     queue.delete(make_pod("a1"))
@@ -134,7 +157,7 @@ def test_pods_that_left_or_came_meanwhile_are_not_moved():
 
 def test_of_several_changes_of_a_node_the_newest_state_counts():
     hint = Hint(lambda letter, old, new: new.labels.get("rack") == letter)
-    queue, told = waiting_queue(by_letter(NODE_LABEL, hint), names=["a", "b"], steps_at_once=1)
+    queue, told = waiting_queue(by_letter(NODE_LABEL, hint), names=["a", "b"], at_once=1)
     states = [node("n"), node("n", rack="a"), node("n", rack="c"), node("n", rack="b")]
     for old, new in itertools.pairwise(states):
         queue.move_all_to_active_or_backoff_queue(NODE_LABEL, old, new, LATER)
@@ -146,7 +169,7 @@ def test_of_several_changes_of_a_node_the_newest_state_counts():
 
 def test_a_pod_compares_with_the_state_that_it_was_rejected_in():
     hint = Hint(lambda letter, old, new: new.labels.get("rack") == letter != old.labels.get("rack"))
-    queue, told = waiting_queue(by_letter(NODE_LABEL, hint), names=["a1"], steps_at_once=1)
+    queue, told = waiting_queue(by_letter(NODE_LABEL, hint), names=["a1"], at_once=1)
     here, away = node("n", rack="a"), node("n", rack="b")
     queue.move_all_to_active_or_backoff_queue(NODE_LABEL, here, away, LATER)
     reject(queue, make_pod("a2"), LATER, "P")  # there is no rack a now
@@ -159,7 +182,7 @@ def test_a_pod_compares_with_the_state_that_it_was_rejected_in():
 
 def test_versions_of_a_node_are_not_kept_without_end():
     hint = Hint(lambda letter, old, new: False)
-    queue, _ = waiting_queue(by_letter(NODE_LABEL, hint), names=["a"], steps_at_once=1)
+    queue, _ = waiting_queue(by_letter(NODE_LABEL, hint), names=["a"], at_once=1)
     for i in range(5000):
         queue.move_all_to_active_or_backoff_queue(NODE_LABEL, node("n", v=str(i)), node("n", v=str(i + 1)), LATER)
         reject(queue, make_pod("b"), LATER, "P")
@@ -190,3 +213,20 @@ def test_a_gated_pod_stays_and_the_rest_of_its_tab_goes():
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
     assert moved(told) == ["a1", "a3"]
     assert places(queue)["a2"] == "gated"
+
+
+def test_a_pod_that_comes_does_not_wait_for_all_whose_backoff_ends():
+    queue, _ = make_queue(by_letter(NODE_ADD, Hint()), at_once=2)
+    infos = []
+    for name in "abcdef":
+        queue.add(make_pod(name), 0.0)
+        infos.append(queue.pop())
+    for info in infos:
+        hand_back(queue, info, 0.0)  # an error, tried again after a second
+    queue.advance(2.0)
+    queue.add(make_pod("new"), 2.0)
+    popped = []
+    while (info := queue.pop()) is not None:
+        popped.append(info.pod.name)
+        queue.advance(2.0)
+    assert popped == ["a", "b", "new", "c", "d", "e", "f"]

@@ -53,7 +53,7 @@ from kubesched.state import ClusterState
 __all__ = ["LiveScheduler", "Writer"]
 
 _SLICE: Final = 0.005  # seconds of scheduling before other tasks get their turn
-_STEPS_AT_ONCE: Final = 100  # hints asked and pods moved between two attempts, some 10 microseconds each
+_AT_ONCE: Final = 100  # hints asked and pods moved between two attempts: one takes some 10 microseconds
 _FINISH_SECONDS: Final = 5.0  # for bindings that are sent when a run ends
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
@@ -130,7 +130,7 @@ class LiveScheduler:
             observer=self._queued,
             make_framework=make_framework,
             extenders=() if extender_calls is None else configuration.extenders,
-            steps_at_once=_STEPS_AT_ONCE,
+            at_once=_AT_ONCE,
         )
         self._calls = extender_calls if self.scheduler.extenders else None
         self._is_steady = asyncio.Event()

@@ -5,11 +5,12 @@ of them the queue can be used: pods are popped, come and go. What holds is what 
 the pods that waited then and have waited since. A pod that came to wait later was tried on the newer state.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from heapq import heappop, heappush
 from itertools import pairwise
-from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from kubesched.api import ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.framework import Place, QueuedPodInfo
@@ -20,8 +21,6 @@ __all__ = ["Backlog", "PendingEvent"]
 
 _MOST_EVENTS: Final = 1000
 _MOST_VERSIONS: Final = 8
-
-_NOT_CHOSEN: Final = (0, None, QueueingStrategy.SKIP)
 
 Move = Callable[[QueuedPodInfo, QueueingStrategy, str, float], None]
 """(pod, strategy other than SKIP, label of the event, now) moves an unschedulable pod."""
@@ -88,32 +87,45 @@ class PendingEvent:
 
 
 class Backlog:
-    """Puts events to the unschedulable pods, in the order in which the events came.
+    """Puts events to the unschedulable pods in the order in which the events came, and moves the pods that they help.
 
     Changes of one node that wait are one: its newest state counts. More than a thousand waiting events hold up whoever
-    adds another one.
+    adds another one. Pods are moved in the order of the active queue, some at a time: a pod that comes now does not
+    wait for thousands that are tried again.
 
     Args:
         pods: the unschedulable pods.
         table: what the plugins registered.
-        move: moves a pod that the event may help.
+        sort_key: the order of the active queue.
+        has_turn: whether one more pod may be moved now.
+        move: moves a pod that an event may help.
     """
 
-    def __init__(self, pods: UnschedulablePods, table: RequeueingTable, move: Move) -> None:
+    def __init__(
+        self,
+        pods: UnschedulablePods,
+        table: RequeueingTable,
+        sort_key: Callable[[QueuedPodInfo], Any],
+        has_turn: Callable[[], bool],
+        move: Move,
+    ) -> None:
         self._pods = pods
         self._table = table
+        self._sort_key = sort_key
+        self._has_turn = has_turn
         self._move = move
         self._events: deque[PendingEvent] = deque()
         self._changes: dict[tuple[ClusterEvent, str], PendingEvent] = {}  # of nodes, not begun
-        self._steps: Iterator[None] | None = None  # of the first event, once begun
-        self._now = 0.0
+        self._questions: Iterator[None] | None = None  # of the first event, once begun
+        self._helped: dict[int, QueueingStrategy] = {}  # by entry
+        self._order: list[tuple[Any, int, QueuedPodInfo, PendingEvent]] = []  # the same as a heap
         self._is_busy = False
 
     def __len__(self) -> int:
-        """How many events are not done."""
-        return len(self._events) + (self._steps is not None)
+        """How many events and pods are not done."""
+        return len(self._events) + (self._questions is not None) + len(self._order)
 
-    def add(self, pending: PendingEvent, now: float) -> None:
+    def add(self, pending: PendingEvent) -> None:
         """Take an event."""
         if pending.event.resource is EventResource.NODE and pending.new is not None:
             change = (pending.event, pending.key)
@@ -122,51 +134,60 @@ class Backlog:
                 return
             self._changes[change] = pending
         self._events.append(pending)
-        while len(self._events) > _MOST_EVENTS and self.step(now):
+        while len(self._events) > _MOST_EVENTS and self._ask():
             pass
 
-    def work(self, now: float, n_steps: int | None = None) -> None:
-        """Do some steps, or all that are left."""
-        while n_steps != 0 and self.step(now):
-            if n_steps is not None:
-                n_steps -= 1
+    def work(self, now: float, n_steps: float = math.inf) -> None:
+        """Do some steps, or all for which there is room: ask a hint, or move a pod."""
+        while n_steps > 0 and self._ask():
+            n_steps -= 1
+        while n_steps > 0 and self._order and self._has_turn():
+            self._move_first(now)
+            n_steps -= 1
 
-    def step(self, now: float) -> bool:
-        """Do one step. Returns: whether anything was left to do. A hook that comes back here does nothing."""
-        if self._is_busy or not (self._steps or self._events):
+    def _ask(self) -> bool:
+        """Ask a hint. Returns: whether there was one to ask. A hook that comes back here does nothing."""
+        if self._is_busy or not (self._questions or self._events):
             return False
         self._is_busy = True
-        self._now = now
         try:
-            self._steps = self._steps or self._begun(self._events.popleft())
-            if next(self._steps, self) is self:
-                self._steps = None
+            self._questions = self._questions or self._begun(self._events.popleft())
+            if next(self._questions, self) is self:
+                self._questions = None
         except BaseException:  # Ctrl-C in a hook
-            self._steps = None
+            self._questions = None
             raise
         finally:
             self._is_busy = False
         return True
 
     def _begun(self, pending: PendingEvent) -> Iterator[None]:
-        """The steps of an event: first all questions, then the moves in the order in which the pods arrived."""
+        """The questions of an event."""
         if self._changes.get((pending.event, pending.key)) is pending:
             del self._changes[pending.event, pending.key]
-        chosen: dict[str, tuple[int, QueuedPodInfo, QueueingStrategy]] = {}
         for helped in self._answers(pending):
             for info, strategy in helped:
-                if chosen.get(info.key, _NOT_CHOSEN)[2] is not QueueingStrategy.IMMEDIATELY:
-                    chosen[info.key] = (info.entry, info, strategy)
+                if self._is_meant(info, pending):
+                    self._note(info, strategy, pending)
             yield
-        label = self._table.interest(pending.event).label
-        for entry, info, strategy in sorted(chosen.values(), key=itemgetter(0)):
-            if info.entry == entry and info.place is Place.UNSCHEDULABLE and self._may_move(info, pending):
-                self._move(info, strategy, label, self._now)
-                yield
 
-    def _may_move(self, info: QueuedPodInfo, pending: PendingEvent) -> bool:
-        is_meant = pending.pre_check is None or pending.pre_check(info.pod)
-        return is_meant and self._table.may_ungate(info, pending.event)
+    def _note(self, info: QueuedPodInfo, strategy: QueueingStrategy, pending: PendingEvent) -> None:
+        before = self._helped.get(info.entry)
+        if before is None:
+            heappush(self._order, (self._sort_key(info), info.entry, info, pending))
+        if before is not QueueingStrategy.IMMEDIATELY:
+            self._helped[info.entry] = strategy
+
+    def _move_first(self, now: float) -> None:
+        """Move the first of the pods that are helped, unless it has left."""
+        _, entry, info, pending = heappop(self._order)
+        strategy = self._helped.pop(entry)
+        if info.entry == entry and info.place is Place.UNSCHEDULABLE:
+            self._move(info, strategy, self._table.interest(pending.event).label, now)
+
+    def _is_meant(self, info: QueuedPodInfo, pending: PendingEvent) -> bool:
+        passes = pending.pre_check is None or pending.pre_check(info.pod)
+        return passes and self._table.may_ungate(info, pending.event)
 
     def _answers(self, pending: PendingEvent) -> Iterator[list[tuple[QueuedPodInfo, QueueingStrategy]]]:
         """The pods that each question found."""

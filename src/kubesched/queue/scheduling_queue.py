@@ -91,8 +91,8 @@ class SchedulingQueue:
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         nominator: pods promised a node; a plain one when absent.
         observer: called for each pod that comes into a queue.
-        steps_at_once: how much of the work that events make, in hints asked and pods moved, is done at a time, by
-            `catch_up`. None: all of it, before the call that brings the event returns.
+        at_once: how many hints `catch_up` asks and pods it moves, and how many pods that waited become active before
+            all that are active were tried. Infinite: all is done before the call that brings an event returns.
 
     Attributes:
         nominator: kept in step with pods that are added, updated and deleted here.
@@ -111,13 +111,14 @@ class SchedulingQueue:
         max_in_unschedulable: float = 300.0,
         nominator: Nominator | None = None,
         observer: Observer | None = None,
-        steps_at_once: int | None = None,
+        at_once: float = math.inf,
     ) -> None:
         self._table = table = RequeueingTable(hints)
-        self._places = Places(chosen_sort_key(sort_key, less), initial_backoff, max_backoff, observer, table.rules_of)
+        key = chosen_sort_key(sort_key, less)
+        self._places = Places(key, initial_backoff, max_backoff, observer, table.rules_of)
         self._in_flight = InFlight()
-        self._backlog = Backlog(self._places.unschedulable, table, self._move)
-        self._steps_at_once = steps_at_once
+        self._backlog = Backlog(self._places.unschedulable, table, key, self._has_turn, self._move)
+        self._at_once = self._turns = at_once
         self._pre_enqueue = pre_enqueue
         self._on_gate_fault = on_gate_fault
         self._max_in_unschedulable = max_in_unschedulable
@@ -256,8 +257,8 @@ class SchedulingQueue:
         return len(self._backlog) > 0
 
     def catch_up(self, now: float) -> None:
-        """Go on with what events have begun, for as many steps as go at once."""
-        self._backlog.work(now, self._steps_at_once)
+        """Go on with what events have begun."""
+        self._backlog.work(now, self._at_once)
 
     def activate(self, pods: Iterable[Pod], now: float) -> None:
         """Make pods active that are unschedulable or back off; for those in flight a wildcard event is recorded.
@@ -285,7 +286,8 @@ class SchedulingQueue:
 
     def advance(self, now: float) -> None:
         """Do what time alone causes: end backoffs, and every 30 seconds flush pods that waited too long."""
-        for info in self._places.backoff.pop_completed(now):
+        completed = self._places.backoff.pop_completed(now)
+        while self._has_turn() and (info := next(completed, None)) is not None:
             self._places.to_active(info, "BackoffComplete", now)
         boundary = math.floor(now / _FLUSH_INTERVAL) * _FLUSH_INTERVAL
         if boundary >= self._next_flush:
@@ -363,9 +365,19 @@ class SchedulingQueue:
             self._places.unschedulable.add(info)
 
     def _put(self, pending: PendingEvent, now: float) -> None:
-        self._backlog.add(pending, now)
-        if self._steps_at_once is None:
+        self._backlog.add(pending)
+        if self._at_once == math.inf:
             self._backlog.work(now)
+
+    def _has_turn(self) -> bool:
+        """Whether one more pod that waited may become active; takes the turn.
+
+        Thousands that are tried again are older than a pod that just came, and sorted before it.
+        """
+        if not self._places.active:
+            self._turns = self._at_once
+        self._turns -= 1
+        return self._turns >= 0
 
     def _move(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
         """Let a pod go that an event may help; a gate may hold it back."""

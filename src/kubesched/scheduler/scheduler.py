@@ -7,6 +7,7 @@ an event. Whatever fails goes through `_failed`, which undoes what was done and 
 kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
+import math
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any
@@ -75,8 +76,7 @@ class Scheduler:
         observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
         make_framework: makes the framework of a profile; for a driver that measures plugins.
         extenders: of the configuration, to be called; with any, drivers run `attempt`.
-        steps_at_once: how much of what an event means for waiting pods is done between two attempts, see
-            SchedulingQueue; None for all at once.
+        at_once: how much of what events mean for waiting pods is done between two attempts, see SchedulingQueue.
 
     Attributes:
         cluster_state, queue, cycle: what is known, who waits, and what decides on one pod.
@@ -100,7 +100,7 @@ class Scheduler:
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
         extenders: Iterable[ExtenderConfig] = (),
-        steps_at_once: int | None = None,
+        at_once: float = math.inf,
     ) -> None:
         self.cluster_state = cluster_state
         self.waiting_pods: dict[str, WaitingPod] = {}
@@ -131,7 +131,7 @@ class Scheduler:
             max_in_unschedulable=max_in_unschedulable,
             nominator=nominator,
             observer=observer,
-            steps_at_once=steps_at_once,
+            at_once=at_once,
         )
 
     def _offered(self, services: Services, nominator: Nominator) -> Services:
