@@ -85,15 +85,15 @@ class Bindings:
     """Counts the pods that get a node, as the API server shows it, in a separate thread.
 
     Attributes:
-        times: when each of them got it.
+        times: when each of them got it, in order.
+        by_name: the same by the name, as JSON has it.
         is_lost: whether the API server ended the watch, as it does with clients that it finds slow.
     """
 
     def __init__(self, plane: ControlPlane, prefix: str = "measured-") -> None:
-        self.times: list[float] = []
+        self.by_name: dict[bytes, float] = {}
         self.is_lost = False
         self._is_closed = False
-        self._names: set[bytes] = set()
         self._mark = f'"name":"{prefix}'.encode()
         version = plane.client.read_list("Pod", limit="1")["metadata"]["resourceVersion"]
         url = urlsplit(plane.url)
@@ -105,6 +105,10 @@ class Bindings:
         self._socket = self._connection.sock
         self._answer = self._connection.getresponse()
         threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def times(self) -> list[float]:
+        return list(self.by_name.values())
 
     def close(self) -> None:
         self._is_closed = True
@@ -119,9 +123,7 @@ class Bindings:
                 if start < 0:
                     continue
                 name = line[start : line.index(b'"', start + 8)]
-                if name not in self._names:
-                    self._names.add(name)
-                    self.times.append(time.monotonic())
+                self.by_name.setdefault(name, time.monotonic())
         except (OSError, ValueError, AttributeError, http.client.HTTPException):  # closed
             pass
         self.is_lost = not self._is_closed
@@ -147,7 +149,7 @@ def run(who: str, shape: Shape, folder: Path, binary: Path, longest: float) -> F
         stack.callback(bindings.close)
         config = stack.enter_context(_extender(plane, folder, shape.plugin))
         began = time.monotonic()
-        scheduler = _start(who, plane, folder, shape, config)
+        scheduler = start(who, plane, folder, shape, config)
         stack.callback(scheduler.stop)
         stack.enter_context(_background(plane, shape))
         _wait_for(bindings, scheduler, len(shape.pods), began + longest)
@@ -163,7 +165,7 @@ def run_arriving(
         _create(plane, first)
         bindings = Bindings(plane)
         stack.callback(bindings.close)
-        scheduler = _start(who, plane, folder, Shape(first, pods))
+        scheduler = start(who, plane, folder, Shape(first, pods))
         stack.callback(scheduler.stop)
         time.sleep(3)  # both have begun to wait by then
         began = time.monotonic()
@@ -172,7 +174,7 @@ def run_arriving(
             plane.client.create_all(pods[i : i + 10])
         _wait_for(bindings, scheduler, len(pods), time.monotonic() + 60)
         figures = _figures(bindings.times, began, scheduler)
-        return replace(figures, quantiles=quantiles(_metrics(scheduler)))
+        return replace(figures, quantiles=quantiles(metrics(scheduler)))
 
 
 def run_start(who: str, first: list[Document], pods: list[Document], folder: Path, binary: Path) -> Figures:
@@ -232,7 +234,8 @@ def _extender(plane: ControlPlane, folder: Path, plugin: str) -> Iterator[dict[s
         extender.stop()
 
 
-def _start(who: str, plane: ControlPlane, folder: Path, shape: Shape, config: Mapping[str, Any] = NO_FIELDS) -> Running:
+def start(who: str, plane: ControlPlane, folder: Path, shape: Shape, config: Mapping[str, Any] = NO_FIELDS) -> Running:
+    """Start a scheduler, or the bare client."""
     own = folder / who
     own.mkdir()
     if who == "bare":
@@ -279,11 +282,11 @@ def _figures(times: list[float], began: float, scheduler: Running) -> Figures:
         raise RunError(
             f"{len(times)} pods were placed; the end of the log:\n" + "\n".join(scheduler.process.logs()[-5:])
         )
-    cpu_seconds, peak_mib = _cost(scheduler.process.pid)
+    cpu_seconds, peak_mib = cost(scheduler.process.pid)
     return Figures(len(times), times[-1] - times[0], times[0] - began, cpu_seconds, peak_mib, {})
 
 
-def _cost(pid: int) -> tuple[float, float]:
+def cost(pid: int) -> tuple[float, float]:
     """CPU seconds of a process so far, and its memory at most in MiB."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -294,6 +297,7 @@ def _cost(pid: int) -> tuple[float, float]:
     return (int(fields[11]) + int(fields[12])) / TICKS, int(peak.split()[1]) / 1024
 
 
-def _metrics(scheduler: Running) -> dict[str, float]:
+def metrics(scheduler: Running) -> dict[str, float]:
+    """What a scheduler says of itself."""
     assert isinstance(scheduler, SchedulerProcess | LiveProcess)
     return scheduler.metrics()
