@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.scheduling.run import Bindings, Running, cost, metrics, start
+from benchmarks.scheduling.run import Bindings, RunError, Running, cost, metrics, start
 from benchmarks.scheduling.shapes import Document, Shape
 from benchmarks.scheduling.storms import Request, Storm, fitting
 from tests.integration.api_client import ApiError
@@ -55,11 +55,11 @@ def run_waiting(who: str, storm: Storm, rate: float, seconds: float, folder: Pat
     with ExitStack() as stack:
         plane = stack.enter_context(ControlPlane(binary, folder / "control-plane"))
         plane.store(map(as_stored, [*storm.first, *storm.waiting]))
-        bindings = Bindings(plane, "fitting-")
-        stack.callback(bindings.close)
         scheduler = start(who, plane, folder, Shape([], []))
         stack.callback(scheduler.stop)
         wait_until(lambda: _n_tried(scheduler) >= len(storm.waiting), "all to be tried", seconds=600)
+        bindings = Bindings(plane, "fitting-")
+        stack.callback(bindings.close)
         time.sleep(2)
         makers = stack.enter_context(closing(Makers(plane, storm.happens(), rate)))
         used, began = cost(scheduler.process.pid)[0], time.monotonic()
@@ -73,6 +73,8 @@ def run_waiting(who: str, storm: Storm, rate: float, seconds: float, folder: Pat
         share = (cost(scheduler.process.pid)[0] - used) / seconds
         makers.close()
         time.sleep(1)
+        if bindings.is_lost:
+            raise RunError("the watch that counts was ended; try again")
         waits = sorted(1000 * (bindings.by_name[name] - at) for name, at in created.items() if name in bindings.by_name)
         return Wait(len(waits), len(created), tuple(waits), events, share, cost(scheduler.process.pid)[1])
 

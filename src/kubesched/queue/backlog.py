@@ -89,9 +89,9 @@ class PendingEvent:
 class Backlog:
     """Puts events to the unschedulable pods in the order in which the events came, and moves the pods that they help.
 
-    Changes of one node that wait are one: its newest state counts. More than a thousand waiting events hold up whoever
-    adds another one. Pods are moved in the order of the active queue, some at a time: a pod that comes now does not
-    wait for thousands that are tried again.
+    Changes of one node that wait are one: its newest state counts. More than a thousand waiting events make the caller
+    that adds another one wait. Pods are moved in the order of the active queue, some at a time: a pod that comes now
+    does not wait for thousands that are tried again.
 
     Args:
         pods: the unschedulable pods.

@@ -29,10 +29,13 @@ and a pod that was popped is in flight, standing nowhere, until `done`. Every mo
   it was popped are replayed through the queueing hints of those plugins: none helps, and it becomes unschedulable; one
   helps, and it goes on as if the event came now. If no plugin rejected it (an error), it is tried again after its
   backoff in any case.
-* **An event** (`move_all_to_active_or_backoff_queue`) is put to the hints of the plugins that rejected or gate a pod,
-  for each unschedulable pod that they can concern. `Queue` sends the pod to backoff, or to active if its backoff is
-  over; `Queue` from a plugin the pod is pending on sends it to active at once. An event that no plugin registered for
-  costs a dictionary lookup.
+* **An event** (`move_all_to_active_or_backoff_queue`) is put to the hints of the plugins that rejected or gate a pod.
+  Pods are filed by what these hints read of them, so that a hint is asked once for equal pods, and by the objects that
+  alone can help them. `Queue` sends the pods to backoff, or to active if their backoff is over; `Queue` from a plugin
+  that a pod is pending on sends it to active at once. An event that no plugin registered for costs a dictionary lookup.
+* **Turns.** With `at_once`, for a live scheduler, the work of events waits in a backlog and goes on in `catch_up`, some
+  at a time, and thousands of pods that are tried again become active some at a time, when all active ones were tried:
+  a pod that comes now does not wait for them, though they are older. Up to `at_once` pods the order is upstream's.
 * **Backoff** is 1, 2, 4, 8, 10, 10... seconds with the defaults, counted from the end of the attempt and rounded down
   to whole seconds. When nothing is active the head of backoff is popped early: an idle scheduler does not wait. Pods
   that failed with an error are excepted; the API server may need the pause.
