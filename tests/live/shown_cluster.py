@@ -31,7 +31,7 @@ class ShownCluster:
             await asyncio.wait((running,))
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until something holds, for five seconds at most."""
-        async with asyncio.timeout(5):
+        """Wait until something holds, for twenty seconds at most."""
+        async with asyncio.timeout(20):
             while not condition():  # noqa: ASYNC110 - what is waited for sets no event
                 await asyncio.sleep(0.001)
