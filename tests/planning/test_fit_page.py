@@ -3,6 +3,9 @@
 import re
 import xml.etree.ElementTree as ET
 
+import pytest
+
+from kubesched.framework import Plugin, Status
 from kubesched.planning import fit, fit_page
 from kubesched.reports import as_csv, as_html, as_junit, as_markdown, as_text
 from kubesched.testing import make_node, make_pod
@@ -160,3 +163,34 @@ def test_the_largest_number_is_not_offered_where_there_is_none():
     asked = [workload(kind="DaemonSet"), workload(replicas=1), {**workload(replicas=1), "metadata": {"name": "b"}}]
     for documents in (asked[:1], asked[1:]):
         assert fit_page(fit(nodes(1), stream(*documents)), again="kubesched fit c.json -f w.json").next_command == ""
+
+
+class Closed(Plugin):
+    def pre_enqueue(self, pod):
+        return Status.unresolvable("wait for the budget")
+
+
+class NoTeam(Plugin):
+    def pre_filter(self, state, pod, nodes):
+        return Status.unresolvable("pod has no team")
+
+
+class NoPermit(Plugin):
+    def permit(self, state, pod, node_name):
+        return Status.unschedulable("1 permit says no")
+
+
+@pytest.mark.parametrize(
+    ("plugin", "why"),
+    [
+        (Closed, "plugin Closed gates it: wait for the budget."),
+        (NoTeam, "0/1 nodes are available: pod has no team. Plugin NoTeam rejects it."),
+        (NoPermit, "0/1 nodes are available: 1 1 permit says no. Plugin NoPermit rejects it."),
+    ],
+)
+def test_a_pod_that_is_rejected_outside_of_the_filters_has_the_plugin_s_name(plugin, why):
+    page = fit_page(fit([make_node("n1", allocatable={"cpu": "4"})], [make_pod("web")], plugins=[plugin]))
+    assert page.verdict.text == f"0 of 1 would fit: {why}"
+    assert page.main_table.rows == [["default/web", "", "", why]]
+    assert page.checks[0].failure == why
+    assert page.document["pods"][0]["plugin"] == plugin.__name__

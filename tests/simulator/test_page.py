@@ -3,9 +3,12 @@ from pathlib import Path
 
 import pytest
 
+from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.reports import Level, Table
 from kubesched.reports.page import as_cell
-from kubesched.simulator import Simulator, report_page
+from kubesched.scheduler import TieBreak
+from kubesched.simulator import Simulator, report_page, without_post_filter
+from kubesched.simulator.place import place_all
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
@@ -58,7 +61,7 @@ def test_colours_repeat_what_the_marks_and_titles_say():
 def test_pods_that_were_not_tried_come_with_the_reason(text):
     assert "Would not be tried: 1" in text
     assert "Of other schedulers: 1" in text
-    assert "1 default/gated waiting for scheduling gates: [not-yet]" in text
+    assert "1 default/gated SchedulingGates: waiting for scheduling gates: [not-yet]" in text
 
 
 def test_victims_come_with_their_owner_and_for_whom_they_left(text):
@@ -180,3 +183,67 @@ def test_pods_that_are_not_decided_are_not_said_to_stay_pending(tmp_path):
     assert (result.exit_code, run("simulate", path, "--fail-on-pending").exit_code) == (0, 1)
     (line,) = run("simulate", path, "-o", "jsonl").stdout.splitlines()
     assert json.loads(line)["state"] == "notDecided"
+
+
+class Closed(Plugin):
+    def pre_enqueue(self, pod):
+        return Status.unresolvable("wait for the budget")
+
+
+class NoTeam(Plugin):
+    def pre_filter(self, state, pod, nodes):
+        return Status.unresolvable("pod has no team")
+
+
+class NotN1(Plugin):
+    def pre_filter(self, state, pod, nodes):
+        return PreFilterResult(frozenset({"n2"}))
+
+
+class NoReserve(Plugin):
+    def reserve(self, state, pod, node_name):
+        return Status.unschedulable("1 reserve says no")
+
+
+class NoPermit(Plugin):
+    def permit(self, state, pod, node_name):
+        return Status.unschedulable("1 permit says no")
+
+
+@pytest.mark.parametrize(
+    ("plugin", "words", "message"),
+    [
+        (Closed, "wait for the budget", "wait for the budget"),
+        (NoTeam, "pod has no team", "0/2 nodes are available: pod has no team."),
+        (NoReserve, "1 reserve says no", "0/1 nodes are available: 1 1 reserve says no."),
+        (NoPermit, "1 permit says no", "0/1 nodes are available: 1 1 permit says no."),
+    ],
+)
+def test_a_pod_that_is_rejected_outside_of_the_filters_has_the_plugin_s_name(plugin, words, message):
+    nodes = [make_node(name, allocatable={"cpu": "1"}) for name in ("n1", "n2")]
+    report = Simulator([*nodes, make_pod("web")], plugins=[plugin]).run()
+    (one,) = report.placements
+    assert (one.plugin, without_post_filter(one.message)) == (plugin.__name__, message)
+    page = report_page(report)
+    why = f"{plugin.__name__}: {words}"
+    assert [as_cell(cell).text for cell in page.main_table.rows[0]][4] == why
+    assert page.checks[0].failure.startswith(f"{why}\n")
+    assert page.lines[0]["plugin"] == plugin.__name__
+    tables = (table for table in page.tables if table.name in ("pending", "not-tried"))
+    assert [as_cell(row[2]).text for table in tables for row in table.rows] == [why]
+
+
+def test_a_pod_that_pre_filter_rejects_in_its_only_trial_has_the_plugin_s_name():
+    simulator = Simulator([make_node("n1"), make_pod("web")], plugins=[NoTeam])
+    (one,) = place_all(simulator, TieBreak.FIRST).placements
+    assert (one.plugin, one.diagnosis) == ("NoTeam", "NoTeam: pod has no team")
+
+
+@pytest.mark.parametrize("tried_once", [False, True])
+def test_nodes_that_pre_filter_leaves_out_are_among_the_nodes_of_the_obstacle(tried_once):
+    nodes = [make_node(name, allocatable={"cpu": "1"}) for name in ("n1", "n2")]
+    simulator = Simulator([*nodes, make_pod("web", requests={"cpu": "9"})], plugins=[NotN1])
+    report = place_all(simulator, TieBreak.FIRST) if tried_once else simulator.run()
+    left_out = "1 node(s) didn't satisfy plugin(s) [NotN1]"
+    assert report.placements[0].diagnosis == f"NodeResourcesFit: the last node of 2: Insufficient cpu; {left_out}"
+    assert report.placements[0].plugin == ""

@@ -50,7 +50,8 @@ class QueuePlace(NamedTuple):
         if placement.evicted_by:
             return f"it would go to {placement.node} and be evicted for {placement.evicted_by}"
         if not placement.node:
-            return "it would also fit nowhere" if not alone else f"it would fit nowhere: {_first(placement.message)}"
+            why = placement.diagnosis if placement.plugin else _first(placement.message)
+            return f"it would fit nowhere: {why}" if alone else "it would also fit nowhere"
         same = "it would go to the same node" if placement.node == alone else f"it would go to {placement.node}"
         return same + after
 

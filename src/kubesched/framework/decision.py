@@ -51,6 +51,7 @@ class Decision(msgspec.Struct, frozen=True):
         runners_up: name and total of up to three next best nodes.
         outcome: how it ended.
         rejections: distinct verdicts of nodes that do not fit, with how many nodes have each; only when no node fits.
+        left_out: the verdict on the nodes that PreFilter plugins left out, and how many these are; None for none.
         unschedulable_plugins, pending_plugins: whose rejection the queue waits for.
         nominated_node_name: where preemption makes room; "" clears a nomination; None does not change it.
         victims: pods to be evicted for it.
@@ -69,6 +70,7 @@ class Decision(msgspec.Struct, frozen=True):
     chosen: NodeScore | None = None
     runners_up: tuple[tuple[str, int], ...] = ()
     rejections: tuple[tuple[Status, int], ...] = ()
+    left_out: tuple[Status, int] | None = None
     unschedulable_plugins: frozenset[str] = frozenset()
     pending_plugins: frozenset[str] = frozenset()
     nominated_node_name: str | None = None
@@ -81,6 +83,15 @@ class Decision(msgspec.Struct, frozen=True):
     def node_name(self) -> str:
         """The node that the pod goes to; empty when it goes nowhere."""
         return self.chosen.node_name if self.chosen is not None and self.outcome.status.is_success else ""
+
+    @property
+    def rejected_by(self) -> str:
+        """The plugin that rejects the pod outside of the filters; empty where none does, or not one alone."""
+        status = self.outcome.status
+        if self.rejections or not status.is_rejected or status.is_undecided:
+            return ""
+        known = self.unschedulable_plugins | self.pending_plugins
+        return status.plugin or (next(iter(known)) if len(known) == 1 else "")
 
     @property
     def reason(self) -> str:

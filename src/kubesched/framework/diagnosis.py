@@ -29,6 +29,7 @@ class Diagnosis(msgspec.Struct, eq=False):
         result: the filters' verdicts, over the rows that were looked at; None when none were.
         explicit: verdicts from elsewhere (an extender, the nominated node tried first) by node name; they win.
         absent: the status of every node that has no verdict in `result` or `explicit`.
+        n_left_out: how many nodes PreFilter plugins left out, without a rejection of the pod; their status is `absent`.
         pre_filter_message: PreFilter's rejection of the pod, which replaces the count of reasons.
         post_filter_message: appended as it is.
         unschedulable_plugins, pending_plugins: plugins whose rejection the queue must wait for.
@@ -43,6 +44,7 @@ class Diagnosis(msgspec.Struct, eq=False):
     result: FilterResult | None = None
     explicit: dict[str, Status] = {}
     absent: Status = _NO_REASON
+    n_left_out: int = 0
     pre_filter_message: str = ""
     post_filter_message: str = ""
     unschedulable_plugins: set[str] = set()
@@ -62,6 +64,11 @@ class Diagnosis(msgspec.Struct, eq=False):
         if self.result is not None:
             return self.statuses().failure()
         return self.absent if self.absent.code is Code.ERROR else None
+
+    @property
+    def left_out(self) -> tuple[Status, int] | None:
+        """The verdict on the nodes that PreFilter plugins left out, and how many these are; None for none."""
+        return (self.absent, self.n_left_out) if self.n_left_out else None
 
     @property
     def undecided(self) -> Status | None:

@@ -54,6 +54,7 @@ class NodeSearch:
             self.diagnosis.absent = Status.unresolvable(_NOT_CHOSEN.format(" ".join(sorted(before.narrowed_by))))
             positions = (nodes.position_of(name) for name in before.node_names)
             self._narrow(sorted(position for position in positions if position is not None))
+            self.diagnosis.n_left_out = len(nodes) - len(self.table)
 
     def _end(self, before: PreFiltered) -> None:
         """PreFilter's rejection or fault applies to every node."""

@@ -8,7 +8,7 @@ from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.settling import settle
-from kubesched.simulator import Allowance, Budgets, PodState, Progress, Trials, without_post_filter
+from kubesched.simulator import Allowance, Budgets, PodState, Progress, Trials
 
 __all__ = ["SettledCluster"]
 
@@ -65,7 +65,7 @@ class SettledCluster:
         self.faults = tuple(settled.faults)
         self.evicted = tuple(settled.victims)
         self.victims = {pod.key: (pod, settled.successors[pod.key]) for pod in replaced}
-        self.messages = {one.pod: without_post_filter(one.message) for one in settled.placements.values()}
+        self.messages = {one.pod: one.message_with_plugin for one in settled.placements.values()}
         outcomes = [one for one in settled.placements.values() if one.pod not in self.victims]
         self.n_placed = sum(one.pod in placed for one in outcomes)
         self.n_failed = sum(one.state is PodState.ERROR for one in outcomes)

@@ -9,7 +9,7 @@ from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.evictions import hangs_because, has_local_data, is_unreachable, leaves_because, stays_because
-from kubesched.simulator import Mark, PodState, Progress, Victim, without_post_filter
+from kubesched.simulator import Mark, PodState, Progress, Victim
 
 __all__ = ["Draining"]
 
@@ -189,7 +189,7 @@ class Draining:
                 self._cannot_decide(pod, placement.diagnosis)
             elif pod is not None or placement.pod not in self._message_of:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
-                self._message_of[placement.pod] = failed or without_post_filter(placement.message)
+                self._message_of[placement.pod] = failed or placement.message_with_plugin
 
     def _cannot_decide(self, pod: Pod, why: str) -> None:
         """Note a pod that may run or stay pending; budgets count it as ready, so that it blocks no other pod."""

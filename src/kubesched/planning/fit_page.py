@@ -220,8 +220,8 @@ def why(placement: Placement) -> str:
     if placement.refused:
         return f"the API server refuses it: {placement.refused}."
     has_own = placement.state in _NO_ANSWER and placement.diagnosis
-    message = placement.diagnosis if has_own else placement.message
-    text = without_post_filter(message) or "the pod was not tried"
+    said = without_post_filter(placement.diagnosis) if has_own else placement.message_with_plugin
+    text = said or "the pod was not tried"
     return text if text.endswith(".") else f"{text}."
 
 

@@ -86,6 +86,7 @@ class SchedulingCycle:
             return decision(_fault_outcome(search.failure)), state
         if search.status.is_rejected:
             return await self._explain(framework, state, search.diagnosis, decision), state
+        decision = partial(decision, left_out=search.diagnosis.left_out)
         extenders = None if self._extenders is None else self._extenders.of(info)
         passed = await self._nominated(search, info.pod.status.nominated_node_name, snapshot.nodes, extenders)
         if passed is not None:

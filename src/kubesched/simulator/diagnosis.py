@@ -25,7 +25,13 @@ _OF_ONE_NODE: Final = {
 _NO_REASON: Final = "no reason given"
 
 
-def diagnosis_of(rejections: Iterable[tuple[Status, int]], filters: Sequence[str], message: str) -> str:
+def diagnosis_of(
+    rejections: Iterable[tuple[Status, int]],
+    filters: Sequence[str],
+    message: str,
+    plugin: str = "",
+    left_out: tuple[Status, int] | None = None,
+) -> str:
     """Name the obstacle that is nearest to the pod.
 
     Filters run in order, and a node has the verdict of the first one that rejects it. So the nodes that the last of
@@ -34,19 +40,24 @@ def diagnosis_of(rejections: Iterable[tuple[Status, int]], filters: Sequence[str
     Args:
         rejections: distinct verdicts, with how many nodes have each.
         filters: names of the plugins, in the order in which they filter.
-        message: kube-scheduler's, for a pod that is rejected before any node is looked at.
+        message: what is said of a pod that is rejected whatever the filters say.
+        plugin: the plugin that says so; empty where it is not one alone.
+        left_out: the verdict on the nodes that PreFilter plugins left out, and how many these are; None for none.
 
     Example:
         rejections = [(Status.unresolvable("node(s) had a taint").by("Taints"), 2), (Status.error("full").by("Fit"), 1)]
         assert diagnosis_of(rejections, ["Taints", "Fit"], "") == "Fit: the last node of 3: full"
         assert diagnosis_of(rejections[:1], ["Taints", "Fit"], "") == "Taints: all 2 nodes had a taint"
+        assert diagnosis_of([], ["Fit"], "0/3 nodes are available: no team.", "Teams") == "Teams: no team"
     """
     counted = list(rejections)
     if not counted:
-        return _HEAD.sub("", without_post_filter(message)).rstrip(".")
+        said = _HEAD.sub("", without_post_filter(message)).rstrip(".")
+        return f"{plugin}: {said}" if plugin else said
     position = {name: i for i, name in enumerate(filters)}
     last = max((status.plugin for status, _ in counted), key=lambda name: position.get(name, len(position)))
-    n_nodes = sum(n for _, n in counted)
+    absent, n_absent = left_out or (Status.SUCCESS, 0)
+    n_nodes = sum(n for _, n in counted) + n_absent
     reasons: Counter[str] = Counter()
     n_last = 0
     for status, n in counted:
@@ -58,7 +69,8 @@ def diagnosis_of(rejections: Iterable[tuple[Status, int]], filters: Sequence[str
     which = last_of if n_last < n_nodes else _all(n_nodes)
     said = ", ".join(distinct)
     sentence = (_sentence(said, n_last) if len(distinct) == 1 else "") or f": {said}"
-    return f"{f'{last}: ' if last else ''}{which}{sentence}"
+    others = f"; {n_absent} {absent.message}" if n_absent else ""
+    return f"{f'{last}: ' if last else ''}{which}{sentence}{others}"
 
 
 def _sentence(reason: str, n_nodes: int) -> str:

@@ -21,7 +21,7 @@ def placement_line(placement: Placement) -> dict[str, Any]:
 def placed_line(placed: Placed) -> dict[str, Any]:
     """Where one pod goes when each is tried once; empty fields are left out, and what recorded cases do not have."""
     line: dict[str, Any] = _plain(placed)
-    for name in ("diagnosis", "isFailed", "isUndecided"):
+    for name in ("diagnosis", "plugin", "isFailed", "isUndecided"):
         line.pop(name, None)
     return line
 

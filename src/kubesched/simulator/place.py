@@ -39,6 +39,7 @@ class Placed(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         diagnosis: the nearest obstacle in one line.
         is_failed: whether a plugin failed; kube-scheduler ends such an attempt as SchedulerError.
         is_undecided: whether kubesched cannot decide about the pod, while kube-scheduler can.
+        plugin: the plugin that rejects the pod in PreFilter; empty where filters do, or where it is not one alone.
     """
 
     pod: str
@@ -50,6 +51,7 @@ class Placed(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     diagnosis: str = ""
     is_failed: bool = False
     is_undecided: bool = False
+    plugin: str = ""
 
 
 def pending_in_order(pods: Iterable[Pod]) -> list[Pod]:
@@ -142,7 +144,7 @@ def _placement(pod: Pod, placed: Placed | None, simulator: Simulator) -> Placeme
         why = placed.diagnosis
         return Placement(pod.key, placed.profile, PodState.NOT_DECIDED, "", 1, message=why, owner=owner, diagnosis=why)
     waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
-    waiting.owner, waiting.diagnosis = owner, placed.diagnosis
+    waiting.owner, waiting.diagnosis, waiting.plugin = owner, placed.diagnosis, placed.plugin
     for outcome in placed.preemption:
         waiting.nominated_node, waiting.victims = outcome.node, outcome.victims
     return waiting
@@ -180,11 +182,13 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
         return Placed(pod.key, name, message=diagnosis.message, diagnosis=diagnosis.message)
     filters = [plugin.name for plugin in framework.profile.points["filter"]]
     failure = diagnosis.failure
-    nearest = failure.located if failure else diagnosis_of(diagnosis.counts(), filters, diagnosis.message)
+    counted, left_out = diagnosis.counts(), diagnosis.left_out
+    plugin = "" if failure or diagnosis.undecided or counted else diagnosis.absent.plugin
+    nearest = failure.located if failure else diagnosis_of(counted, filters, diagnosis.message, plugin, left_out)
     freed, status = await framework.run_post_filter(state, pod, diagnosis)
     outcome: tuple[PreemptionOutcome, ...] = ()
     if freed is not None and freed.nominated_node_name:
         leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)
         outcome = (PreemptionOutcome(freed.nominated_node_name, tuple(leaving)),)
     placed = Placed(pod.key, name, "", diagnosis.message, outcome, status.message, nearest, failure is not None)
-    return msgspec.structs.replace(placed, is_undecided=diagnosis.undecided is not None)
+    return msgspec.structs.replace(placed, plugin=plugin, is_undecided=diagnosis.undecided is not None)

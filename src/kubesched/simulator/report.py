@@ -9,6 +9,7 @@ import msgspec
 from kubesched.engine import IntMatrix
 from kubesched.explanation import PendingCounts
 from kubesched.reports import Shown, data_frame
+from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.state import NodeColumns
 
@@ -75,8 +76,10 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         reason: `Unschedulable` or `SchedulerError`; empty when placed.
         message: what the PodScheduled condition says, or why the pod was not tried.
         owner: `Kind/name` of the workload that it belongs to, empty for none.
+        plugin: the plugin that rejects the pod outside of the filters, in PreEnqueue, PreFilter, Reserve, Permit or the
+            binding cycle; empty where filters reject it, or where it is not one plugin alone.
         diagnosis: the nearest obstacle in one line, for a pod that no node fits; after an exception in a plugin, the
-            message with the line of the plugin that raised.
+            message with the line of the plugin that raised; for a pod that a plugin gates, its name and its words.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         leaving: `namespace/name` of the pods that are being deleted on `nominated_node`; the pod fits there without
@@ -111,6 +114,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     leaving: tuple[str, ...] = ()
     refused: str = ""
     names_node: bool = False
+    plugin: str = ""
 
     @property
     def is_foreign(self) -> bool:
@@ -126,6 +130,16 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     def why_not_created(self) -> str:
         """Why the pod would not exist, without its name; empty where it would."""
         return self.refused or (self.message if self.awaits else "")
+
+    @property
+    def message_with_plugin(self) -> str:
+        """The message with `plugin`, and without what PostFilter plugins add."""
+        said = without_post_filter(self.message)
+        if not self.plugin:
+            return said
+        if self.state is PodState.NOT_TRIED:
+            return f"plugin {self.plugin} gates it: {said}"
+        return f"{said} Plugin {self.plugin} rejects it."
 
     @property
     def is_left_pending(self) -> bool:

@@ -26,6 +26,7 @@ from kubesched.framework import (
     VirtualClock,
     answer_text,
 )
+from kubesched.queue import PendingPod
 from kubesched.scheduler import (
     BindingCycle,
     Eviction,
@@ -353,7 +354,7 @@ class Simulator:
         victims: dict[str, list[str]] = {}
         for action in self.cluster.evicted:
             victims.setdefault(action.preemptor.uid, []).append(action.pod.key)
-        gated = {waiting.key: waiting.message for waiting in self.scheduler.queue.pending().pods if waiting.gated_by}
+        gated = {waiting.key: waiting for waiting in self.scheduler.queue.pending().pods if waiting.gated_by}
         placements = list(self.bound_placements.values())
         for pod in sorted(self.pending, key=lambda pod: -pod.priority):
             placement = self._placement(pod, gated)
@@ -415,7 +416,7 @@ class Simulator:
         nodes = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
         return group_nodes(node for node in nodes if isinstance(node, Node))
 
-    def _placement(self, pod: Pod, gated: dict[str, str]) -> Placement:
+    def _placement(self, pod: Pod, gated: Mapping[str, PendingPod]) -> Placement:
         name = pod.scheduler_name
         if name not in self.frameworks:
             return Placement(pod.key, "", PodState.NOT_TRIED, message=no_profile(name, self.frameworks))
@@ -423,9 +424,12 @@ class Simulator:
             return Placement(pod.key, name, PodState.NOT_TRIED, message="the pod is being deleted")
         decision = self._outcomes.get(pod.uid)
         if decision is None:
-            message = self.creation.why_not(pod) or gated.get(pod.key, "")
-            placement = Placement(pod.key, name, PodState.NOT_TRIED, message=message)
+            placement = Placement(pod.key, name, PodState.NOT_TRIED, message=self.creation.why_not(pod))
             placement.awaits, placement.refused = self.creation.awaits(pod), self.creation.refusal(pod)
+            gate = gated.get(pod.key)
+            if gate is not None and not placement.is_not_created:
+                placement.message, placement.plugin = gate.message, gate.gated_by
+                placement.diagnosis = diagnosis_of((), (), gate.message, gate.gated_by)
             return placement
         placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
         if decision.node_name and decision.chosen is not None:
@@ -439,7 +443,11 @@ class Simulator:
             placement.message = decision.outcome.message
             if placement.state is not PodState.ERROR:
                 filters = [plugin.name for plugin in self.frameworks[name].profile.points["filter"]]
-                placement.diagnosis = diagnosis_of(decision.rejections, filters, placement.message)
+                placement.plugin = decision.rejected_by
+                said = decision.outcome.status.message or placement.message
+                placement.diagnosis = diagnosis_of(
+                    decision.rejections, filters, said, placement.plugin, decision.left_out
+                )
             elif decision.outcome.status.place:
                 placement.diagnosis = decision.outcome.status.located
             current = self.cluster_state.objects.get("Pod", pod.key)
