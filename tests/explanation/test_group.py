@@ -62,7 +62,7 @@ def test_pods_that_are_held_back_do_not_count():
     fit = answer([*NODES, gated, leaving, member("w2")])
     assert list(fit.placed) == ["default/w2"]
     assert fit.lacking == {
-        "default/w0": "waiting for scheduling gates: [kueue.x-k8s.io/admission]",
+        "default/w0": "gated by plugin SchedulingGates: waiting for scheduling gates: [kueue.x-k8s.io/admission]",
         "default/w1": "the pod is being deleted",
     }
     assert group_page(fit).verdict.text == "Group default/train needs 3 pods: 1 of 3 pending pods would fit now."

@@ -99,14 +99,18 @@ def test_the_node_of_a_pod_that_fits_has_the_same_words_as_in_its_own_report():
 
 def test_a_claim_that_does_not_exist_is_the_cause_once():
     spec = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
-    assert rows(report([NODE, make_pod("db-0", spec=spec)]), "pods")[0][3] == 'persistentvolumeclaim "data" not found'
+    (row,) = rows(report([NODE, make_pod("db-0", spec=spec)]), "pods")
+    assert row[3] == 'VolumeRestrictions: persistentvolumeclaim "data" not found'
 
 
 def test_pods_that_are_held_back_come_after_those_without_a_node():
     gated = make_pod("job-0", priority=9, spec={"schedulingGates": [{"name": "not-yet"}]})
     page = report([NODE, gated, big("db-0")])
     assert [row[1] for row in rows(page, "groups")] == ["no node", "held back"]
-    assert rows(page, "groups")[1][3] == "waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
+    assert (
+        rows(page, "groups")[1][3]
+        == "gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
+    )
 
 
 class Fails(Plugin):

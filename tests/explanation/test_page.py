@@ -416,7 +416,10 @@ def test_several_nodes_have_a_verdict_each(full):
 
 def test_a_pod_that_is_held_back_is_told_before_the_table():
     text = printed(ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes()), width=200)
-    assert "does not try this pod now: waiting for scheduling gates: [not-yet]." in text
+    assert text.startswith(
+        "Pod default/p is gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet].\n"
+    )
+    assert "describes an attempt without that: it fits on 3 of 3 nodes and would go to n1." in text
     assert text.index("does not try this pod now") < text.index("TOTAL")
     assert "This lets kube-scheduler try it:" in text
 
@@ -459,7 +462,10 @@ def test_the_check_of_a_pod_is_the_same_in_every_report(full):
     gated = ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes())
     for explanation, failure in (
         (full, "fits on no node; 1 node: cpu is short by 1: requests 2, 1 of 2 free"),
-        (gated, "held back: waiting for scheduling gates: [not-yet]; fits on 3 of 3 nodes"),
+        (
+            gated,
+            "held back: gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet]; fits on 3 of 3 nodes",
+        ),
         (ask(make_pod("p"), *three_nodes()), ""),
         (running(*three_nodes(), plugins=[ByName]), ""),
     ):

@@ -10,7 +10,7 @@ import pytest
 from kubesched.api import KubeObject
 from kubesched.errors import InputError
 from kubesched.explanation import PodAnswer, State, overview_page
-from kubesched.framework import Plugin, Status
+from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.planning import PendingPods
 from kubesched.reports import Table
 from kubesched.setup import set_up
@@ -116,7 +116,7 @@ def test_pods_that_are_not_tried_are_held_back():
     gated = make_pod("gated", spec={"schedulingGates": [{"name": "not-yet"}]})
     state, _, why, fix = answers(NODE, gated, make_pod("web", requests=cpu("2")))["gated"]
     assert state is State.HELD_BACK
-    assert why == "waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
+    assert why == "gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
     assert fix == "remove the scheduling gate not-yet -> 1 node"
 
 
@@ -183,3 +183,15 @@ def test_a_closed_one_gives_its_setup_free_for_another_cluster():
         PendingPods([NODE], setup, str)
     with PendingPods([NODE], setup, str):
         pass
+
+
+class OnlyN2(Plugin):
+    def pre_filter(self, state, pod, nodes):
+        return PreFilterResult(frozenset({"n2"}))
+
+
+def test_a_pod_that_fits_is_told_with_the_nodes_that_pre_filter_leaves_out():
+    nodes = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
+    found = answers(*nodes, make_pod("web"), plugins=[OnlyN2])["web"]
+    why = "fits on 1 of 2 nodes; 1 node(s) didn't satisfy plugin(s) [OnlyN2]"
+    assert found == (State.FITS, "n2", why, "")

@@ -17,7 +17,7 @@ from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.node_page import node_page
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
-from kubesched.explanation.outcome import Outcome, State, diagnosis, outcome
+from kubesched.explanation.outcome import Outcome, State, diagnosis, fits_outcome, outcome
 from kubesched.explanation.overview import PodAnswer, Rows, Told, answer_of, overview_page
 from kubesched.explanation.page import explanation_page
 from kubesched.explanation.pending_counts import PendingCounts
@@ -60,6 +60,7 @@ __all__ = [
     "explanation_page",
     "find_group",
     "find_pod",
+    "fits_outcome",
     "fixes",
     "gangs_of",
     "group_page",

@@ -47,7 +47,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
     document["preemption"] = _preemption(explanation.preemption)
     chosen = choice(explanation)
-    if chosen is not None:
+    if chosen is not None and explanation.compares:
         document["choice"] = msgspec.to_builtins(chosen)
         document["defaultSample"] = default_sample(len(explanation.nodes))
     return {name: value for name, value in document.items() if value or name == "plugins"}
@@ -57,7 +57,7 @@ def _current_node(explanation: Explanation) -> dict[str, Any]:
     """The node of a pod that runs, with its rank and points among the nodes that fit."""
     scores = explanation.scores
     position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
-    if scores is None or position is None:
+    if scores is None or position is None or not explanation.compares:
         return {"node": explanation.runs_on} if explanation.runs_on else {}
     total = int(scores.total[position])
     return {"node": explanation.runs_on, "total": total, "rank": 1 + int(np.count_nonzero(scores.total > total))}

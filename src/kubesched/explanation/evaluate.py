@@ -9,7 +9,7 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.errors import ExtenderError
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
-from kubesched.explanation.hooks import HookAnswer, take
+from kubesched.explanation.hooks import PRE_ENQUEUE, HookAnswer, take
 from kubesched.framework import (
     Code,
     CycleState,
@@ -127,7 +127,7 @@ def _ask_pre_enqueue(framework: Framework, explanation: Explanation) -> None:
         return
     status = framework.run_pre_enqueue(explanation.pod)
     if not status.is_success:
-        answer = HookAnswer(status.plugin, "preEnqueue", status)
+        answer = HookAnswer(status.plugin, PRE_ENQUEUE, status)
         explanation.hooks.append(answer)
         explanation.held_back = answer.text
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kubesched.api import Pod
 from kubesched.explanation.fix import Fix
-from kubesched.explanation.hooks import HookAnswer
+from kubesched.explanation.hooks import PRE_ENQUEUE, HookAnswer, gated_words
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import (
     Code,
@@ -75,6 +75,11 @@ class PluginVerdicts:
     def rejections(self) -> dict[str, Status]:
         """Node -> why its filter rejects it, in the snapshot's order, without PreFilter's rejection."""
         return {} if self.result is None else rejections_in(self.result)
+
+    @property
+    def n_left_out(self) -> int:
+        """How many nodes its PreFilter thinks not worth looking at."""
+        return 0 if self.node_names is None else sum(name not in self.node_names for name in self.nodes.names)
 
     @cached_property
     def _statuses(self) -> RowStatuses | None:
@@ -235,6 +240,16 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     def fits(self) -> bool:
         """Whether some node passes every filter."""
         return self.result is not None and bool(self.result.fits.any())
+
+    @property
+    def held_back_words(self) -> str:
+        """Why kube-scheduler would not try the pod now, with the plugin that gates it; empty when it would."""
+        return self.held_back if self.gate is None else gated_words(self.gate)
+
+    @property
+    def gate(self) -> HookAnswer | None:
+        """The PreEnqueue plugin that keeps the pod out of the queue; None for none."""
+        return next((one for one in self.hooks if one.point == PRE_ENQUEUE), None)
 
     @property
     def turned_down(self) -> HookAnswer | None:

@@ -71,7 +71,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
             profile = asked.scheduler_name
             explanation = explainer.explain(unplaced(asked), preempt=False)
             if explanation.held_back:
-                lacking[pod.key] = explanation.held_back
+                lacking[pod.key] = explanation.held_back_words
                 continue
             if explanation.undecided:
                 undecided[pod.key] = explanation.undecided

@@ -1,11 +1,16 @@
 """What plugins answer before and after the filters: PreEnqueue, PostFilter, Reserve and Permit."""
 
+from typing import Final
+
 import msgspec
 
 from kubesched.framework import CycleState, Framework, Status, WaitingPod
 from kubesched.scheduler import PlacedPod
 
-__all__ = ["HookAnswer", "take", "turned_down_words"]
+__all__ = ["PRE_ENQUEUE", "HookAnswer", "gated_words", "take", "turned_down_words"]
+
+
+PRE_ENQUEUE: Final = "preEnqueue"
 
 
 class HookAnswer(msgspec.Struct, frozen=True):
@@ -58,6 +63,11 @@ def take(framework: Framework, state: CycleState, node_name: str) -> list[HookAn
         ]
     finally:
         placed.undo()
+
+
+def gated_words(answer: HookAnswer) -> str:
+    """Which plugin keeps the pod out of the queue, and why."""
+    return f"gated by plugin {answer.plugin}: {answer.text}"
 
 
 def turned_down_words(answer: HookAnswer) -> str:

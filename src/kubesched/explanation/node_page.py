@@ -58,7 +58,7 @@ def _asked(explanation: Explanation, chosen: Choice | None, position: int) -> di
     said = near_document(explanation, position)
     said["fits"] = said["node"] in explanation.feasible
     said["verdict"] = _verdict(explanation, chosen, position).text
-    return said if here is None else {**said, "total": here.total, "scores": here.scores}
+    return said if here is None or not explanation.compares else {**said, "total": here.total, "scores": here.scores}
 
 
 def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> Paragraph:
@@ -74,6 +74,8 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
         if why:
             return Paragraph(f"{pod} does not fit on {name}: {why}.", Level.BAD)
         return Paragraph(f"{pod} passes every filter on {name}; no node was chosen.", Level.WARNING)
+    if explanation.gate is not None:
+        return Paragraph(f"{pod} fits on {name}, but is {explanation.held_back_words}.", Level.WARNING)
     best = chosen.best
     if name == best.node and explanation.turned_down is not None:
         return Paragraph(f"{pod} fits on {name}, but {turned_down_words(explanation.turned_down)}.", Level.BAD)

@@ -12,10 +12,13 @@ from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
 from kubesched.explanation.rejection import preemption_sentence
-from kubesched.framework import Code
+from kubesched.framework import Code, Status
 from kubesched.reports import Check, Level
 
-__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of"]
+__all__ = ["Outcome", "State", "check", "diagnosis", "fits_outcome", "outcome", "state_of"]
+
+LeftOut = tuple[Status, int] | None
+"""The verdict on the nodes that PreFilter plugins left out, and how many these are; None for none."""
 
 
 class State(enum.Enum):
@@ -39,11 +42,18 @@ class Outcome(msgspec.Struct, frozen=True):
     Attributes:
         why: in one line.
         is_turned_down: whether nodes fit, and a hook after the filters rejects the pod.
+        left_out: which nodes PreFilter plugins left out, for a pod that fits on others; empty for none.
     """
 
     state: State
     why: str
     is_turned_down: bool = False
+    left_out: str = ""
+
+    @property
+    def note(self) -> str:
+        """What there is to say about a pod that fits; empty for nothing."""
+        return self.why if self.left_out else ""
 
     @property
     def failure(self) -> str:
@@ -68,14 +78,34 @@ def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:
         assert outcome(explain(load_snapshot("cluster.json"), "shop/web-7")).state is State.FITS
     """
     state = state_of(explanation)
+    if state is State.FITS:
+        return fits_outcome(len(explanation.feasible), len(explanation.nodes), explanation.diagnosis.left_out)
     is_turned_down = state is State.NOWHERE and explanation.turned_down is not None
     return Outcome(state, _why(explanation, state, fix), is_turned_down)
+
+
+def fits_outcome(n_fit: int, n_nodes: int, left_out: LeftOut) -> Outcome:
+    """The outcome for a pod that would get a node.
+
+    Args:
+        left_out: the verdict on the nodes that PreFilter plugins left out, and how many these are; None for none.
+
+    Example:
+        assert fits_outcome(1, 3, None).why == "fits on 1 of 3 nodes"
+    """
+    others = _left_out_words(left_out)
+    return Outcome(State.FITS, f"fits on {n_fit} of {n_nodes} nodes{others and f'; {others}'}", left_out=others)
+
+
+def _left_out_words(left_out: LeftOut) -> str:
+    return f"{left_out[1]} {left_out[0].message}" if left_out is not None else ""
 
 
 def check(explanation: Explanation) -> Check:
     """The check of one pod: whether it has a node, or would get one now."""
     fix = explanation.fixes[0] if explanation.fixes else None
-    return Check(explanation.pod.namespace, explanation.pod.name, outcome(explanation, fix).failure)
+    found = outcome(explanation, fix)
+    return Check(explanation.pod.namespace, explanation.pod.name, found.failure, note=found.note)
 
 
 def state_of(explanation: Explanation) -> State:
@@ -108,8 +138,9 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
         assert diagnosis(explanation).startswith("all nodes: requests 64 cpu; ")
     """
-    if explanation.diagnosis.pre_filter_message:
-        return explanation.diagnosis.pre_filter_message
+    if message := explanation.diagnosis.pre_filter_message:
+        plugin = explanation.diagnosis.absent.plugin
+        return f"{plugin}: {message}" if plugin else message
     rows = obstacle_rows(explanation)
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
@@ -120,7 +151,14 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
     example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
-    return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
+    others = "" if _is_left_out(explanation, cause.positions[0]) else _left_out_words(explanation.diagnosis.left_out)
+    return f"{which}{example}: {'; '.join(dict.fromkeys((*cause.texts, *([others] if others else ()))))}"
+
+
+def _is_left_out(explanation: Explanation, position: int) -> bool:
+    """Whether PreFilter plugins left the node out."""
+    result = explanation.result
+    return result is not None and result.nodes.position_of(explanation.nodes.name(position)) is None
 
 
 def _distance(row: ObstacleRow) -> tuple[int, int]:
@@ -149,5 +187,5 @@ def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:
     elif explanation.scores is None:
         where = diagnosis(explanation, fix)
     else:
-        where = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"
-    return f"{explanation.held_back}; {where}" if state is State.HELD_BACK else where
+        where = fits_outcome(len(explanation.feasible), len(explanation.nodes), explanation.diagnosis.left_out).why
+    return f"{explanation.held_back_words}; {where}" if state is State.HELD_BACK else where

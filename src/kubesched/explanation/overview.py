@@ -218,15 +218,18 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
     for group in groups:
         word, level = group.state.value
         if group.state is State.FITS:
-            fitting.append([len(group.pods), group.workload, group.fits[0], _listed(group.nodes)])
+            left_out = group.told.outcome.left_out
+            fitting.append([len(group.pods), group.workload, group.fits[0], _listed(group.nodes), left_out])
         else:
             state = Cell(word, level=level)
             why = group.told.outcome.why + (f"\nfix: {group.told.fix}" if group.told.fix else "")
             rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     n_fit, best = Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "WOULD GO TO", Align.NODE)
+    others = Column("leftOut", "OTHER NODES")
+    shown = (columns[0], columns[2], n_fit, best, *([others] if any(row[-1] for row in fitting) else ()))
     return [
         Table("groups", "", columns, rows),
-        Table("fits", "Would fit now:" if rows else "", (columns[0], columns[2], n_fit, best), fitting),
+        Table("fits", "Would fit now:" if rows else "", shown, [row[: len(shown)] for row in fitting]),
         _every_pod(groups),
     ]
 
@@ -234,7 +237,7 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
 def _checks(groups: Sequence[_Group]) -> list[Check]:
     """A check for each pod: whether it has a node, or would get one now."""
     return [
-        Check(pod.partition("/")[0], pod.partition("/")[2], group.told.outcome.failure)
+        Check(pod.partition("/")[0], pod.partition("/")[2], group.told.outcome.failure, note=group.told.outcome.note)
         for group in groups
         for pod in group.pods
     ]

@@ -1,6 +1,6 @@
 """An explanation as a report: what becomes of the pod, then why, then what would help."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubesched.api import in_words
@@ -12,7 +12,7 @@ from kubesched.explanation.nearest import nearest
 from kubesched.explanation.outcome import check
 from kubesched.explanation.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
 from kubesched.explanation.ranking import current_place, ranking_parts
-from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
+from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts, with_rejections
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import Code
 from kubesched.reports import Column, Level, Page, Paragraph, Part, Row, Table, command_about, limits, page_of
@@ -51,7 +51,7 @@ def explanation_page(
     document = as_document(explanation)
     if explanation.ended is not None:
         return _ended_page(explanation, explanation.ended, document)
-    parts: list[Part] = [*circumstances(explanation), fix_table(explanation), hook_table(explanation)]
+    parts: list[Part] = [*circumstances(explanation, chosen), fix_table(explanation), hook_table(explanation)]
     if explanation.refused:
         parts.insert(0, Paragraph("If the API server created the pod, it would be decided like this:", Level.DETAIL))
     elif explanation.hangs:
@@ -69,12 +69,14 @@ def explanation_page(
         parts.append(verdict_table(explanation))
     if queue:
         parts.append(Paragraph(queue))
+    main = _main(explanation, chosen, all_nodes=all_nodes, by_plugin=by_plugin)
     return Page(
         "explain",
         verdict(explanation, chosen),
         tuple(parts),
         limits=limits(),
-        main=_main(explanation, chosen, all_nodes=all_nodes, by_plugin=by_plugin),
+        main=main,
+        data=_data(explanation, parts, all_nodes=all_nodes) if main == "scores" else None,
         next_command=_next(explanation, chosen, again),
         document=document,
         lines=(document,),
@@ -99,11 +101,17 @@ def _ended_page(explanation: Explanation, ended: Ended, document: dict[str, Any]
     )
 
 
+def _data(explanation: Explanation, parts: Sequence[Part], *, all_nodes: bool) -> Table:
+    """The table that CSV has for a pod that fits."""
+    scores = next(part for part in parts if isinstance(part, Table) and part.name == "scores")
+    return with_rejections(scores, explanation, all_nodes=all_nodes)
+
+
 def _main(explanation: Explanation, chosen: Choice | None, *, all_nodes: bool, by_plugin: bool) -> str:
     """The table that CSV has."""
     if by_plugin:
         return "plugins"
-    if explanation.turned_down is not None:
+    if explanation.gate is not None or explanation.turned_down is not None:
         return "hooks"
     if chosen is not None:
         return "scores"
@@ -112,7 +120,7 @@ def _main(explanation: Explanation, chosen: Choice | None, *, all_nodes: bool, b
 
 def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     """What becomes of the pod, in one sentence."""
-    pod, n_nodes = f"Pod {explanation.pod.key}", len(explanation.nodes)
+    pod = f"Pod {explanation.pod.key}"
     if explanation.ended is not None:
         again = f"{pod} has ended ({explanation.ended.text}). Nothing schedules it again."
         return Paragraph(again, Level.PLAIN if explanation.ended.phase == "Succeeded" else Level.WARNING)
@@ -126,6 +134,14 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         return Paragraph(f"{pod}: {what} failed{where}, so no node is chosen (SchedulerError).", Level.BAD)
     if explanation.runs_on:
         return current_place(explanation, chosen)
+    if explanation.held_back:
+        return Paragraph(f"{pod} is {explanation.held_back_words.removeprefix('the pod is ')}.", Level.WARNING)
+    return _attempt(explanation, chosen)
+
+
+def _attempt(explanation: Explanation, chosen: Choice | None) -> Paragraph:
+    """What becomes of a pending pod that kube-scheduler tries."""
+    pod, n_nodes = f"Pod {explanation.pod.key}", len(explanation.nodes)
     if explanation.undecided:
         return Paragraph(
             f"Kubesched cannot tell where pod {explanation.pod.key} fits: {explanation.undecided}.", Level.BAD
@@ -140,7 +156,7 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         return Paragraph(f"{fits}, but {turned_down_words(explanation.turned_down)}.", Level.BAD)
     waits = [answer for answer in explanation.hooks if answer.seconds]
     held = f", where it {waits[0].text} for {', '.join(one.plugin for one in waits)} (permit)" if waits else ""
-    level = Level.WARNING if explanation.held_back or waits else Level.GOOD
+    level = Level.WARNING if waits else Level.GOOD
     return Paragraph(f"{fits} and would go to {chosen.best.node}{held}.", level)
 
 
@@ -153,18 +169,14 @@ def _hangs(explanation: Explanation) -> str:
     return f"Pod {explanation.pod.key} hangs (phase Pending): {explanation.hangs}; {why}; {instead}."
 
 
-def circumstances(explanation: Explanation) -> Iterator[Paragraph]:
+def circumstances(explanation: Explanation, chosen: Choice | None) -> Iterator[Paragraph]:
     """What the pod asks for, what keeps it out of the queue, and kube-scheduler's message."""
     wanted = explanation.info.requests.value.wanted
     asks = ", ".join(f"{in_words(name, amount)} {name}" for name, amount in wanted.items() if amount)
     priority = explanation.pod.priority
     yield Paragraph(f"Profile {explanation.profile}, priority {priority}, requests {asks or 'nothing'}.", Level.DETAIL)
     if explanation.held_back:
-        yield Paragraph(
-            f"kube-scheduler does not try this pod now: {explanation.held_back}. The rest describes an attempt without "
-            "that.",
-            Level.WARNING,
-        )
+        yield Paragraph(_held_back(explanation, chosen), Level.WARNING)
     if nominated := explanation.pod.status.nominated_node_name:
         yield Paragraph(
             f"Nominated to {nominated}: kube-scheduler takes that node if the pod fits there.", Level.WARNING
@@ -173,6 +185,17 @@ def circumstances(explanation: Explanation) -> Iterator[Paragraph]:
     message = explanation.message if explanation.failure is None else explanation.failure.located
     if message and not explanation.undecided:
         yield Paragraph(message, Level.DETAIL if explanation.failure is None else Level.PLAIN)
+
+
+def _held_back(explanation: Explanation, chosen: Choice | None) -> str:
+    """What the rest of the page is about, for a pod that kube-scheduler does not try."""
+    if explanation.refused or explanation.hangs or explanation.failure is not None or explanation.runs_on:
+        why = f": {explanation.held_back_words}"  # which the verdict does not say
+        return f"kube-scheduler does not try this pod now{why}. The rest describes an attempt without that."
+    rest = "kube-scheduler does not try this pod now. The rest describes an attempt without that"
+    said = _attempt(explanation, chosen).text
+    it = said.removeprefix(f"Pod {explanation.pod.key} ")
+    return f"{rest}. {said}" if it == said else f"{rest}: it {it}"
 
 
 def data_paragraphs(explanation: Explanation) -> Iterator[Paragraph]:

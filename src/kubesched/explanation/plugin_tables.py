@@ -48,7 +48,7 @@ def verdict_table(explanation: Explanation) -> Table:
     columns = (
         Column("node", "NODE", Align.NODE),
         Column("fits", "FITS"),
-        Column("total", "TOTAL", Align.NUMBER),
+        *([Column("total", "TOTAL", Align.NUMBER)] if explanation.compares else []),
         *(Column(name, name, Align.NUMBER) for name in names),
     )
     rows: list[Row] = []
@@ -57,9 +57,9 @@ def verdict_table(explanation: Explanation) -> Table:
         verdicts = [
             Cell("rejects", level=Level.BAD) if asked[name][position] else _number(scores, name) for name in asked
         ]
-        total = Cell("") if scores is None else _cell(sum(scores.values()))
+        total = [Cell("") if scores is None else _cell(sum(scores.values()))] if explanation.compares else []
         fits = Cell("no", level=Level.BAD) if scores is None else Cell("yes", level=Level.GOOD)
-        rows.append([node, fits, total, *verdicts, *(_number(scores, name) for name in names[len(asked) :])])
+        rows.append([node, fits, *total, *verdicts, *(_number(scores, name) for name in names[len(asked) :])])
     return Table("verdicts", "Every node and every plugin:", columns, rows)
 
 
@@ -101,8 +101,8 @@ def _row_of(said: PluginVerdicts) -> Row:
     if said.skipped:
         return "-", "nothing to check"
     reasons = _counted(said.rejections.values()).split("; ") if said.rejections else []
-    if said.node_names is not None:
-        reasons.append(f"narrows the search to {len(said.node_names)} nodes")
+    if n := said.n_left_out:
+        reasons.append(f"leaves out {n} node{'' if n == 1 else 's'} (before looking at nodes)")
     return int(np.count_nonzero(said.rejected)), "\n".join(reasons)
 
 

@@ -149,6 +149,8 @@ def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         )
     if explanation.turned_down is not None:
         return Paragraph(f"{here}; a new decision fails: {turned_down_words(explanation.turned_down)}.", Level.BAD)
+    if explanation.gate is not None:
+        return Paragraph(f"{here}; a new pod would be {explanation.held_back_words}.", Level.WARNING)
     if not explanation.compares:
         return Paragraph(f"{here}, which is one of {len(scores.nodes)} nodes that fit; no plugin scores.", Level.GOOD)
     mine = ranked(scores, position)

@@ -21,6 +21,7 @@ __all__ = [
     "preemption_sentence",
     "preemption_words",
     "rejection_parts",
+    "with_rejections",
 ]
 
 _N_ROWS: Final = 12
@@ -80,6 +81,20 @@ def all_rejections(explanation: Explanation) -> Table:
         for position in nearest(explanation).tolist()
     ]
     return Table("rejections", "The nodes that do not fit, the nearest to fitting first:", columns, rows)
+
+
+def with_rejections(scores: Table, explanation: Explanation, *, all_nodes: bool) -> Table:
+    """The ranking of the nodes that fit, with rows for those that do not, the nearest to fitting first."""
+    blank = [""] * (len(scores.columns) - 2)
+    if all_nodes:
+        rows = [[node, 1, *blank, lines] for node, lines in all_rejections(explanation).rows]
+    else:
+        rows = [
+            [explanation.nodes.name(row.positions[0]), len(row.positions), *blank, _row_lines(row)]
+            for row in obstacle_rows(explanation)
+        ]
+    columns = (*scores.columns, Column("obstacles", "OBSTACLES"))
+    return Table(scores.name, scores.title, columns, [*([*row, ""] for row in scores.rows), *rows])
 
 
 def preemption_words(message: str) -> str:

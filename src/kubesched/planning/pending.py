@@ -20,6 +20,7 @@ from kubesched.explanation import (
     diagnosis,
     evaluate,
     eviction_sentence,
+    fits_outcome,
     outcome,
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
@@ -161,7 +162,9 @@ class PendingPods:
     def _told(self, placement: Placement, pod: Pod, state: State, n_fit: int) -> Told:
         match state:
             case State.FITS:
-                return Told(Outcome(state, f"fits on {n_fit} of {len(self._nodes)} nodes"), n_fit)
+                decision = self._decided.get(pod.uid)
+                left_out = None if decision is None else decision.left_out
+                return Told(fits_outcome(n_fit, len(self._nodes), left_out), n_fit)
             case State.PREEMPTS:
                 why = self._eviction(placement) if placement.victims else self._eviction_for_others(placement)
                 return Told(Outcome(state, why), n_fit)

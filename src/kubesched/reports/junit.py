@@ -47,6 +47,8 @@ def _case(suite: str, check: Check) -> str:
     opened = f"    <testcase classname={_quoted(suite)} name={_quoted(check.name)}"
     if check.skipped:
         return f"{opened}><skipped message={_quoted(check.skipped)}/></testcase>"
+    if not check.failure and check.note:
+        return f"{opened}><system-out>{_referred(escape(_clean(check.note)))}</system-out></testcase>"
     if not check.failure:
         return f"{opened}/>"
     return f"{opened}>{_problem('failure', check.failure)}</testcase>"

@@ -126,12 +126,14 @@ class Check(msgspec.Struct, frozen=True):
         group: what it is about, such as a namespace.
         failure: why it does not hold; empty where it does.
         skipped: why it is not checked; empty where it is.
+        note: what there is to say about one that holds; empty for nothing.
     """
 
     group: str
     name: str
     failure: str = ""
     skipped: str = ""
+    note: str = ""
 
 
 class Page(msgspec.Struct, frozen=True):
