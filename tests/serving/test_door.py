@@ -1,11 +1,11 @@
 """Connections are counted from the moment they are accepted, and some are answered while the main loop stands still."""
 
 import asyncio
+import errno
 import socket
 import ssl
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,8 @@ from tests.serving.certificates import Authority
 from tests.serving.running import Conversation, connected, hello, new_server, serving
 
 T = TypeVar("T")
+
+LIMITS: dict[str, Any] = {"max_connections": 10, "max_silent": 10, "first_seconds": 10.0}
 
 
 def run(story: Any) -> Any:
@@ -125,48 +127,60 @@ def test_health_is_answered_when_all_connections_are_in_use():
 
 
 def test_the_health_port_is_answered_when_all_connections_are_in_use(tmp_path: Path):
-    pair = Authority(tmp_path).issue("server")
-
-    async def story() -> tuple[int, str, str | None]:
-        tls = TlsFiles(certificate=pair.certificate, key=pair.key)
-        server = new_server(tls=tls, health_port=0, max_connections=2)
-        add_health(server.aside, live={}, ready={})
-        async with serving(server), connected(server), connected(server), connected(server) as third:
-            assert await third.is_closed()
-            return await asyncio.to_thread(get, server.health_address, "/livez")
-
-    assert run(story()) == (200, "ok", "close")
-
-
-def test_connections_that_do_not_finish_their_handshake_count(tmp_path: Path):
     authority = Authority(tmp_path)
     pair = authority.issue("server")
     trusting = ssl.create_default_context(cafile=authority.path)
 
-    async def story() -> tuple[bool, int]:
-        server = new_server(
-            [("GET", "/", hello)], tls=TlsFiles(certificate=pair.certificate, key=pair.key), max_connections=3
-        )
-        async with serving(server):
-            with ExitStack() as stack:
-                silent = [await asyncio.open_connection(*server.address) for _ in range(3)]
-                for _, writer in silent:
-                    stack.callback(writer.close)
-                async with connected(server) as fourth:
-                    refused = await fourth.is_closed()
-            while server.n_connections:  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.01)
-            async with connected(server, trusting, server_hostname="localhost") as late:
-                return refused, (await late.ask("GET", "/"))[0]
+    async def story() -> tuple[int, tuple[int, str, str | None]]:
+        tls = TlsFiles(certificate=pair.certificate, key=pair.key)
+        server = new_server([("GET", "/", hello)], tls=tls, health_port=0, max_connections=1)
+        add_health(server.aside, live={}, ready={})
+        async with (
+            serving(server),
+            connected(server, trusting, server_hostname="localhost") as one,
+            connected(server, trusting, server_hostname="localhost") as two,
+        ):
+            await one.ask("GET", "/")
+            return (await two.ask("GET", "/"))[0], await asyncio.to_thread(get, server.health_address, "/livez")
 
-    assert run(story()) == (True, 200)
+    assert run(story()) == (503, (200, "ok", "close"))
+
+
+def test_a_silent_client_gives_way_where_file_descriptors_are_scarce():
+    class Scarce(socket.socket):
+        """A listener without a file descriptor for a second connection."""
+
+        def accept(self) -> tuple[socket.socket, Any]:
+            if door.connections:
+                raise OSError(errno.EMFILE, "Too many open files")
+            return super().accept()
+
+    async def story() -> bytes:
+        with Scarce() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            listener.setblocking(False)
+            await door.open([listener], [])
+            with socket.create_connection(listener.getsockname()) as silent:
+                while not door.connections:  # noqa: ASYNC110 - nobody tells
+                    await asyncio.sleep(0.01)
+                with socket.create_connection(listener.getsockname()):
+                    silent.setblocking(False)
+                    found = await asyncio.get_running_loop().sock_recv(silent, 1)
+            await door.close()
+        await door.end()
+        return found
+
+    limits = {**LIMITS, "first_seconds": 100.0}
+    door = Door(web.AppRunner(web.Application()), lambda connection: connection.close(), **limits, is_encrypted=True)
+    assert run(story()) == b""
 
 
 @pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "TLS"])
 def test_a_connection_that_is_accepted_as_the_door_closes_is_let_in(is_encrypted: bool):
     async def story() -> int:
         admitted: list[socket.socket] = []
-        door = Door(web.AppRunner(web.Application()), admitted.append, max_connections=10, is_encrypted=is_encrypted)
+        door = Door(web.AppRunner(web.Application()), admitted.append, **LIMITS, is_encrypted=is_encrypted)
         (listener,) = await listen("127.0.0.1", 0)
         await door.open([listener], [])
         await asyncio.sleep(0)

@@ -296,6 +296,6 @@ def test_connections_of_both_ways_count_as_one():
         async with connected(server) as second:
             await second.ask("POST", "//echo", b"two")
             async with connected(server) as third:
-                assert (await third.answer())[0] == 503
+                assert (await third.ask("POST", "/echo", b"three"))[0] == 503
 
     assert tell(story, max_connections=2) == ["quick", "general"]

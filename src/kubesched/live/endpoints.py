@@ -44,7 +44,7 @@ NewClient = Callable[[str], ApiClient]
 """Builds a client with the credentials of a kubeconfig; of the scheduler itself for ""."""
 
 _PAIR_NAME: Final = "kube-scheduler"  # as kube-scheduler names the files
-_MAX_CONNECTIONS: Final = 250
+_MAX_CONNECTIONS: Final = 128
 _DRAIN_SECONDS: Final = 2.0
 
 

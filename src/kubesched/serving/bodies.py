@@ -19,10 +19,11 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
 from kubesched.serving.byte_budget import ByteBudget, NoRoomError
+from kubesched.serving.connections import clients_turn, our_turn
 from kubesched.serving.free_memory import give_free_memory_back
 from kubesched.serving.pages import Pages
 
-__all__ = ["Bodies", "Buffer"]
+__all__ = ["Bodies", "Buffer", "abandon_body"]
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
 _KEPT: Final = 2**26  # bytes of pages
@@ -45,6 +46,12 @@ async def expect_body(request: web.Request) -> None:
     with suppress(ConnectionError):
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     request.writer.output_size = 0  # the answer begins here
+
+
+def abandon_body(request: web.BaseRequest) -> None:
+    """Close the connection after the answer without waiting for the rest of the body."""
+    request.protocol.close()  # first, for what arrives after the end that is set here must be dropped
+    request.content.feed_eof()
 
 
 class _TooLargeError(Exception):
@@ -106,6 +113,7 @@ class Bodies:
         failure = None
         try:
             try:
+                clients_turn()
                 await upload.read(_Gunzip() if is_packed else None)
             except _UNREADABLE as error:
                 failure = self._failure(upload, error)
@@ -113,6 +121,7 @@ class Bodies:
                 # the collector comes.
                 error.__traceback__ = None
                 upload.discard()
+            our_turn()
             if failure is not None:
                 raise failure
             yield upload.view()
@@ -262,9 +271,11 @@ class _Upload:
         now = asyncio.get_running_loop().time
         left = (self._patience.when() or 0.0) - now()
         self._patience.reschedule(None)
+        our_turn()
         try:
             await self._budget.take(self.transfer, n)
         finally:
+            clients_turn()
             self._patience.reschedule(now() + left)
 
     async def _next_chunk(self) -> bytes:
@@ -278,8 +289,7 @@ class _Upload:
 
     def abandon(self) -> None:
         """Close the connection after the answer without waiting for the rest of the body."""
-        self._request.protocol.close()  # first, for what arrives after the end that is set here must be dropped
-        self._request.content.feed_eof()
+        abandon_body(self._request)
 
 
 class _Gunzip:

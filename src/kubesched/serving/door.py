@@ -4,56 +4,104 @@ The main event loop is blocked while a plugin computes. Kubelets and Prometheus 
 the first bytes of each connection: those that ask for health or metrics are answered in its own thread, all others go
 to the main loop with every byte still unread. With TLS the bytes are encrypted: these paths are answered by the
 main loop, and promptly at the health port only.
+
+A connection that has sent nothing stays here. There are separate places (`connections.py`) for arrivals at each port,
+for handshakes and first requests, for health, for metrics, and for connections that have asked for something else.
+None of them can take the places of the others.
 """
 
 import asyncio
 import logging
 import re
 import socket
-from collections.abc import Callable, Coroutine, Iterable
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, Final
 
 from aiohttp import web
 
-__all__ = ["Door"]
+from kubesched.framework import LimitedLog
+from kubesched.serving.connections import CURRENT, Connection, Places
+from kubesched.serving.health import HEALTH_PATHS
 
-_SPARE: Final = 32  # connections beyond the limit that may ask for health, so that it is answered in a flood, too
+__all__ = ["Admit", "Door", "max_open"]
+
 _FIRST_BYTES: Final = 64
-_FIRST_SECONDS: Final = 1.0  # for a connection to send something; one that is silent for longer goes to the main loop
+_PATIENCE_SECONDS: Final = 0.5  # that a client has before it may have to give way
 _PAUSE_SECONDS: Final = 1.0  # after an accept that failed, mostly for lack of file descriptors
+_FULL_SECONDS: Final = 0.02  # between two looks for a place
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n"
     b"Content-Length: 21\r\n\r\ntoo many connections\n"
 )
+_CLOSED_SILENT: Final = "connections that had sent no request were closed to make room for others"
+_CLOSED_IDLE: Final = "connections were closed to make room for others: their clients kept the server waiting longest"
 
 _LOG: Final = logging.getLogger(__name__)
 
-Admit = Callable[[socket.socket], object]
+Admit = Callable[[Connection], object]
 """Takes a connection over; called in the door's thread."""
+
+_Receive = Callable[[Connection, bytes], Awaitable[None]]
+"""Gets a connection and its first bytes, none where the door closes before they come."""
+
+
+def max_open(max_connections: int, max_silent: int) -> int:
+    """How many connections a door has open at most."""
+    return max_connections + 5 * max_silent
 
 
 class Door:
     """Accepts connections. All methods belong to one event loop, which is not the main one.
 
+    Every client has some patience's time before it may have to give way. Until one has had it, those that come wait to
+    be accepted.
+
     Attributes:
-        connections: sockets that were accepted and are not closed yet, also those passed to the server.
+        connections: those that were accepted and are not closed yet, also those passed to the server.
+        asked: the places of connections that have sent a request to the main loop, for the server to give.
     """
 
-    def __init__(self, aside: web.AppRunner, admit: Admit, *, max_connections: int, is_encrypted: bool) -> None:
+    def __init__(
+        self,
+        aside: web.AppRunner,
+        admit: Admit,
+        *,
+        max_connections: int,
+        max_silent: int,
+        first_seconds: float,
+        is_encrypted: bool,
+    ) -> None:
         """Prepare.
 
         Args:
             aside: answers here, one request a connection.
             admit: takes all other connections.
-            max_connections: open at a time; those beyond are refused.
+            max_connections: places for connections that have sent a request.
+            max_silent: places for arrivals, at each of two ports; for handshakes and first requests; for health; and
+                for metrics.
+            first_seconds: for something to arrive, and for the whole head of the first request.
             is_encrypted: whether `admit` gets TLS.
         """
-        self.connections: set[socket.socket] = set()
+        self.connections: set[Connection] = set()
+        self._log = LimitedLog(_LOG, "%d more lines about connections were not logged", time.monotonic)
+        patience = min(_PATIENCE_SECONDS, first_seconds / 4)
+
+        def places(limit: int, closed: str) -> Places:
+            return Places(limit, patience=patience, on_give_way=lambda: self._log.note(closed))
+
+        self.asked = places(max_connections, _CLOSED_IDLE)
+        self._beginning = places(max_silent, _CLOSED_SILENT)
+        self._arriving, self._arriving_at_health = (places(max_silent, _CLOSED_SILENT) for _ in range(2))
+        self._health, self._metrics = (places(max_silent, _CLOSED_IDLE) for _ in range(2))
+        self._queues = {each: asyncio.Lock() for each in (self._beginning, self._health, self._metrics)}
+        self._max_open = max_open(max_connections, max_silent)
+        self._patience, self._first_seconds = patience, first_seconds
         self._admit = admit
-        self._max = max_connections
         self._is_encrypted = is_encrypted
-        self._asks_aside = _requests_for(aside.app)
+        self._asks_aside = _requests_for(_paths(aside.app))
+        self._asks_health = _requests_for(HEALTH_PATHS)
         self._aside = aside
         self._accepting: set[asyncio.Task[None]] = set()
         self._looking: set[asyncio.Task[None]] = set()
@@ -68,9 +116,11 @@ class Door:
         """
         await self._aside.setup()
         for listener in listeners:
-            _spawn(self._accept(listener, self._let_in if self._is_encrypted else self._look), self._accepting)
+            receive = self._let_in if self._is_encrypted else self._sort
+            _spawn(self._accept(listener, self._arriving, receive), self._accepting)
         for listener in health:
-            _spawn(self._accept(listener, self._answer), self._accepting)
+            _spawn(self._accept(listener, self._arriving_at_health, self._answer), self._accepting)
+        _spawn(self._close_late(), self._accepting)
 
     async def close(self) -> None:
         """Accept nothing more; what was accepted goes on."""
@@ -83,93 +133,110 @@ class Door:
         await asyncio.gather(*self._answering, return_exceptions=True)
         await self._aside.cleanup()
 
-    async def _accept(self, listener: socket.socket, receive: "_Receive") -> None:
+    async def _close_late(self) -> None:
+        """Close connections whose first request is not there in time, until cancelled."""
+        while True:
+            await asyncio.sleep(self._patience)
+            self._beginning.look(self._first_seconds)
+
+    async def _accept(self, listener: socket.socket, arriving: Places, receive: _Receive) -> None:
         """Accept until cancelled, then what has come by then."""
         with listener:
             try:
                 while True:
                     await _until_readable(listener)  # not sock_accept: to cancel that may lose a connection
-                    try:
-                        self._take(listener.accept()[0], receive)
-                    except BlockingIOError:  # it left again
-                        continue
-                    except Exception as error:  # noqa: BLE001 - to stop accepting would go unnoticed
-                        _LOG.warning("a connection was not accepted: %s", error)
-                        await asyncio.sleep(_PAUSE_SECONDS)
+                    await self._accept_one(listener, arriving, receive)
             finally:
                 with suppress(OSError):
                     while True:
-                        self._take(listener.accept()[0], receive)
+                        self._look(Connection(listener.accept()[0], self.connections), receive)
 
-    def _take(self, accepted: socket.socket, receive: "_Receive") -> None:
-        connection = _Accepted(accepted, self.connections, self._max)
-        if len(self.connections) > self._max + _SPARE:
-            self._refuse(connection)
-        else:
-            receive(connection)
-
-    def _look(self, connection: "_Accepted") -> None:
-        _spawn(self._decide(connection), self._looking)
-
-    async def _decide(self, connection: "_Accepted") -> None:
-        """Find out what a connection asks for; one that is silent when the door closes goes to the main loop, too."""
-        with suppress(TimeoutError, asyncio.CancelledError):
-            async with asyncio.timeout(_FIRST_SECONDS):
-                await _until_readable(connection)
+    async def _accept_one(self, listener: socket.socket, arriving: Places, receive: _Receive) -> None:
         try:
-            first = connection.recv(_FIRST_BYTES, socket.MSG_PEEK)
-        except BlockingIOError:  # nothing came
-            first = b""
-        except OSError:
+            connection = Connection(listener.accept()[0], self.connections)
+        except BlockingIOError:  # it left again
+            return
+        except Exception as error:  # noqa: BLE001 - to stop accepting would go unnoticed
+            self._log.note(f"a connection was not accepted: {error}")
+            await asyncio.sleep(_FULL_SECONDS if self._closes_one(arriving) else _PAUSE_SECONDS)
+            return
+        try:
+            await _until_place(connection, arriving)
+        finally:
+            self._look(connection, receive)
+
+    def _closes_one(self, arriving: Places) -> bool:
+        """Close the connection that is missed least. Returns: whether there was one."""
+        return any(places.close_one() for places in (arriving, self._beginning, self.asked))
+
+    def _look(self, connection: Connection, receive: _Receive) -> None:
+        _spawn(self._receive(connection, receive), self._looking)
+
+    async def _receive(self, connection: Connection, receive: _Receive) -> None:
+        """Wait for the first bytes of a connection; one that is silent when the door closes goes on without."""
+        try:
+            async with asyncio.timeout(self._first_seconds):
+                await _until_readable(connection)
+        except TimeoutError:
             connection.close()
             return
-        (self._answer if self._asks_aside(first) else self._let_in)(connection)
-
-    def _let_in(self, connection: "_Accepted") -> None:
-        if connection.is_spare:
-            self._refuse(connection)
-        else:
-            self._admit(connection)
-
-    def _answer(self, connection: "_Accepted") -> None:
-        _spawn(self._serve(connection), self._answering)
-
-    async def _serve(self, connection: "_Accepted") -> None:
-        serve = self._aside.server
-        assert serve is not None  # set by setup()
+        except asyncio.CancelledError:
+            pass
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(serve, connection)
+            first = connection.recv(_FIRST_BYTES, socket.MSG_PEEK)
+        except BlockingIOError:
+            await receive(connection, b"")
+            return
         except OSError:
+            first = b""
+        if first:
+            await receive(connection, first)
+        else:  # the client left, or had to give way
             connection.close()
 
-    def _refuse(self, connection: "_Accepted") -> None:
+    async def _sort(self, connection: Connection, first: bytes) -> None:
+        await (self._answer if self._asks_aside(first) else self._let_in)(connection, first)
+
+    async def _let_in(self, connection: Connection, _first: bytes) -> None:
+        if len(self.connections) <= self._max_open and await self._finds_place(connection, self._beginning):
+            self._admit(connection)
+        else:
+            self._refuse(connection)
+
+    async def _answer(self, connection: Connection, first: bytes) -> None:
+        if await self._finds_place(connection, self._health if self._asks_health(first) else self._metrics):
+            _spawn(self._serve(connection), self._answering)
+        else:
+            self._refuse(connection)
+
+    async def _finds_place(self, connection: Connection, places: Places) -> bool:
+        """Enter; if all clients there came just now, wait until they have had their time, one after another."""
+        connection.work()  # it does not have to give way: its client has said something
+        try:
+            async with asyncio.timeout(2 * self._patience), self._queues[places]:
+                await _until_place(connection, places)
+        except TimeoutError:
+            return False
+        except asyncio.CancelledError:  # the door closes
+            connection.move(places)
+        return True
+
+    async def _serve(self, connection: Connection) -> None:
+        serve = self._aside.server
+        assert serve is not None  # set by setup()
+        CURRENT.set(connection)
+        try:
+            transport, _ = await asyncio.get_running_loop().connect_accepted_socket(serve, connection)
+        except OSError:
+            connection.close()
+        else:
+            connection.belongs_to(transport, lambda _: None)
+
+    def _refuse(self, connection: Connection) -> None:
         if not self._is_encrypted:
             with suppress(OSError):
                 connection.send(_REFUSAL)
         connection.close()
-
-
-class _Accepted(socket.socket):
-    """A connection that is counted until somebody closes it.
-
-    Attributes:
-        is_spare: whether it is one more than there should be.
-    """
-
-    def __init__(self, accepted: socket.socket, open_: set[socket.socket], limit: int) -> None:
-        super().__init__(accepted.family, accepted.type, accepted.proto, accepted.detach())
-        self.setblocking(False)
-        self._open = open_
-        self.is_spare = len(open_) >= limit
-        open_.add(self)
-
-    def close(self) -> None:
-        """Close it, in whatever thread."""
-        self._open.discard(self)
-        super().close()
-
-
-_Receive = Callable[[_Accepted], None]
 
 
 def _spawn(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
@@ -184,6 +251,11 @@ async def _cancel(tasks: set[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def _until_place(connection: Connection, places: Places) -> None:
+    while not connection.enter(places):  # noqa: ASYNC110 - time makes places
+        await asyncio.sleep(_FULL_SECONDS)
+
+
 async def _until_readable(connection: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     readable = loop.create_future()
@@ -194,8 +266,11 @@ async def _until_readable(connection: socket.socket) -> None:
         loop.remove_reader(connection)
 
 
-def _requests_for(app: web.Application) -> Callable[[bytes], object]:
-    """Build the check whether a connection's first bytes request one of the application's paths."""
-    paths = {route.resource.canonical for route in app.router.routes() if route.resource is not None}
+def _paths(app: web.Application) -> set[str]:
+    return {route.resource.canonical for route in app.router.routes() if route.resource is not None}
+
+
+def _requests_for(paths: Iterable[str]) -> Callable[[bytes], object]:
+    """Build the check whether a connection's first bytes request one of some paths."""
     either = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
     return re.compile(rf"(?:GET|HEAD) (?:{either})[ ?]".encode()).match

@@ -17,6 +17,7 @@ from aiohttp.helpers import rfc822_formatted_time
 
 from kubesched.serving.bodies import Buffer, blocks
 from kubesched.serving.byte_budget import ByteBudget, Transfer
+from kubesched.serving.connections import Connection, Places
 from kubesched.version import VERSION
 
 __all__ = ["SERVER_NAME", "QuickAnswer", "QuickCalls", "QuickHandler", "QuickHandlers"]
@@ -68,7 +69,9 @@ class QuickCalls(asyncio.BufferedProtocol):
         new_general: makes what takes over.
         handlers: by path.
         allows: whether a Host header names this server.
-        connections: contains the connection while it is one of these.
+        connections: contains this while it is one of these.
+        connection: the one that is served.
+        asked: the places of connections that have sent a request.
         room: to read into.
         uploads: what bodies hold that have not arrived as a whole.
         answers: what answers hold that clients have not taken.
@@ -83,6 +86,8 @@ class QuickCalls(asyncio.BufferedProtocol):
         handlers: QuickHandlers,
         allows: Callable[[str], bool],
         connections: set["QuickCalls"],
+        connection: Connection,
+        asked: Places,
         room: bytearray,
         uploads: ByteBudget,
         answers: ByteBudget,
@@ -95,6 +100,8 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._handlers = handlers
         self._allows = allows
         self._connections = connections
+        self._connection = connection
+        self._asked = asked
         self._uploads = uploads
         self._answers = answers
         self._max_body = min(max_body_bytes, _MAX_BODY)
@@ -131,8 +138,9 @@ class QuickCalls(asyncio.BufferedProtocol):
             self._handler.note_unread(_peer(self._transport))
         if self._transfer is not None:
             self._answers.end(self._transfer)
-        self._unsent, self._rest = None, b""  # with TLS, the connection stays until the collector comes
+        self._unsent, self._rest = None, b""
         self._leave()
+        del self._transport  # with TLS it refers to this one, and both would stay until the collector comes
 
     def pause_writing(self) -> None:
         """The client does not take its answers: read nothing more before it does."""
@@ -188,6 +196,7 @@ class QuickCalls(asyncio.BufferedProtocol):
             general.pause_writing()
         if unanswered:
             general.data_received(unanswered)
+        del self._transport  # as in `connection_lost`
 
     def _leave(self) -> None:
         self._forget()
@@ -202,6 +211,8 @@ class QuickCalls(asyncio.BufferedProtocol):
         head = _read_head(bytes(self._room[:end])) if end >= 0 else _Head()
         handler = self._handlers.get(head.path)
         if handler is None or not 0 <= head.size <= self._max_body or not self._allows(head.host):
+            return False
+        if self._connection.places is not self._asked and not self._connection.enter(self._asked):
             return False
         self._handler, self._size = handler, head.size
         self._head = bytes(self._room[: end + 4])
@@ -232,6 +243,7 @@ class QuickCalls(asyncio.BufferedProtocol):
     def _wait_for_rest(self) -> None:
         """Count what has arrived of a body, and wait for the rest."""
         if self._upload is None:
+            self._connection.since = self._loop.time()
             self._upload = self._uploads.begin(self._transport.abort)
             self._timer = self._loop.call_later(_PATIENCE, self.hand_over)
         self._uploads.hold(self._upload, len(self._body) - self._upload.held)
@@ -290,7 +302,7 @@ class QuickCalls(asyncio.BufferedProtocol):
             self._uploads.end(self._upload)
             self._upload = None
         self._handler, self._head, self._body = None, b"", bytearray()
-        self._last = self._loop.time()
+        self._last = self._connection.since = self._loop.time()
 
     def _close_if_idle(self) -> None:
         left = self._last + self._keep_alive - self._loop.time()

@@ -17,8 +17,10 @@ from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
 from kubesched.errors import InputError
-from kubesched.serving.bodies import Bodies
-from kubesched.serving.door import Door
+from kubesched.serving.bodies import Bodies, abandon_body
+from kubesched.serving.connections import CURRENT, Connection, clients_turn, our_turn
+from kubesched.serving.door import Door, max_open
+from kubesched.serving.health import HEALTH_PATHS
 from kubesched.serving.listening import listen
 from kubesched.serving.loop_thread import LoopThread
 from kubesched.serving.open_files import allow_connections
@@ -31,7 +33,6 @@ from kubesched.serving.tls import Certificates, TlsFiles
 __all__ = ["Server", "ServerOptions"]
 
 _READ_BUFFER: Final = 2**18  # bytes that wait for a handler, of each connection; twice as many at most
-_HANDSHAKE_SECONDS: Final = 10.0
 _GOODBYE_SECONDS: Final = 1.0  # for a TLS client to confirm the end
 _LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left
 _STEPS_TO_HANDLER: Final = 4  # of the event loop, from a request that is read to its handler, with some to spare
@@ -53,10 +54,14 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
         body_budget_bytes: of all request bodies held at a time; when they hold more, further ones wait.
         answer_budget_bytes: of all answers that clients have not taken yet; when they hold more, further calls wait.
         body_seconds: for a body to arrive, and for a large answer to be taken.
-        max_connections: open at a time, from the moment they are accepted; further ones get 503 and are closed, with
-            TLS without a word.
-        keep_alive_seconds: an idle connection stays open; also for the headers of a request to arrive. Above the 90
-            seconds of Go's idle pool, so that the server never closes a connection the client is about to use.
+        max_connections: that have sent a request, open at a time. When there are so many, the next one takes the place
+            of the one whose client has kept the server waiting longest. Where no client keeps it waiting, requests of
+            further connections get 503, except for requests for health.
+        max_silent: connections that have sent nothing, open at a time, and as many whose first request has not come to
+            the end of its head; beyond, the oldest is closed.
+        first_seconds: for a connection to send something, and for the TLS handshake and the head of its first request.
+        keep_alive_seconds: an idle connection stays open; also for the head of a further request to arrive. Above the
+            90 seconds of Go's idle pool, so that the server never closes a connection the client is about to use.
         drain_seconds: for requests in flight to be answered once the server is asked to stop.
         max_header_bytes: of the request line, and of each header.
         max_headers: in one request.
@@ -71,6 +76,8 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     answer_budget_bytes: int = 128 * 2**20
     body_seconds: float = 30.0
     max_connections: int = 1000
+    max_silent: int = 256
+    first_seconds: float = 10.0
     keep_alive_seconds: float = 120.0
     drain_seconds: float = 10.0
     max_header_bytes: int = 8190
@@ -125,7 +132,7 @@ class Server:
             shutdown_timeout=_cut_off_seconds(options) / 2,  # aiohttp waits so long twice
         )
         self.aside = web.Application()
-        for each, first in ((app, [self._mark_busy]), (self.aside, [])):
+        for each, first in ((app, [self._mark_busy]), (self.aside, [_take_turns])):
             each.middlewares[:0] = [*first, refuse_web_pages(lambda host: self._allows_host(host)), explain_refusals]
             each.router.register_resource(TidyPaths(each.router))
         app.on_response_prepare.append(self._finish_headers)
@@ -138,7 +145,7 @@ class Server:
             InputError: the port is taken or not allowed, or the host is not an address of this machine.
         """
         options = self._options
-        allow_connections(options.max_connections)
+        allow_connections(max_open(options.max_connections, options.max_silent))
         listeners = await listen(options.host, options.port)
         try:
             health = [] if options.health_port is None else await listen(options.host, options.health_port)
@@ -154,6 +161,8 @@ class Server:
             _build_runner(self.aside, options, **_ASIDE),
             lambda connection: loop.call_soon_threadsafe(self._take_in, connection),
             max_connections=options.max_connections,
+            max_silent=options.max_silent,
+            first_seconds=options.first_seconds,
             is_encrypted=options.tls is not None,
         )
         self._thread = LoopThread("serving")
@@ -258,37 +267,42 @@ class Server:
 
     # --- connections ---
 
-    def _take_in(self, connection: socket.socket) -> None:
+    def _take_in(self, connection: Connection) -> None:
         """Serve a connection that has come through the door."""
         task = asyncio.get_running_loop().create_task(self._serve(connection))
         self._arrivals.add(task)
         task.add_done_callback(self._arrivals.discard)
 
-    async def _serve(self, connection: socket.socket) -> None:
+    async def _serve(self, connection: Connection) -> None:
         tls = self._certificates
+        CURRENT.set(connection)
         try:
             transport, _ = await asyncio.get_running_loop().connect_accepted_socket(
                 self._new_protocol,
                 connection,
                 ssl=tls.context if tls else None,
-                ssl_handshake_timeout=_HANDSHAKE_SECONDS if tls else None,
+                ssl_handshake_timeout=self._options.first_seconds if tls else None,
                 ssl_shutdown_timeout=_GOODBYE_SECONDS if tls else None,
             )
         except (OSError, asyncio.CancelledError):  # OSError: a handshake that failed is one, and is noted by then
             connection.close()
             return
         self._stalls.add(connection, transport)
+        connection.belongs_to(transport, self._stalls.remove)
 
     def _new_protocol(self) -> asyncio.BaseProtocol:
-        serve, options = self._runner.server, self._options
+        serve, options, connection = self._runner.server, self._options, CURRENT.get()
         assert serve is not None  # set by setup()
-        if self.quick is None or self._door_is_closed:
+        assert self._door is not None
+        if self.quick is None or self._door_is_closed or connection is None:
             return serve()
         return QuickCalls(
             serve,
             self.quick,
             self._allows_host,
             self._quick,
+            connection,
+            self._door.asked,
             self._room,
             self.bodies.uploads,
             self.bodies.answers,
@@ -304,13 +318,37 @@ class Server:
         self._busy.add(connection)
         # aiohttp makes a task of each request and writes the answer in it, after this function has returned.
         task.add_done_callback(lambda _: self._busy.discard(connection))
-        return await handler(request)
+        place, is_health = CURRENT.get(), request.path.startswith(HEALTH_PATHS)
+        assert self._door is not None
+        if place is None or place.enter(self._door.asked, may_close=not is_health):
+            return await _take_turns(request, handler)
+        if is_health:  # at its first place, which it cannot keep longer by asking again
+            return await handler(request)
+        raise _too_many(request)
 
     async def _finish_headers(self, _request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Server"] = SERVER_NAME
         if self._door_is_closed:
             response.force_close()
             response.headers["Connection"] = "close"  # aiohttp has written its own choice already
+
+
+@web.middleware
+async def _take_turns(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Note that it is our turn until there is an answer, and the client's to take it."""
+    our_turn()
+    try:
+        return await handler(request)
+    finally:
+        clients_turn()
+
+
+def _too_many(request: web.Request) -> web.HTTPServiceUnavailable:
+    refusal = web.HTTPServiceUnavailable(text="too many connections\n")
+    if request.can_read_body:  # it may never come
+        abandon_body(request)
+        refusal.force_close()
+    return refusal
 
 
 async def _finish_aside(_request: web.Request, response: web.StreamResponse) -> None:

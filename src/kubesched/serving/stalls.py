@@ -12,7 +12,7 @@ if sys.platform == "linux":
     import fcntl
     import termios
 
-__all__ = ["Stalls"]
+__all__ = ["Stalls", "abort", "sent"]
 
 _LOOK_SECONDS: Final = 5.0
 _INT: Final = struct.Struct("i")
@@ -59,10 +59,15 @@ class Stalls:
         """Watch a connection until it is closed."""
         self._transports[connection] = transport
 
+    def remove(self, connection: socket.socket) -> None:
+        """Forget a connection that is closed; with TLS, its transport holds 300 KB."""
+        self._transports.pop(connection, None)
+        self._unsent.pop(connection, None)
+
     def end(self) -> None:
         """Abort all connections that are left."""
-        for transport in self._transports.values():
-            _abort(transport)
+        for transport in list(self._transports.values()):
+            abort(transport)
 
     async def watch(self) -> None:
         """Look at all connections every few seconds, until cancelled."""
@@ -75,7 +80,7 @@ class Stalls:
         self._transports = {one: transport for one, transport in self._transports.items() if one.fileno() >= 0}
         before, self._unsent = self._unsent, {}
         for connection, transport in self._transports.items():
-            queued, acked = _sent(connection)
+            queued, acked = sent(connection)
             left = _buffered(transport) + queued
             if not left:
                 continue
@@ -84,12 +89,13 @@ class Stalls:
                 last = _Progress(left, acked, now)
             if now - last.since >= self._seconds:
                 _LOG.warning("a client read nothing for %g s; its connection is closed", now - last.since)
-                _abort(transport)
+                abort(transport)
             else:
                 self._unsent[connection] = last
 
 
-def _abort(transport: asyncio.Transport) -> None:
+def abort(transport: asyncio.Transport) -> None:
+    """Close a connection without waiting for its client."""
     with suppress(AttributeError):  # as in _buffered
         transport.abort()
 
@@ -105,7 +111,7 @@ def _buffered(transport: asyncio.Transport) -> int:
         return 0
 
 
-def _sent(connection: socket.socket) -> tuple[int, int]:
+def sent(connection: socket.socket) -> tuple[int, int]:
     """Bytes that the client's machine has still to take, and that it has taken so far; on Linux, else 0, 0.
 
     What a TLS transport has passed on to the one below it is counted nowhere else. The first number alone does not show

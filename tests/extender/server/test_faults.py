@@ -18,7 +18,7 @@ from tests.cluster.fake_api_server import FakeApiServer
 from tests.extender.server.in_loop import asking, call, extending, run, samples, showing
 from tests.integration.extender_plugins import OddNodes
 from tests.serving.certificates import Authority
-from tests.serving.running import connected
+from tests.serving.running import Conversation, connected
 
 BODY = json.dumps(asking("node-1", "node-2")).encode()
 FAILED = {"node-2": "node number is even"}
@@ -142,15 +142,18 @@ def test_a_thousand_idle_connections_do_not_hinder_the_next(tmp_path: Path) -> N
     async def story() -> Any:
         api = showing(FakeApiServer(), "node-1", "node-2")
         async with extending(OddNodes, tmp_path, api=api, limits={"max_connections": 1010}) as served:
-            idle = [await asyncio.open_connection(*served.server.address) for _ in range(1000)]
+            idle = []
+            for _ in range(1000):
+                idle.append(Conversation(*await asyncio.open_connection(*served.server.address)))
+                await idle[-1].ask("GET", "/inspect")
             async with connected(served.server) as client:
                 await call(client, "filter", asking("node-1", "node-2"))
                 start = time.monotonic()
                 answer = await call(client, "filter", asking("node-1", "node-2"))
                 seconds = time.monotonic() - start
             metrics = await served.metrics()
-            for _, writer in idle:
-                writer.close()
+            for each in idle:
+                each.writer.close()
             return answer["NodeNames"], seconds, metrics
 
     names, seconds, metrics = run(story())

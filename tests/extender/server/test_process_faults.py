@@ -47,6 +47,8 @@ def test_connections_beyond_the_soft_limit_on_open_files_are_let_in(start: Start
 
     async def story() -> Any:
         idle = [await connect(extender) for _ in range(300)]
+        for client in idle:
+            await client.ask("GET", "/inspect")
         status, _, _ = await idle[-1].ask("POST", "/filter", SOME)
         _, _, page = await idle[0].ask("GET", "/metrics")
         for client in idle:
@@ -61,7 +63,7 @@ def test_connections_beyond_the_soft_limit_on_open_files_are_let_in(start: Start
 
 def test_too_few_open_files_are_told_at_start(start: Start) -> None:
     extender = start(limit="-n 200")
-    assert any("the limit on open files is 200; 2000 connections need 2256" in line for line in extender.process.logs())
+    assert any("the limit on open files is 200; 3280 connections need 3536" in line for line in extender.process.logs())
 
 
 def test_a_full_disk_ends_the_recording_and_nothing_else(start: Start) -> None:
