@@ -53,7 +53,7 @@ from kubesched.state import ClusterState
 __all__ = ["LiveScheduler", "Writer"]
 
 _SLICE: Final = 0.005  # seconds of scheduling before other tasks get their turn
-_AT_ONCE: Final = 100  # hints asked and pods moved between two attempts: one takes some 10 microseconds
+_AT_ONCE: Final = 50  # hints asked and pods moved between two attempts: one takes some 10 microseconds
 _FINISH_SECONDS: Final = 5.0  # for bindings that are sent when a run ends
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 

@@ -21,6 +21,9 @@ __all__ = ["Backlog", "PendingEvent"]
 
 _MOST_EVENTS: Final = 1000
 _MOST_VERSIONS: Final = 8
+_CHUNK: Final = 20  # pods that are noted in one step: they cost less than a question
+
+Answer = tuple[QueuedPodInfo, QueueingStrategy]
 
 Move = Callable[[QueuedPodInfo, QueueingStrategy, str, float], None]
 """(pod, strategy other than SKIP, label of the event, now) moves an unschedulable pod."""
@@ -189,7 +192,7 @@ class Backlog:
         passes = pending.pre_check is None or pending.pre_check(info.pod)
         return passes and self._table.may_ungate(info, pending.event)
 
-    def _answers(self, pending: PendingEvent) -> Iterator[list[tuple[QueuedPodInfo, QueueingStrategy]]]:
+    def _answers(self, pending: PendingEvent) -> Iterator[list[Answer]]:
         """The pods that each question found."""
         if pending.pods is not None or pending.event.is_wildcard:
             infos = self._pods if pending.pods is None else pending.pods
@@ -203,7 +206,7 @@ class Backlog:
                 for tab in self._tabs(rule, pending.key):
                     yield from self._asked(rule, tab, pending, own)
 
-    def _asked_alone(self, info: QueuedPodInfo, pending: PendingEvent) -> list[tuple[QueuedPodInfo, QueueingStrategy]]:
+    def _asked_alone(self, info: QueuedPodInfo, pending: PendingEvent) -> list[Answer]:
         """Ask all that rejected a pod about it."""
         strategy = self._table.strategy(info, pending.event, pending.old, pending.new)
         return [] if strategy is QueueingStrategy.SKIP else [(info, strategy)]
@@ -214,7 +217,7 @@ class Backlog:
 
     def _asked(
         self, rule: Rule, tab: Hashable, pending: PendingEvent, own: QueuedPodInfo | None
-    ) -> Iterator[list[tuple[QueuedPodInfo, QueueingStrategy]]]:
+    ) -> Iterator[list[Answer]]:
         """Ask a rule about the pods of a tab, other than the one that the event is about."""
         for after, upto, old in pending.changes():
             pods = self._pods.under(rule, tab).values()
@@ -223,9 +226,17 @@ class Backlog:
                 for info in list(meant):
                     helps = pending.concerns(info) and rule.helps(info.pod, old, pending.new)
                     yield [(info, _strategy(rule, info))] if helps else []
-            elif (first := next(meant, None)) is not None:
-                helps = rule.helps(first.pod, old, pending.new)
-                yield [(info, _strategy(rule, info)) for info in (first, *meant)] if helps else []
+            elif (first := next(meant, None)) is not None and rule.helps(first.pod, old, pending.new):
+                yield from self._in_chunks(rule, (first, *meant))
+            else:
+                yield []
+
+    def _in_chunks(self, rule: Rule, infos: Iterable[QueuedPodInfo]) -> Iterator[list[Answer]]:
+        """The pods that a rule helps and that are not waiting for their turn already."""
+        new = [info for info in infos if info.entry not in self._helped or info.pending_plugins]
+        yield []
+        for start in range(0, len(new), _CHUNK):
+            yield [(info, _strategy(rule, info)) for info in new[start : start + _CHUNK]]
 
 
 def _strategy(rule: Rule, info: QueuedPodInfo) -> QueueingStrategy:
