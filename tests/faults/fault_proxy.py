@@ -1,4 +1,8 @@
-"""An HTTP proxy before the API server that refuses, delays, loses and cuts what it is told to."""
+"""An HTTP proxy before the API server that refuses, delays, loses, cuts and changes what it is told to.
+
+Two kinds of faults. A `Fault` happens to the requests that it matches, in the order in which they come: the same
+requests get the same faults. The rates are for campaigns: chance decides, from a seed.
+"""
 
 import asyncio
 import json
@@ -6,12 +10,15 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 from aiohttp import web
+
+from tests.faults.fault import Call, Fault, called
 
 T = TypeVar("T")
 
@@ -35,8 +42,14 @@ class SentBinding(NamedTuple):
 class FaultProxy:
     """Listens on a port of its own, inside `with`. Attributes may be changed at any time, from any thread.
 
+    Args:
+        seed: of the chance with which rates and shares are met.
+        tls: what it shows to its clients; plain HTTP without. Certificates that are loaded into it later count for
+            connections that are made later.
     Attributes:
         url: where.
+        faults: those that are made now; a request meets the first one that matches it.
+        calls: all requests that came, in order, with the status of their answer.
         bind_rate: the share of Bindings that are answered with an error; of these, half are carried out before.
         slow_rate, slow_seconds: the share of requests that take longer, and how much.
         is_deaf: whether requests are carried out and no answer comes back.
@@ -48,7 +61,10 @@ class FaultProxy:
         counts: the faults that were made.
     """
 
-    def __init__(self, to_url: str, seed: int) -> None:
+    def __init__(self, to_url: str, seed: int = 0, tls: ssl.SSLContext | None = None) -> None:
+        self.faults: list[Fault] = []
+        self.calls: list[Call] = []
+        self._tls = tls
         self.bind_rate = self.slow_rate = self.slow_seconds = 0.0
         self.is_deaf = self.is_blind = False
         self.on_request: Callable[[str, str, str], None] = lambda phase, method, path: None
@@ -57,7 +73,7 @@ class FaultProxy:
         self.counts: Counter[str] = Counter()
         self._to_url = to_url
         self._random = Random(seed)
-        self._watches: dict[int, web.Request] = {}  # by id: requests are not hashable
+        self._watches: dict[int, _Watch] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fault proxy", daemon=True)
 
@@ -74,6 +90,7 @@ class FaultProxy:
 
     def calm(self) -> None:
         """Make no more faults."""
+        self.faults.clear()
         self.bind_rate = self.slow_rate = 0.0
         self.is_deaf = self.is_blind = False
         self.on_request = lambda phase, method, path: None
@@ -85,6 +102,23 @@ class FaultProxy:
     def expire_watches(self) -> None:
         """Have all watches end with 410."""
         self._call(self._expire())
+
+    def make(self, fault: Fault) -> Fault:
+        """Make a fault from now on, before the others."""
+        self.faults.insert(0, fault)
+        return fault
+
+    def called(self, verb: str, resource: str) -> list[Call]:
+        """The requests of a kind that came."""
+        return [call for call in list(self.calls) if (call.verb, call.resource) == (verb, resource)]
+
+    def say(self, resource: str, *lines: bytes) -> int:
+        """Send lines into the watches of a resource, as if the API server had. Returns: into how many."""
+        return self._call(self._say(resource, b"".join(line + b"\n" for line in lines)))
+
+    def cut_connections(self) -> None:
+        """Break all connections, so that later requests make new ones, with new handshakes."""
+        self._call(self._cut_all())
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
@@ -99,10 +133,10 @@ class FaultProxy:
         application.router.add_route("*", "/{path:.*}", self._handle)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls)
         await site.start()
         host, port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{port}"
+        self.url = f"{'https' if self._tls else 'http'}://{host}:{port}"
 
     async def _stop(self) -> None:
         await self._cut()
@@ -114,14 +148,27 @@ class FaultProxy:
         await asyncio.gather(*others, return_exceptions=True)
 
     async def _cut(self) -> None:
-        for request in list(self._watches.values()):
+        for watch in list(self._watches.values()):
             self.counts["watch cut"] += 1
-            _abort(request)
+            _abort(watch.request)
+
+    async def _cut_all(self) -> None:
+        server = self._runner.server
+        for connection in list(server.connections) if server is not None else []:
+            if connection.transport is not None:
+                connection.transport.abort()
+
+    async def _say(self, resource: str, data: bytes) -> int:
+        open_watches = [watch for watch in self._watches.values() if watch.resource == resource]
+        for watch in open_watches:
+            with suppress(OSError):  # the client is gone
+                await watch.response.write(data)
+        return len(open_watches)
 
     async def _expire(self) -> None:
         status = {"kind": "Status", "apiVersion": "v1", "code": 410, "reason": "Expired", "message": "too old"}
         line = json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"
-        for request in list(self._watches.values()):
+        for request in [watch.request for watch in self._watches.values()]:
             self.counts["watch expired"] += 1
             if request.transport is not None:
                 request.transport.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(line), line))
@@ -130,11 +177,46 @@ class FaultProxy:
     # --- requests ---
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        if "watch" in request.query:
-            if not self.is_blind:
-                return await self._watch(request)
+        call = called(request.method, request.path, is_watch="watch" in request.query)
+        self.calls.append(call)
+        fault = self._fault(call)
+        if fault is not None and fault.delay:
+            await asyncio.sleep(fault.delay)
+        if fault is not None and (fault.status or fault.is_lost) and not fault.is_done:
+            return self._answered(request, call, fault)
+        answer = await (self._watch(request, call, fault) if call.verb == "watch" else self._ask(request))
+        if fault is not None and (fault.status or fault.is_lost):
+            return self._answered(request, call, fault)
+        call.status = answer.status
+        if fault is not None and fault.change and isinstance(answer, web.Response) and isinstance(answer.body, bytes):
+            answer.body = fault.change(answer.body)
+        return answer
+
+    def _fault(self, call: Call) -> Fault | None:
+        """The fault that a request meets; one that has been made often enough is over."""
+        for fault in list(self.faults):
+            if fault.matches(call) and self._random.random() < fault.share:
+                self.counts[fault.label] += 1
+                fault.made += 1
+                if fault.made == fault.times:
+                    self.faults.remove(fault)
+                return fault
+        return None
+
+    def _answered(self, request: web.Request, call: Call, fault: Fault) -> web.Response:
+        """The answer of a fault in place of that of the API server."""
+        if fault.is_lost:
             _abort(request)
             return web.Response(status=502)
+        call.status = fault.status
+        reason = REASONS.get(fault.status, "")
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": fault.status, "reason": reason}
+        body = json.dumps(status | {"message": "an injected fault"}).encode() if fault.body is None else fault.body
+        headers = {"Content-Type": "application/json"} | fault.headers
+        return web.Response(status=fault.status, body=body, headers=headers)
+
+    async def _ask(self, request: web.Request) -> web.StreamResponse:
+        """Anything but a watch, with the faults of the rates."""
         body = await request.read()
         is_binding = request.method == "POST" and request.path.endswith("/binding")
         if is_binding:
@@ -174,7 +256,10 @@ class FaultProxy:
             content_type = answer.headers.get("Content-Type", "application/json")
             return web.Response(status=answer.status, body=await answer.read(), headers={"Content-Type": content_type})
 
-    async def _watch(self, request: web.Request) -> web.StreamResponse:
+    async def _watch(self, request: web.Request, call: Call, fault: Fault | None) -> web.StreamResponse:
+        if self.is_blind:
+            _abort(request)
+            return web.Response(status=502)
         limits = aiohttp.ClientTimeout(total=None)
         response = web.StreamResponse()
         try:
@@ -183,15 +268,32 @@ class FaultProxy:
             ) as answer:
                 if answer.status != 200:
                     return web.Response(status=answer.status, body=await answer.read())
+                response.content_type = answer.content_type
                 await response.prepare(request)
-                self._watches[id(request)] = request
-                async for piece in answer.content.iter_any():
-                    await response.write(piece)
+                call.status = 200
+                self._watches[id(request)] = _Watch(request, response, call.resource)
+                async for piece in _lines(answer):
+                    await response.write(fault.change(piece) if fault is not None and fault.change else piece)
         except (aiohttp.ClientError, OSError):
             _abort(request)
         finally:
             self._watches.pop(id(request), None)
         return response
+
+
+class _Watch(NamedTuple):
+    request: web.Request
+    response: web.StreamResponse
+    resource: str
+
+
+async def _lines(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    """A watch in whole lines, so that `say` comes between two of them; in any pieces if it is not JSON."""
+    rest = b""
+    async for piece in answer.content.iter_any():
+        whole, line_end, rest = (rest + piece).rpartition(b"\n") if "json" in answer.content_type else (piece, b"", b"")
+        if whole:
+            yield whole + line_end
 
 
 def _headers(request: web.Request) -> dict[str, str]:
