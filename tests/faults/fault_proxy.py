@@ -49,6 +49,7 @@ class FaultProxy:
     Attributes:
         url: where.
         faults: those that are made now; a request meets the first one that matches it.
+        token: for requests that come without one: client-go sends its token over TLS only.
         calls: all requests that came, in order, with the status of their answer.
         bind_rate: the share of Bindings that are answered with an error; of these, half are carried out before.
         slow_rate, slow_seconds: the share of requests that take longer, and how much.
@@ -63,6 +64,7 @@ class FaultProxy:
 
     def __init__(self, to_url: str, seed: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self.faults: list[Fault] = []
+        self.token = ""
         self.calls: list[Call] = []
         self._tls = tls
         self.bind_rate = self.slow_rate = self.slow_seconds = 0.0
@@ -251,7 +253,7 @@ class FaultProxy:
         timeout = aiohttp.ClientTimeout(total=FORWARD_SECONDS)
         url = self._to_url + request.path_qs
         async with self._http.request(
-            request.method, url, data=body, headers=_headers(request), timeout=timeout
+            request.method, url, data=body, headers=self._headers(request), timeout=timeout
         ) as answer:
             content_type = answer.headers.get("Content-Type", "application/json")
             return web.Response(status=answer.status, body=await answer.read(), headers={"Content-Type": content_type})
@@ -264,7 +266,7 @@ class FaultProxy:
         response = web.StreamResponse()
         try:
             async with self._http.get(
-                self._to_url + request.path_qs, headers=_headers(request), timeout=limits
+                self._to_url + request.path_qs, headers=self._headers(request), timeout=limits
             ) as answer:
                 if answer.status != 200:
                     return web.Response(status=answer.status, body=await answer.read())
@@ -280,6 +282,10 @@ class FaultProxy:
             self._watches.pop(id(request), None)
         return response
 
+    def _headers(self, request: web.Request) -> dict[str, str]:
+        known = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return known | {name: value for name, value in request.headers.items() if name.lower() not in DROPPED}
+
 
 class _Watch(NamedTuple):
     request: web.Request
@@ -294,10 +300,6 @@ async def _lines(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         whole, line_end, rest = (rest + piece).rpartition(b"\n") if "json" in answer.content_type else (piece, b"", b"")
         if whole:
             yield whole + line_end
-
-
-def _headers(request: web.Request) -> dict[str, str]:
-    return {name: value for name, value in request.headers.items() if name.lower() not in DROPPED}
 
 
 def _refusal(status: int) -> web.Response:

@@ -16,6 +16,7 @@ class ProxiedPlane:
     """
 
     def __init__(self, plane: ControlPlane, proxy: FaultProxy) -> None:
+        proxy.token = plane.token
         self.binary = plane.binary
         self.cluster: dict[str, Any] = {"server": proxy.url}
         self.user: dict[str, Any] = {"token": plane.token}
