@@ -169,7 +169,7 @@ def test_a_fault_in_the_watch_comes_out_by_itself(tmp_path: Path, monkeypatch: p
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("kubesched.cluster.reflector.split_lines", broken)
+    monkeypatch.setattr("kubesched.cluster.reflector.Lines", broken)
     monkeypatch.setattr("kubesched.cluster.reflector.Reflector._decode_all", broken)
 
     async def story() -> None:

@@ -49,6 +49,7 @@ class ListedObject(msgspec.Struct):
 
 class _Page(msgspec.Struct):
     kind: str = ""
+    api_version: str = msgspec.field(default="", name="apiVersion")
     metadata: ListMeta = msgspec.field(default_factory=ListMeta)
     items: list[ListedObject] | None = None
 
@@ -100,10 +101,13 @@ async def request_page(
             Status or the answer of a proxy must not count as an empty list. Or the list does not end.
     """
     page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS, retry=retry)
-    wrong, expected = "", f"{(KINDS[kind] if isinstance(kind, str) else kind).name}List"
+    wrong, known = "", KINDS[kind] if isinstance(kind, str) else kind
+    expected = f"{known.name}List"
     if page.kind != expected:
         found = f"kind {page.kind}" if page.kind else "an object without a kind"
         wrong = f"the answer does not match the request: expected a {expected}, found {found}"
+    elif page.api_version not in ("", known.api_version):
+        wrong = f"the answer does not match the request: expected {known.api_version}, found {page.api_version}"
     elif page.metadata.continue_ and page.metadata.continue_ == query.get("continue"):
         wrong = "the list does not end: a continue token came twice"
     elif page.metadata.continue_ and number >= _MAX_PAGES:

@@ -4,7 +4,12 @@ Theory of operation, after client-go's reflector. A list gives all objects and a
 version gives every change after it, and each change moves the version on, as do bookmarks. So whatever cuts a watch,
 the next one goes on from the last version and nothing is lost. Only when the server has forgotten that version (410, as
 an answer or inside the stream), or reports another error, is a new list needed; it is compared with the known
-objects, so that the sink gets only changes. Tries that fail follow each other with growing delays.
+objects, so that the sink gets only changes. Tries that fail follow each other with growing delays, and so do watches
+that bring nothing new. A server that is busy and names a time is asked again after just that time, also for a page of a
+list.
+
+A watch that sends what is not an event, an object of another type, or a line without end, is broken off. If it brought
+something before, the next one goes on from there; if not, it would meet the same again, and a list is needed.
 
 A server whose etcd was wiped or restored has not reached our version yet: it accepts the watch and sends nothing, not
 even the bookmark that a healthy server sends about every minute. Two minutes without an event, a bookmark or a list,
@@ -54,7 +59,7 @@ from kubesched.cluster.listing import request_page
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.refusals import UNUSABLE, Status, status_error
 from kubesched.cluster.resources import list_path
-from kubesched.cluster.watch_lines import ListPage, outline_of, read_line, split_lines
+from kubesched.cluster.watch_lines import MAX_LINE, Lines, ListPage, foreign_type, outline_of, read_line
 from kubesched.engine import paused_gc
 from kubesched.errors import ClusterError, GoneError, NotFoundError, ObjectError
 
@@ -70,6 +75,7 @@ _SLICE: Final = 1000  # objects handled before other tasks get their turn
 _ABSENT_SECONDS: Final = 60.0  # until the server is asked again for an optional kind that it does not have
 _POLL_SECONDS: Final = 15.0  # between lists of a kind without a watch; metrics-server measures as often
 _PATIENCE_SECONDS = 5.0  # for the first list of a kind that plugins do without
+_PATIENT_TRIES: Final = 10
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 _WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
@@ -135,7 +141,9 @@ class Reflector:
         self._wants_newest = False  # whether to list without our version, which the server may not have
         self._heard_at = client.timing.monotonic()  # the last event, bookmark or list
         self._began: float | None = None  # of the watch, once the server answered
-        self._has_heard = False  # whether it sent anything
+        self._watched_from = self._version
+        self._has_been_odd = False  # whether the log has an event of an unknown type
+        self._n_busy = 0  # answers in a row with which the server asked for time
 
     def _place(self, listed: Kind) -> None:
         """Take note of where the objects are listed and watched."""
@@ -171,8 +179,9 @@ class Reflector:
 
     async def _follow(self) -> None:
         while True:
-            self._began, self._has_heard = None, False
-            wanted = 0.0
+            self._began, self._watched_from = None, self._version
+            pause, is_busy = 0.0, False
+            wanted_newest = self._wants_newest
             try:
                 if not self._is_found:
                     await self._find()
@@ -183,9 +192,9 @@ class Reflector:
             except ClusterError as fault:
                 error = await self._cause(fault)
                 restart = self._judge(error)
-                wanted = error.retry_after or 0.0
+                pause, is_busy = error.retry_after or 0.0, self._is_busy(error)
                 if restart is Restart.ABSENT:
-                    wanted = _ABSENT_SECONDS
+                    pause = _ABSENT_SECONDS
                     self._do_without()
                 self._log(error, restart)
                 if self._kind.is_dispensable and error.status:
@@ -193,10 +202,25 @@ class Reflector:
                     self.synced.set()
                 self.last_error = str(error)
             self.counts.restarts[restart] += 1
+            is_other_list = self._wants_newest and not wanted_newest
+            if self._has_moved:
+                self._n_busy = 0
             if restart is Restart.IDLE or self._is_silent:
                 self._is_listed, self._wants_newest = False, True
-            if restart not in _WATCHED_ON or self._was_brief:
-                await self._timing.sleep(max(self._backoff.next(), wanted))
+            if is_busy:
+                await self._timing.sleep(pause)
+            elif not is_other_list and (restart not in _WATCHED_ON or self._was_brief):
+                await self._timing.sleep(max(self._backoff.next(), pause))
+
+    def _is_busy(self, error: ClusterError) -> bool:
+        """Whether the server asked for time, and gets just that, unless it goes on to do so.
+
+        Rule: client-go v1.36 waits ten times in a row for the seconds of Retry-After.
+        """
+        if error.status != 429 or error.retry_after is None:
+            return False
+        self._n_busy += 1
+        return self._n_busy <= _PATIENT_TRIES
 
     def _log(self, error: ClusterError, restart: Restart) -> None:
         """Log why a list or watch ended; what stays of a kind that is absent, or that plugins do without, once."""
@@ -211,7 +235,12 @@ class Reflector:
     @property
     def _was_brief(self) -> bool:
         began = self._began
-        return began is None or (not self._has_heard and self._timing.monotonic() - began < _BRIEF)
+        return began is None or (not self._has_moved and self._timing.monotonic() - began < _BRIEF)
+
+    @property
+    def _has_moved(self) -> bool:
+        """Whether the watch brought anything: what was there before may come repeatedly."""
+        return self._version != self._watched_from
 
     @property
     def _is_silent(self) -> bool:
@@ -289,7 +318,7 @@ class Reflector:
         query = {**self._selector, **({"resourceVersion": not_older} if not_older else paging)}
         number = 1
         while True:
-            page = await request_page(self._client, self._listed_as, query, ListPage, number=number, retry=False)
+            page = await self._page(query, number)
             if not page.metadata.resource_version and self._is_watchable:  # a watch begins with it
                 raise ClusterError(f"{self._label}: the list has no metadata.resourceVersion", status=200)
             self._heard_at = self._contact()
@@ -302,6 +331,22 @@ class Reflector:
         self._is_listed, self._wants_newest, self._n_absent = True, False, 0
         self._told = ""
         self.synced.set()
+
+    async def _page(self, query: Mapping[str, str | int], number: int) -> ListPage:
+        """One page. A server that is busy is asked for this page again: a long list would never end otherwise."""
+        while True:
+            try:
+                page = await request_page(self._client, self._listed_as, query, ListPage, number=number, retry=False)
+            except ClusterError as error:
+                if not self._is_busy(error):
+                    raise
+                self.last_error = str(error)
+                self.counts.restarts[Restart.REFUSED] += 1
+                self._log(error, Restart.REFUSED)
+                await self._timing.sleep(error.retry_after or 0.0)
+            else:
+                self._n_busy = 0
+                return page
 
     async def _replace(self, listed: Mapping[str, KubeObject], version: str) -> None:
         """Send what differs between a list and the known objects."""
@@ -320,21 +365,28 @@ class Reflector:
         for start in range(0, len(items), _SLICE):
             with paused_gc():
                 for raw in items[start : start + _SLICE]:
-                    # a source that is kept is copied: a slice would hold on to the whole answer
-                    read = self._decode(raw.copy() if self._keep_source else raw)
-                    if read is None:
-                        read = self.known.get(outline_of(raw).key)
-                    if read is not None:
+                    if (read := self._item(raw)) is not None:
                         listed[read.key] = read
             await asyncio.sleep(0)
+
+    def _item(self, raw: msgspec.Raw) -> KubeObject | None:
+        """An item of a list, or the object as it is known."""
+        if foreign := foreign_type(self._kind, raw):
+            self._skip(raw, f"found {foreign}; expected {self._kind.api_version}/{self._kind.name}")
+            return None
+        # a source that is kept is copied: a slice would hold on to the whole answer
+        return self._decode(raw.copy() if self._keep_source else raw) or self.known.get(outline_of(raw).key)
 
     def _decode(self, raw: msgspec.Raw) -> KubeObject | None:
         try:
             return decode_object(self._kind, raw, keep_source=self._keep_source)
         except (ObjectError, UnicodeDecodeError) as error:
-            self.counts.skipped += 1
-            _log.error("%s %s is skipped, because it does not decode: %s", self.kind, outline_of(raw).key, error)
+            self._skip(raw, str(error))
             return None
+
+    def _skip(self, raw: msgspec.Raw, why: str) -> None:
+        self.counts.skipped += 1
+        _log.error("%s %s is skipped, because it does not decode: %s", self.kind, outline_of(raw).key, why)
 
     # --- watch ---
 
@@ -349,14 +401,15 @@ class Reflector:
             "resourceVersion": self._version,
             "timeoutSeconds": seconds,
         }
-        rest = b""
+        lines, self._watched_from = Lines(), self._version
         async with self._client.stream(self._path, query=query, idle_timeout=self._silence) as pieces:
             self._began = self._contact()
             async for piece in pieces:
                 self._contact()
-                lines, rest = split_lines(rest, piece)
-                self._hear(lines)
-        if rest:
+                self._hear(lines.complete(piece))
+                if lines.n_waiting > MAX_LINE:
+                    raise self._broken(f"a line of the watch has more than {MAX_LINE >> 20} MiB; expected less")
+        if lines.n_waiting:
             raise self._cut("the watch ended in the middle of a line")
 
     def _hear(self, lines: Iterable[bytes]) -> None:
@@ -372,8 +425,8 @@ class Reflector:
         try:
             said = read_line(line)
         except _BROKEN:
-            raise self._cut("a line of the watch is not valid JSON") from None
-        self._has_heard, self._heard_at = True, self._timing.monotonic()
+            raise self._broken("a line of the watch is not valid; expected JSON with type and object") from None
+        self._heard_at = self._timing.monotonic()
         if said.type == "ERROR":
             raise self._error(said.object)
         if said.type == "BOOKMARK":
@@ -381,8 +434,14 @@ class Reflector:
             self._version = outline_of(said.object).resource_version or self._version
         elif said.type in EventType.__members__:
             self._take_in(EventType(said.type), said.object, events)
+        elif not self._has_been_odd:
+            self._has_been_odd = True
+            words = "watching %s: an event of the unknown type %.40r, and all others like it, are left out"
+            _log.warning(words, self._kind.resource, said.type)
 
     def _take_in(self, type: EventType, raw: msgspec.Raw, events: list[WatchEvent]) -> None:
+        if foreign := foreign_type(self._kind, raw):
+            raise self._broken(f"the watch sent {foreign}; expected {self._kind.api_version}/{self._kind.name}")
         read = self._decode(raw)
         identity = outline_of(raw) if read is None else read.metadata
         key = outline_of(raw).key if read is None else read.key
@@ -401,6 +460,12 @@ class Reflector:
 
     def _cut(self, what: str) -> ClusterError:
         return ClusterError(f"{self._label}: {what}", reason="NoAnswer")
+
+    def _broken(self, what: str) -> ClusterError:
+        """The fault of a watch that sends what it must not. One that brought nothing before would do so again from the
+        same version, so everything is listed.
+        """
+        return self._cut(what) if self._has_moved else ClusterError(f"{self._label}: {what}", status=200)
 
     def _tell(self, events: list[WatchEvent]) -> None:
         if events:
