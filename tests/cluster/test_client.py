@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import msgspec
 import pytest
 from aiohttp import web
@@ -449,10 +450,10 @@ def test_a_proxy_is_asked_and_its_password_stays_secret() -> None:
 
 
 def test_a_write_whose_turn_comes_too_late_is_not_sent() -> None:
-    """Each of the two waits for its turn; only the first one may be sent when it comes."""
+    """Each of the two waits for its turn; only the first one may be sent when it comes, and is asked about twice."""
 
     async def scenario() -> tuple[list[str], str]:
-        answers = iter((True, False))
+        answers = iter((True, True, False))
         timing = FakeTiming()
         options = {"timing": timing, "qps": 2, "burst": 1, "may_write": lambda: next(answers)}
         async with FakeApiServer() as server, client_of(server, **options) as client:
@@ -468,6 +469,82 @@ def test_a_write_whose_turn_comes_too_late_is_not_sent() -> None:
     methods, message = run(scenario())
     assert methods == ["POST", "GET"]
     assert message == f"POST URL{PATH}: not sent, because the lease of this process is over"
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT"])
+def test_a_write_is_not_sent_when_the_lease_ends_while_the_connection_is_made(method: str) -> None:
+    """A process that is stopped in a handshake goes on with it, however long that took."""
+
+    async def scenario() -> tuple[list[bytes], NotSentError]:
+        is_leading, came = True, list[bytes]()
+
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal is_leading
+            is_leading = False
+            came.append(await reader.read())
+            writer.close()
+
+        async with await asyncio.start_server(accept, "127.0.0.1", 0) as server:
+            access = Access("test", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", ConfiguredCredentials())
+            async with SlowToConnect(access, timing=FakeTiming(), may_write=lambda: is_leading) as client:
+                with pytest.raises(NotSentError, match="the lease of this process is over") as raised:
+                    await client.request(method, PATH, body={"a": 1}, retry=True)
+            await asyncio.sleep(0.05)
+            return came, raised.value
+
+    came, error = run(scenario())
+    assert came == [b""]
+    assert not error.may_be_done
+
+
+class SlowToConnect(ApiClient):
+    """A client whose connections are noticed by the server before anything is sent."""
+
+    def _opened(self, kept_seconds: float) -> aiohttp.ClientSession:
+        session = super()._opened(kept_seconds)
+        assert session.connector is not None
+        connect = session.connector.connect
+
+        async def slowly(*args: Any, **options: Any) -> Any:
+            connection = await connect(*args, **options)
+            await asyncio.sleep(0.05)
+            return connection
+
+        session.connector.connect = slowly  # type: ignore[method-assign]
+        return session
+
+
+def test_a_token_that_no_header_can_have_is_one_sentence_and_never_sent(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("first\nsecond")
+
+    async def scenario() -> tuple[ClusterError, int]:
+        credentials = ConfiguredCredentials(token=Token("tokenFile", FakeTiming(), path=token))
+        async with FakeApiServer() as server:
+            access = Access("test", server.url, credentials)
+            with pytest.raises(ConfigError) as raised:
+                async with ApiClient(access, timing=FakeTiming()) as client:
+                    await client.request("GET", PATH)
+            return raised.value, len(server.asked)
+
+    error, n_asked = run(scenario())
+    assert str(error) == f"tokenFile: the file {token} has a line break or a control character; expected a token"
+    assert n_asked == 0
+
+
+def test_what_no_header_can_have_fails_the_request_and_not_the_process() -> None:
+    async def scenario() -> ClusterError:
+        async with FakeApiServer() as server:
+            access = Access("test", server.url, ConfiguredCredentials(authorization="Basic a\r\nX-Injected: b"))
+            async with ApiClient(access, timing=FakeTiming()) as client:
+                with pytest.raises(ClusterError) as raised:
+                    await client.request("GET", PATH)
+                assert server.asked == []
+                return raised.value
+
+    error = run(scenario())
+    assert "Injected" not in str(error)
+    assert (error.status, error.reason) == (0, "UnusableCredentials")
 
 
 def test_the_connection_of_a_list_is_closed_soon_and_serves_no_other_request() -> None:

@@ -19,6 +19,7 @@ import msgspec
 from kubesched.cluster.access import Access
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.credentials import Auth
+from kubesched.cluster.last_moment import GuardedBody
 from kubesched.cluster.rate_limit import RateLimit
 from kubesched.cluster.refusals import UNUSABLE, missing_answer, refusal, unusable
 from kubesched.cluster.timing import Timing
@@ -80,8 +81,8 @@ class ApiClient:
         pool_size: how many requests may be in flight at once; watches do not count.
         timeout: seconds that one try of a request may take.
         qps, burst: requests per second on average and at once; no limit by default.
-        may_write: asked right before each try of a request that writes, after it has waited for its turn; a request
-            that may not be sent fails.
+        may_write: asked right before each try of a request that writes, after it has waited for its turn, and again
+            when there is a connection for it; a request that may not be sent fails.
         on_wait: called with a sentence when a request has had no answer for five seconds, and when it is tried again
             after a while.
     """
@@ -250,13 +251,16 @@ class ApiClient:
     async def _exchange(self, request: _Request, auth: Auth, seconds: float) -> bytes:
         try:
             async with self._slots:  # the time to wait for one does not count
-                if request.method not in _SAFE and not self._may_write():
-                    raise NotSentError(f"{request.label}: not sent, because the lease of this process is over")
+                self._guard(request)
                 with self._noting_waits(request, seconds):
                     async with asyncio.timeout(seconds), await self._open(request, auth, _NO_LIMITS) as response:
                         return await _body(response, request.max_bytes, request.label)
         except _FAULTS as error:
             raise missing_answer(request.label, error) from error
+
+    def _guard(self, request: _Request) -> None:
+        if request.method not in _SAFE and not self._may_write():
+            raise NotSentError(f"{request.label}: not sent, because the lease of this process is over")
 
     @contextmanager
     def _noting_waits(self, request: _Request, seconds: float) -> Iterator[None]:
@@ -291,12 +295,13 @@ class ApiClient:
         headers = {"Content-Type": request.content_type} if request.body is not None else {}
         if auth.authorization:
             headers["Authorization"] = auth.authorization
+        body = None if request.body is None else GuardedBody(request.body, lambda: self._guard(request))
         try:
             return await session.request(
                 request.method,
                 request.url,
                 params=request.query,
-                data=request.body,
+                data=body,
                 headers=headers,
                 ssl=self._tls.context(auth),
                 server_hostname=self.access.tls_server_name or None,
@@ -307,7 +312,12 @@ class ApiClient:
         except aiohttp.ClientResponseError as error:
             raise missing_answer(request.label, error) from None  # it quotes headers and the proxy's password
         except _FAULTS as error:
+            if isinstance(error.__cause__, NotSentError):
+                raise error.__cause__ from None
             raise missing_answer(request.label, error) from error
+        except ValueError:  # it quotes the header
+            why = "a header of it has a line break or a null byte; check the credentials"
+            raise ClusterError(f"{request.label}: the request cannot be sent: {why}", reason=UNUSABLE) from None
 
 
 def _decode(answer: bytes, type: type[T], label: str) -> T:
