@@ -10,10 +10,11 @@ import pytest
 from aiohttp import web
 
 from kubesched.cluster import Access, ApiClient, Auth, Credentials, client
-from kubesched.cluster.content import Content
+from kubesched.cluster.content import Content, Token
 from kubesched.cluster.credentials import ConfiguredCredentials
 from kubesched.errors import (
     ClusterError,
+    ConfigError,
     ConflictError,
     GoneError,
     NotFoundError,

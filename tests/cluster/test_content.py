@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.cluster.content import Content
+from kubesched.cluster.content import Content, Token
 from kubesched.errors import ConfigError
 from tests.cluster.fake_timing import FakeTiming
 
@@ -38,6 +38,24 @@ def test_what_a_file_held_before_stays_in_use(tmp_path: Path, spoil, caplog: pyt
     assert "users[0].user.tokenFile" in caplog.text
     assert str(file) in caplog.text
     assert "s3cret" not in caplog.text
+
+
+@pytest.mark.parametrize("spoilt", ["one\ntwo", "a\x00b", "<html>\r\n<body>"])
+def test_a_token_file_with_more_than_a_token_leaves_the_earlier_one_in_use(
+    tmp_path: Path, spoilt: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("s3cret\n")
+    token = Token("tokenFile", FakeTiming(), path=file)
+    assert token.read() == b"s3cret\n"
+    file.write_text(spoilt)
+    assert token.read(fresh=True) == b"s3cret\n"
+    assert "has a line break or a control character; expected a token; its earlier content stays in use" in caplog.text
+
+
+def test_a_token_in_the_configuration_is_checked_at_once() -> None:
+    with pytest.raises(ConfigError, match=r"^users\[0\].user.token: the value has a line break or a control character"):
+        Token("users[0].user.token", FakeTiming(), data=b"one\ntwo")
 
 
 def test_a_file_that_never_was_there_is_an_error_with_both_places(tmp_path: Path) -> None:

@@ -171,6 +171,10 @@ def test_rejected_credentials_are_renewed_once_for_all_who_were_rejected(tmp_pat
             f'print(\'{{"kind":"ExecCredential","apiVersion":"{V1}","status":{{"clientKeyData":"s3cret"}}}}\')',
             "has only one of status.clientCertificateData and status.clientKeyData",
         ),
+        (
+            f'print(\'{{"kind":"ExecCredential","apiVersion":"{V1}","status":{{"token":"s3cret\\\\nX: y"}}}}\')',
+            "has a line break or a control character in status.token",
+        ),
     ],
 )
 def test_a_plugin_that_gives_nothing_is_named_and_what_it_printed_is_not_shown(

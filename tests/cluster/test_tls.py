@@ -134,10 +134,13 @@ def test_a_client_certificate_that_cannot_be_used_shows_before_the_first_request
     assert "s3cret" not in str(raised.value) + caplog.text
 
 
-def test_a_pair_that_is_being_replaced_fails_requests_and_streams_like_a_missing_answer(
-    authority: Authority, serving: Pair, tmp_path: Path
+@pytest.mark.parametrize("half", ["the new certificate and the old key", "not PEM"])
+def test_while_a_pair_is_being_replaced_the_earlier_one_stays_in_use(
+    authority: Authority, serving: Pair, tmp_path: Path, half: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Between the two writes the certificate does not belong to the key; ten seconds later it does."""
+    """Between the two writes the certificate does not belong to the key; ten seconds later it does. A leader that can
+    send nothing for so long loses its lease.
+    """
     old, new = authority.issue("old", "ann"), authority.issue("new", "ann")
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     certificate.write_bytes(old.certificate.read_bytes())
@@ -147,23 +150,67 @@ def test_a_pair_that_is_being_replaced_fails_requests_and_streams_like_a_missing
         certificate=Content("c", timing, path=certificate), key=Content("k", timing, path=key)
     )
 
-    async def scenario() -> bytes:
+    async def scenario() -> list[bytes]:
         async with FakeApiServer(authority.server_context(serving, wants_client=True)) as server:
             server.on("GET", "/version", says("v1"))
             fields = access(server.url, ca=authority.path, credentials=credentials)
             async with ApiClient(fields, timing=timing) as client:
+                certificate.write_bytes(new.certificate.read_bytes() if "new" in half else b"a")
+                timing.seconds += 10
+                answers = [await client.request("GET", "/version") for _ in range(2)]
+                async with client.stream("/version", query={}, idle_timeout=5) as pieces:
+                    answers += [piece async for piece in pieces]
+                key.write_bytes(new.key.read_bytes())
                 certificate.write_bytes(new.certificate.read_bytes())
                 timing.seconds += 10
-                with pytest.raises(ClusterError, match="the client certificate and key cannot be used") as raised:
-                    await client.request("GET", "/version")
-                assert (raised.value.status, raised.value.reason) == (0, "UnusableCredentials")
-                with pytest.raises(ClusterError, match="the client certificate and key cannot be used"):
-                    async with client.stream("/version", query={}, idle_timeout=5):
-                        pass
-                assert server.asked == []
-                key.write_bytes(new.key.read_bytes())
+                return [*answers, await client.request("GET", "/version")]
+
+    assert run(scenario()) == [b'"v1"'] * 4
+    (message,) = caplog.messages
+    assert "the client certificate and key cannot be used" in message
+    assert message.endswith("; the earlier certificates stay in use")
+
+
+def test_an_authority_that_is_being_replaced_stays_in_use(
+    authority: Authority, serving: Pair, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ca, timing = tmp_path / "ca.crt", FakeTiming()
+    ca.write_bytes(authority.path.read_bytes())
+
+    async def scenario() -> bytes:
+        async with FakeApiServer(authority.server_context(serving)) as server:
+            server.on("GET", "/version", says("v1"))
+            fields = Access("k", server.url, ConfiguredCredentials(), ca=Content("ca", timing, path=ca))
+            async with ApiClient(fields, timing=timing) as client:
+                ca.write_text("-----BEGIN CERTIFICATE-----\nMIIB")
                 timing.seconds += 10
                 return await client.request("GET", "/version")
+
+    assert run(scenario()) == b'"v1"'
+    assert caplog.messages == [
+        "ca: found no certificate; expected certificates in PEM form; the earlier certificates stay in use"
+    ]
+
+
+def test_a_server_with_a_new_authority_is_trusted_as_soon_as_the_file_has_it(
+    authority: Authority, serving: Pair, tmp_path: Path
+) -> None:
+    """The file was read a moment ago, so it is not due."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    other, ca, timing = Authority(folder, "other authority"), tmp_path / "ca.crt", FakeTiming()
+    ca.write_bytes(authority.path.read_bytes())
+
+    async def scenario() -> bytes:
+        tls = other.server_context(other.issue("server", "localhost", "127.0.0.1"))
+        async with FakeApiServer(tls) as server:
+            server.on("GET", "/version", says("v1"))
+            fields = Access("k", server.url, ConfiguredCredentials(), ca=Content("ca", timing, path=ca))
+            async with ApiClient(fields, timing=timing) as client:
+                with pytest.raises(ClusterError, match="certificate is not valid"):
+                    await client.request("GET", "/version", retry=False)
+                ca.write_bytes(other.path.read_bytes())
+                return await client.request("GET", "/version", retry=False)
 
     assert run(scenario()) == b'"v1"'
 

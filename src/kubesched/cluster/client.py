@@ -21,7 +21,7 @@ from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.credentials import Auth
 from kubesched.cluster.last_moment import GuardedBody
 from kubesched.cluster.rate_limit import RateLimit
-from kubesched.cluster.refusals import UNUSABLE, missing_answer, refusal, unusable
+from kubesched.cluster.refusals import UNTRUSTED, UNUSABLE, missing_answer, refusal, unusable
 from kubesched.cluster.timing import Timing
 from kubesched.cluster.tls import TlsContexts
 from kubesched.documents import decode_nested, describe_fault
@@ -235,7 +235,9 @@ class ApiClient:
             await self.timing.sleep(delay)
 
     async def _as_ourselves(self, attempt: Callable[[Auth], Awaitable[T]]) -> T:
-        """Make an attempt with our credentials, and one with newer ones, if there are any, when those are refused."""
+        """Make an attempt with our credentials, and one with newer ones, if there are any, when those are refused. So
+        it is with the authorities that we trust, when the server's certificate is not signed by one of them.
+        """
         try:
             auth = await self.access.credentials.current()
             try:
@@ -244,6 +246,10 @@ class ApiClient:
                 renewed = await self.access.credentials.renew(auth)
                 if renewed == auth:
                     raise
+            except ClusterError as error:
+                if error.reason != UNTRUSTED or not self._tls.has_new_authority():
+                    raise
+                renewed = auth
             return await attempt(renewed)
         except ConfigError as error:
             raise unusable(error) from error

@@ -8,7 +8,7 @@ from kubesched.cluster.timing import Timing
 from kubesched.documents import read_file
 from kubesched.errors import ConfigError
 
-__all__ = ["Content"]
+__all__ = ["Content", "Token"]
 
 _REREAD_SECONDS: Final = 10.0
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Content:
     def _read_file(self, path: Path) -> bytes:
         try:
             data = read_file(path)
-            fault = "" if data.strip() else "is empty"
+            fault = self._fault(data)
         except OSError as error:
             data, fault = b"", f"cannot be read: {error.strerror or error}"
         if not fault:
@@ -59,3 +59,24 @@ class Content:
             raise ConfigError(f"{self.label}: the file {path} {fault}")
         _log.warning("%s: the file %s %s; its earlier content stays in use", self.label, path, fault)
         return self._data
+
+    def _fault(self, data: bytes) -> str:
+        """What is wrong with new bytes, after the name of their file; "" if nothing is."""
+        return "" if data.strip() else "is empty"
+
+
+class Token(Content):
+    """Bytes that become part of a header.
+
+    Raises:
+        ConfigError: the data are nothing that a header can have.
+    """
+
+    def __init__(self, label: str, timing: Timing, *, data: bytes = b"", path: Path | None = None) -> None:
+        super().__init__(label, timing, data=data, path=path)
+        if data and (fault := self._fault(data)):
+            raise ConfigError(f"{label}: the value {fault}")
+
+    def _fault(self, data: bytes) -> str:
+        is_line = all(32 <= byte != 127 for byte in data.strip())
+        return super()._fault(data) or ("" if is_line else "has a line break or a control character; expected a token")

@@ -96,6 +96,8 @@ class _Granted(msgspec.Struct, rename="camel"):
             return "has only one of status.clientCertificateData and status.clientKeyData; expected both or none"
         if not self.token and not self.client_key_data:
             return "has neither status.token nor a client certificate; at least one is needed"
+        if self.token and not self.token.isprintable():
+            return "has a line break or a control character in status.token"
         return ""
 
 

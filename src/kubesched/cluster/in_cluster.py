@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from kubesched.cluster.access import Access
-from kubesched.cluster.content import Content
+from kubesched.cluster.content import Content, Token
 from kubesched.cluster.credentials import ConfiguredCredentials
 from kubesched.cluster.timing import Timing
 from kubesched.errors import ConfigError
@@ -31,7 +31,7 @@ def in_cluster_access(environ: Mapping[str, str], timing: Timing, folder: Path =
             "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; --in-cluster works only inside a pod"
         )
     host, port = environ["KUBERNETES_SERVICE_HOST"], environ["KUBERNETES_SERVICE_PORT"]
-    token = Content("service account token", timing, path=folder / "token")
+    token = Token("service account token", timing, path=folder / "token")
     ca = Content("service account CA", timing, path=folder / "ca.crt")
     token.read()
     ca.read()

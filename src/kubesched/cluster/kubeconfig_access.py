@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from kubesched.cluster.access import Access
-from kubesched.cluster.content import Content
+from kubesched.cluster.content import Content, Token
 from kubesched.cluster.credentials import ConfiguredCredentials, Credentials, basic_authorization
 from kubesched.cluster.exec_plugin import EXEC_VERSIONS, ExecCluster, ExecCredentials, ExecPlugin
 from kubesched.cluster.kubeconfig import Kubeconfig, Placed
@@ -63,10 +63,8 @@ def _content(
     if data:
         return Content(entry.at(f"{field}-data"), timing, data=_base64(data, entry.at(f"{field}-data")))
     path = getattr(entry.value, name)
-    return _file(entry, field, path, timing) if path else None
-
-
-def _file(entry: Placed[ClusterEntry] | Placed[UserEntry], field: str, path: str, timing: Timing) -> Content:
+    if not path:
+        return None
     content = Content(entry.at(field), timing, path=entry.resolve(path))
     content.read()
     return content
@@ -117,8 +115,10 @@ def _credentials(
 def _token(user: Placed[UserEntry], timing: Timing) -> Content | None:
     """The file goes before the text."""
     if user.value.token_file:
-        return _file(user, "tokenFile", user.value.token_file, timing)
-    return Content(user.at("token"), timing, data=user.value.token.encode()) if user.value.token else None
+        token = Token(user.at("tokenFile"), timing, path=user.resolve(user.value.token_file))
+        token.read()
+        return token
+    return Token(user.at("token"), timing, data=user.value.token.encode()) if user.value.token else None
 
 
 def _exec_plugin(

@@ -8,13 +8,16 @@ import msgspec
 
 from kubesched.errors import ClusterError, ConfigError, ConflictError, GoneError, NotFoundError, UnauthorizedError
 
-__all__ = ["EXPIRED", "UNUSABLE", "Status", "missing_answer", "refusal", "status_error", "unusable"]
+__all__ = ["EXPIRED", "UNTRUSTED", "UNUSABLE", "Status", "missing_answer", "refusal", "status_error", "unusable"]
 
 EXPIRED: Final = ("Expired", "Gone")
 """Reasons for a resource version or a continue token that is too old."""
 
 UNUSABLE: Final = "UnusableCredentials"
 """Our reason for a request that was not sent, because one of our files or certificates is not valid at the moment."""
+
+UNTRUSTED: Final = "UntrustedServer"
+"""Our reason for a request that was not sent, because no authority of ours has signed the server's certificate."""
 
 _ERRORS: Final[dict[int, type[ClusterError]]] = {
     401: UnauthorizedError,
@@ -82,7 +85,8 @@ def missing_answer(where: str, error: Exception) -> ClusterError:
     """The error for a request that got no answer, or half of one."""
     if isinstance(error, TimeoutError):
         return ClusterError(f"{where}: no answer in time", reason="Timeout")
-    return ClusterError(f"{where}: {_describe(error)}", reason="NoAnswer")
+    is_untrusted = isinstance(error, aiohttp.ClientConnectorCertificateError)
+    return ClusterError(f"{where}: {_describe(error)}", reason=UNTRUSTED if is_untrusted else "NoAnswer")
 
 
 def unusable(error: ConfigError) -> ClusterError:

@@ -1,5 +1,6 @@
 """TLS as in client-go: trusted authorities, the client certificate, and new contexts when their files change."""
 
+import logging
 import ssl
 import tempfile
 
@@ -9,11 +10,15 @@ from kubesched.errors import ConfigError
 
 __all__ = ["TlsContexts", "client_context"]
 
+_log = logging.getLogger(__name__)
+
 
 class TlsContexts:
     """Makes the TLS context for a request, and makes a new one only when certificates have changed.
 
-    Connections belong to their context, so that a new certificate is shown on new connections.
+    Connections belong to their context, so that a new certificate is shown on new connections. While files are being
+    replaced, a certificate may not belong to its key for a moment, or be half of one: then the earlier context stays in
+    use, because a leader that sends nothing until the files are read again loses its lease.
     """
 
     def __init__(self, access: Access) -> None:
@@ -31,11 +36,25 @@ class TlsContexts:
             return True
         material = (self._access.ca.read() if self._access.ca else b"", auth.certificate, auth.key)
         if self._context is None or material != self._made_of:
-            authority = (material[0], self._access.ca.label) if self._access.ca else None
-            pair = (auth.certificate, auth.key, self._access.label)
-            self._context = client_context(authority, pair, is_insecure=self._access.insecure)
+            self._context = self._made(material)
             self._made_of = material
         return self._context
+
+    def has_new_authority(self) -> bool:
+        """Whether the file of the authorities has others than the context trusts; it is read again for that."""
+        ca, made_of = self._access.ca, self._made_of
+        return ca is not None and made_of is not None and ca.read(fresh=True) != made_of[0]
+
+    def _made(self, material: tuple[bytes, bytes, bytes]) -> ssl.SSLContext:
+        access = self._access
+        authority = (material[0], access.ca.label) if access.ca else None
+        try:
+            return client_context(authority, (*material[1:], access.label), is_insecure=access.insecure)
+        except ConfigError as error:
+            if self._context is None:
+                raise
+            _log.warning("%s; the earlier certificates stay in use", error)
+            return self._context
 
 
 def client_context(
