@@ -109,6 +109,49 @@ def test_credentials_are_renewed_shortly_before_they_expire(tmp_path: Path) -> N
     assert runs(tmp_path) == 2
 
 
+def test_a_program_that_fails_before_its_last_answer_expires_costs_nothing_until_then(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    timing, broken = FakeTiming(), tmp_path / "broken"
+    status = {"token": "t", "expirationTimestamp": stamp(timing, 100)}
+    answer = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
+    body = f"sys.exit(3) if os.path.exists({str(broken)!r}) else print({json.dumps(answer)!r})"
+    found = credentials(program(tmp_path, body), timing)
+
+    async def scenario() -> list[str]:
+        await found.current()
+        broken.touch()
+        timing.seconds += 91
+        kept = [(await found.current()).authorization for _ in range(2)]
+        timing.seconds += 9
+        with pytest.raises(UnauthorizedError, match="exit code 3"):
+            await found.current()
+        return kept
+
+    assert run(scenario()) == ["Bearer t", "Bearer t"]
+    (message,) = caplog.messages  # the program was run once for both
+    assert message.endswith("its earlier credentials stay in use until they expire")
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_wall_clock_that_jumps_makes_a_new_answer_of_the_program_or_waits_for_a_refusal(
+    tmp_path: Path, hours: int
+) -> None:
+    timing = FakeTiming()
+    found = credentials(printing(tmp_path, token="t", expirationTimestamp=stamp(timing, 600)), timing)
+
+    async def scenario() -> int:
+        auth = await found.current()
+        timing.seconds += hours * 3600
+        await found.current()
+        n_runs = runs(tmp_path)
+        await found.renew(auth)  # as after a 401
+        return n_runs
+
+    assert run(scenario()) == (2 if hours > 0 else 1)
+    assert runs(tmp_path) == (2 if hours < 0 else 3)
+
+
 def test_credentials_that_have_expired_already_are_used_for_a_while_and_said_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

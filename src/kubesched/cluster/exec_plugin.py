@@ -31,6 +31,7 @@ _SECONDS_TO_LOG_IN: Final = 600.0  # somebody types a password, or looks for the
 _MAX_OUTPUT: Final = 2**20
 _RENEW_BEFORE_EXPIRY: Final = 10.0
 _KEEP_AT_LEAST: Final = 10.0  # however soon the answer of the program expires
+_RETRY_SECONDS: Final = 2.0  # of a program that failed while its last answer holds
 _log = logging.getLogger(__name__)
 
 
@@ -121,17 +122,17 @@ class ExecCredentials(Credentials):
         self._is_terminal = sys.stdin is not None and sys.stdin.isatty() if is_terminal is None else is_terminal
         self._lock = asyncio.Lock()
         self._auth: Auth | None = None
-        self._renew_at = float("inf")
+        self._renew_at = self._expires_at = float("inf")
 
     async def current(self) -> Auth:
-        """The last answer of the program, or a new one.
+        """The last answer of the program, or a new one shortly before that expires.
 
         Raises:
             UnauthorizedError: it cannot be run, fails, or gives no credentials.
         """
         async with self._lock:
             if self._auth is None or self._timing.now() >= self._renew_at:
-                self._auth = await self._run()
+                self._auth = await self._run_in_time()
             return self._auth
 
     async def renew(self, rejected: Auth) -> Auth:
@@ -145,12 +146,24 @@ class ExecCredentials(Credentials):
                 self._auth = await self._run()
             return self._auth
 
+    async def _run_in_time(self) -> Auth:
+        """A new answer, or the last one if the program fails before it has expired."""
+        try:
+            return await self._run()
+        except UnauthorizedError as error:
+            now = self._timing.now()
+            if self._auth is None or now >= self._expires_at:
+                raise
+            self._renew_at = now + _RETRY_SECONDS
+            _log.warning("%s; its earlier credentials stay in use until they expire", error)
+            return self._auth
+
     async def _run(self) -> Auth:
         granted = self._read(await self._ask())
         now = self._timing.now()
-        self._renew_at = float("inf")
+        self._renew_at = self._expires_at = float("inf")
         if granted.expiration_timestamp is not None:
-            expires = granted.expiration_timestamp.timestamp()
+            expires = self._expires_at = granted.expiration_timestamp.timestamp()
             self._renew_at = max(expires - _RENEW_BEFORE_EXPIRY, now + _KEEP_AT_LEAST)
             if expires <= now:
                 _log.warning("%s: it returned credentials that have already expired", self._plugin.label)
