@@ -100,6 +100,10 @@ class LoopTiming(Timing):
         self._rate = rate
         self._wall = wall
 
+    def jump(self, seconds: float) -> None:
+        """Set the time of day, as an operator or a time server does."""
+        self._wall += seconds
+
     def monotonic(self) -> float:
         return asyncio.get_running_loop().time() * self._rate
 

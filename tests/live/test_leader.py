@@ -165,6 +165,61 @@ def test_a_lease_counts_from_the_moment_it_was_seen_whatever_its_stamps_say() ->
     run(story())
 
 
+@pytest.mark.parametrize("hours", [-30_000, -1, 1, 30_000])
+def test_a_wall_clock_that_jumps_costs_no_leader_its_lease_and_gives_none_away(hours: int) -> None:
+    """Of the leader, or of the candidate that waits; by an hour, or by more than three years."""
+
+    async def story() -> None:
+        for jumps in ("leader", "candidate"):
+            server = LeaseServer()
+            clocks = {"leader": LoopTiming(), "candidate": LoopTiming()}
+            leader, candidate = (Candidate(server, name, timing=clock) for name, clock in clocks.items())
+            await leader.elector.acquire()
+            renewing, waiting = until_cancelled(leader), asyncio.create_task(candidate.elector.acquire())
+            await asyncio.sleep(20)
+            clocks[jumps].jump(hours * 3600)
+            await asyncio.sleep(60)
+            assert leader.elector.may_write
+            assert not waiting.done()
+            renewing.cancel()
+            stopped = now()
+            await waiting
+            assert 15 - 2.1 <= now() - stopped < 15 + 4.5
+
+    run(story())
+
+
+@pytest.mark.parametrize("seconds", [0, None, -5, 2**31 - 1])
+@pytest.mark.parametrize("stamp", ["9999-12-31T23:59:59.999999Z", "0001-01-01T00:00:00.000000Z", None])
+def test_a_leader_whose_lease_is_rewritten_goes_on_with_its_own_seconds(seconds: int | None, stamp: str | None) -> None:
+    """Only its name counts; an API server refuses some of these, and a restored one may have them."""
+
+    async def story() -> None:
+        server = LeaseServer()
+        candidate = Candidate(server)
+        await candidate.elector.acquire()
+        renewing = until_cancelled(candidate)
+        await asyncio.sleep(3)
+        server.held_by("a", leaseDurationSeconds=seconds, renewTime=stamp, acquireTime=stamp)
+        await asyncio.sleep(30)
+        assert candidate.elector.may_write
+        assert server.spec["leaseDurationSeconds"] == 15
+        assert candidate.elector.expires_at <= now() + 15
+        renewing.cancel()
+
+    run(story())
+
+
+def test_a_count_of_transitions_that_is_full_keeps_nobody_from_the_lease() -> None:
+    async def story() -> None:
+        server = LeaseServer()
+        server.held_by("", leaseTransitions=2**31 - 1)
+        await Candidate(server).elector.acquire()
+        assert server.spec["leaseTransitions"] == 2**31 - 1
+
+    run(story())
+
+
 def test_every_change_restarts_the_wait() -> None:
     async def story() -> None:
         server = LeaseServer()

@@ -3,8 +3,11 @@
 import asyncio
 import random
 import time
+from typing import Final
 
 __all__ = ["Timing"]
+
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 class Timing:
@@ -18,8 +21,10 @@ class Timing:
         self.rng = random.Random()
 
     def monotonic(self) -> float:
-        """Seconds, for durations."""
-        return time.monotonic()
+        """Seconds, for durations. On Linux those count in which the machine was suspended: others count them, too, and
+        may have taken a lease in the meantime.
+        """
+        return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)
 
     def now(self) -> float:
         """Seconds since 1970-01-01 UTC, for stamps."""

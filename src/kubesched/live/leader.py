@@ -35,6 +35,7 @@ __all__ = ["LeaderElector"]
 _JITTER: Final = 1.2  # of retryPeriod, between two looks of a candidate
 _SAFE_SHARE: Final = 0.9  # of the lease: clocks of two machines may run at different rates, and to stop takes a moment
 _TOLERATED_SECONDS: Final = 20.0  # past the end of the lease, before the health check fails
+_MAX_TRANSITIONS: Final = 2**31 - 1  # the field is an int32, and an API server refuses more
 _LOG: Final = logging.getLogger("kubesched.leaderelection")
 
 
@@ -208,4 +209,5 @@ class LeaderElector:
             return LeaseSpec(self._lock.identity, seconds, now, now, 0)
         if old.spec.holder_identity == self._lock.identity:
             return msgspec.structs.replace(old.spec, lease_duration_seconds=seconds, renew_time=now)
-        return LeaseSpec(self._lock.identity, seconds, now, now, (old.spec.lease_transitions or 0) + 1)
+        transitions = min((old.spec.lease_transitions or 0) + 1, _MAX_TRANSITIONS)
+        return LeaseSpec(self._lock.identity, seconds, now, now, transitions)
