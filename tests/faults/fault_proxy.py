@@ -22,7 +22,8 @@ from tests.faults.fault import Call, Fault, called
 
 T = TypeVar("T")
 
-REASONS = {409: "Conflict", 410: "Gone", 429: "TooManyRequests", 500: "InternalError"}
+REASONS = {401: "Unauthorized", 409: "Conflict", 410: "Gone", 429: "TooManyRequests", 500: "InternalError"}
+REFUSALS = [409, 410, 429, 500]  # of Bindings, by chance
 DROPPED = ("host", "content-length", "transfer-encoding", "connection", "accept-encoding")
 FORWARD_SECONDS = 30.0
 
@@ -49,7 +50,8 @@ class FaultProxy:
     Attributes:
         url: where.
         faults: those that are made now; a request meets the first one that matches it.
-        token: for requests that come without one: client-go sends its token over TLS only.
+        token: with which requests are passed on; empty for their own. client-go sends its token over TLS only.
+        accepts: whether the credentials of a request hold: others are answered 401.
         calls: all requests that came, in order, with the status of their answer.
         bind_rate: the share of Bindings that are answered with an error; of these, half are carried out before.
         slow_rate, slow_seconds: the share of requests that take longer, and how much.
@@ -65,6 +67,7 @@ class FaultProxy:
     def __init__(self, to_url: str, seed: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self.faults: list[Fault] = []
         self.token = ""
+        self.accepts: Callable[[web.Request], bool] = lambda request: True
         self.calls: list[Call] = []
         self._tls = tls
         self.bind_rate = self.slow_rate = self.slow_seconds = 0.0
@@ -181,6 +184,8 @@ class FaultProxy:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         call = called(request.method, request.path, is_watch="watch" in request.query)
         self.calls.append(call)
+        if not self.accepts(request):
+            return self._answered(request, call, Fault(status=401))
         fault = self._fault(call)
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)
@@ -228,7 +233,7 @@ class FaultProxy:
             self.claims.append((time.time(), json.loads(body)["spec"].get("holderIdentity", "")))
         self.on_request("before", request.method, request.path)
         is_refused = is_binding and self._random.random() < self.bind_rate
-        status, is_done = self._random.choice(list(REASONS)), self._random.random() < 0.5
+        status, is_done = self._random.choice(REFUSALS), self._random.random() < 0.5
         if self._random.random() < self.slow_rate:
             self.counts["slow"] += 1
             await asyncio.sleep(self._random.random() * self.slow_seconds)
@@ -283,8 +288,8 @@ class FaultProxy:
         return response
 
     def _headers(self, request: web.Request) -> dict[str, str]:
-        known = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        return known | {name: value for name, value in request.headers.items() if name.lower() not in DROPPED}
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in DROPPED}
+        return headers | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
 
 
 class _Watch(NamedTuple):
