@@ -71,6 +71,18 @@ def test_what_can_be_left_out_does_not_end_the_watch(harmless: bytes) -> None:
     assert story.restarts == {}
 
 
+def test_an_amount_that_nobody_can_read_leaves_the_object_as_it_was(caplog: pytest.LogCaptureFixture) -> None:
+    broken = {**node("a", "11"), "status": {"allocatable": {"cpu": "4", "memory": "much"}}}
+    listed = objects(node("a"), {**broken, "metadata": {"name": "c"}})
+    events, _ = told([listed], [stream(line("MODIFIED", broken) + line("DELETED", broken))], 2)
+    assert events == [("ADDED", "a", "1"), ("DELETED", "a", "1")]
+    (first, second, third) = caplog.messages
+    why = "is skipped, because it does not decode: status.allocatable.memory: 'much' is not a quantity"
+    assert first.startswith(f"Node c {why}")
+    assert second.startswith(f"Node a {why}")
+    assert second == third
+
+
 def test_an_unknown_event_type_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     odd = line("PATCHED", node("ghost", "99")) * 3
     told([FIRST], [stream(odd + line("ADDED", node("b", "13")))], 2)

@@ -55,6 +55,13 @@ GHOST = {
     "metadata": {"name": "ghost", "namespace": "default", "uid": "ghost", "resourceVersion": "1"},
     "spec": {"schedulerName": "default-scheduler", "containers": [{"name": "main", "image": "none"}]},
 }
+GREEDY = {
+    "metadata": {"name": "greedy", "namespace": "default", "uid": "greedy", "resourceVersion": "1"},
+    "spec": {
+        "schedulerName": "default-scheduler",
+        "containers": [{"name": "main", "image": "none", "resources": {"requests": {"cpu": "much"}}}],
+    },
+}
 NOT_EVENTS = {
     "html": b"<html>502 Bad Gateway</html>",
     "half an object": b'{"type":"ADDED","object":{"kind":"Pod","apiVers',
@@ -63,6 +70,7 @@ NOT_EVENTS = {
     "an unknown type": line("PATCHED", {"kind": "Pod", "apiVersion": "v1", **GHOST}).strip(),
     "a bookmark without metadata": line("BOOKMARK", {"kind": "Pod", "apiVersion": "v1"}).strip(),
     "a pod without a name": line("ADDED", {"kind": "Pod", "apiVersion": "v1", "metadata": {}}).strip(),
+    "a pod that requests much": line("ADDED", {"kind": "Pod", "apiVersion": "v1", **GREEDY}).strip(),
     "a line of 32 MiB": b"a" * 2**25,
 }
 

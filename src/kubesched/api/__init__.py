@@ -1,5 +1,6 @@
 """Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
+from kubesched.api.amounts import check_amounts
 from kubesched.api.controllers import Workload, owner_of, workload_of, workloads
 from kubesched.api.devices import (
     CapacityRequirements,
@@ -254,6 +255,7 @@ __all__ = [
     "Workload",
     "as_int64",
     "bytes_of",
+    "check_amounts",
     "compare_versions",
     "completed",
     "cpu_millis",

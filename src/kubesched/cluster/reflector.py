@@ -47,6 +47,7 @@ from kubesched.api import (
     KubeObject,
     Unstructured,
     WatchEvent,
+    check_amounts,
     compare_versions,
     decode_object,
     kind_named,
@@ -379,7 +380,9 @@ class Reflector:
 
     def _decode(self, raw: msgspec.Raw) -> KubeObject | None:
         try:
-            return decode_object(self._kind, raw, keep_source=self._keep_source)
+            decoded = decode_object(self._kind, raw, keep_source=self._keep_source)
+            check_amounts(decoded)
+            return decoded
         except (ObjectError, UnicodeDecodeError) as error:
             self._skip(raw, str(error))
             return None

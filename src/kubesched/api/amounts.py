@@ -1,0 +1,89 @@
+"""Checks that the quantities of an object can be read, before anything is counted with them.
+
+An API server has no others. An object of a broken one must not be half counted when the first quantity that nobody can
+read shows up. What is good is remembered by `parse_quantity`, so a check costs about two microseconds.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from kubesched.api.meta import KubeObject
+from kubesched.api.node import Node
+from kubesched.api.pod import Pod
+from kubesched.api.pod_fields import Container, ContainerStatus, Quantities
+from kubesched.api.quantity import parse_quantity
+from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
+from kubesched.errors import ObjectError, QuantityError
+
+__all__ = ["check_amounts"]
+
+Found = Iterator[tuple[str, Quantities | None]]
+
+
+def check_amounts(checked: KubeObject) -> None:
+    """Read every quantity that a scheduler counts with.
+
+    Raises:
+        ObjectError: one is not a quantity; the message begins with its field.
+    """
+    found = _FOUND.get(type(checked))
+    if found is None:
+        return
+    for field, quantities in found(checked):
+        for name, text in quantities.items() if quantities else ():
+            try:
+                parse_quantity(text)
+            except QuantityError as error:
+                raise ObjectError(f"{field}.{name}: {error}".lstrip(".")) from error
+
+
+def _of_node(node: Node) -> Found:
+    yield "status.allocatable", node.status.allocatable
+
+
+def _of_pod(pod: Pod) -> Found:
+    spec, status = pod.spec, pod.status
+    yield from _of_containers("spec.containers", spec.containers)
+    if spec.init_containers:
+        yield from _of_containers("spec.initContainers", spec.init_containers)
+    if spec.overhead:
+        yield "spec.overhead", spec.overhead
+    if spec.resources is not None:
+        yield "spec.resources.requests", spec.resources.requests
+    if status.resources is not None:
+        yield "status.resources.requests", status.resources.requests
+    if status.allocated_resources:
+        yield "status.allocatedResources", status.allocated_resources
+    yield from _of_containers("status.containerStatuses", status.container_statuses)
+    yield from _of_containers("status.initContainerStatuses", status.init_container_statuses)
+
+
+def _of_containers(place: str, containers: tuple[Container | ContainerStatus, ...] | None) -> Found:
+    for container in containers or ():
+        if container.resources is not None:
+            yield f"{place}[{container.name}].resources.requests", container.resources.requests
+        if isinstance(container, ContainerStatus) and container.allocated_resources:
+            yield f"{place}[{container.name}].allocatedResources", container.allocated_resources
+
+
+def _of_volume(volume: PersistentVolume) -> Found:
+    yield "spec.capacity", volume.spec.capacity
+
+
+def _of_claim(claim: PersistentVolumeClaim) -> Found:
+    if claim.spec.resources is not None:
+        yield "spec.resources.requests", claim.spec.resources.requests
+
+
+def _of_storage(storage: CSIStorageCapacity) -> Found:
+    sizes = {"capacity": storage.capacity, "maximumVolumeSize": storage.maximum_volume_size}
+    yield "", {name: size for name, size in sizes.items() if size is not None}
+
+
+_FOUND: Final[dict[type, Callable[[Any], Found]]] = {
+    Node: _of_node,
+    Pod: _of_pod,
+    PersistentVolume: _of_volume,
+    PersistentVolumeClaim: _of_claim,
+    CSIStorageCapacity: _of_storage,
+}
