@@ -101,7 +101,7 @@ def _describe(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"cannot connect: {_why(error.os_error)}; check the server's address"
     if isinstance(error, aiohttp.ClientResponseError):  # its text holds the proxy's URL, with a password perhaps
-        return f"the answer is not valid HTTP: {error.status} {error.message}"
+        return f"the answer is not valid HTTP: {error.status} {' '.join(error.message.split())[:_MAX_SHOWN]}"
     if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | ConnectionError):
         return "the connection was closed before the answer was complete"
     return f"no answer: {str(error) or type(error).__name__}"
