@@ -1,6 +1,6 @@
 """Checks that the quantities of an object can be read, before anything is counted with them.
 
-An API server has no others. An object of a broken one must not be half counted when the first quantity that nobody can
+An API server has no others. An object of a broken one must not be half counted when the first quantity that cannot be
 read shows up. What is good is remembered by `parse_quantity`, so a check costs about two microseconds.
 """
 
