@@ -64,11 +64,13 @@ class Rule:
     Attributes:
         event, plugin: as registered.
         by_object: whether tabs are the keys of the only objects that can help.
+        reads: equal for rules that give a pod equal tabs.
     """
 
     def __init__(self, registration: Registration) -> None:
         self.event, self.plugin, self._hint, self._part, self._objects = registration
         self.by_object = self._objects is not None
+        self.reads: object = self._objects or self._part or self._hint is None
 
     def tabs(self, pod: Pod) -> Collection[Hashable]:
         """Under which tabs a pod is filed."""

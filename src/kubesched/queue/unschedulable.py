@@ -127,8 +127,13 @@ class UnschedulablePods:
 
     def _file(self, info: QueuedPodInfo) -> None:
         pod, rejectors = info.pod, frozenset(info.rejectors)
-        rules = self._rules_of(pod.scheduler_name, rejectors)
-        tabs = [(rule, tab) for rule in rules for tab in set(rule.tabs(pod))]
+        known: dict[object, set[Hashable]] = {}
+        tabs = []
+        for rule in self._rules_of(pod.scheduler_name, rejectors):
+            own = known.get(rule.reads)
+            if own is None:
+                own = known[rule.reads] = set(rule.tabs(pod))
+            tabs += [(rule, tab) for tab in own]
         self._filed[info.key] = _Filing(info, pod, rejectors, tabs)
         for rule, tab in tabs:
             self._by_rule.setdefault(rule, {}).setdefault(tab, {})[info.key] = info

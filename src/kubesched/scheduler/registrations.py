@@ -1,6 +1,6 @@
 """Collects the events that the plugins of a profile register, in the form that the queue uses."""
 
-from collections.abc import Hashable, Iterator, Sized
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ from kubesched.framework import (
     HOOK_FAULTS,
     EventRegistration,
     Framework,
+    HintFunction,
     Plugin,
     QueueingHint,
     answer_text,
@@ -36,7 +37,7 @@ def registrations(framework: Framework, extenders: Sized = ()) -> list[Registrat
     for plugin in framework.profile.plugins:
         if plugin.defines("events_to_register"):
             wanted = _events_of(plugin)
-            entries += [_guarded(framework, plugin, entry) for entry in wanted]
+            entries += _guarded(framework, plugin, wanted)
             actions = [entry.event.action for entry in wanted if entry.event.resource is EventResource.NODE]
             if any(action & ActionType.ADD for action in actions) and not any(
                 action & ActionType.UPDATE_NODE_TAINT for action in actions
@@ -75,40 +76,47 @@ def _check_resource(plugin: Plugin, resource: EventResource | str) -> None:
         raise ValueError(f"events of {resource!r} never come; expected an EventResource, or {expected}")
 
 
-def _guarded(framework: Framework, plugin: Plugin, entry: EventRegistration) -> Registration:
-    """The registration, with every fault of its functions as a PluginError."""
-    event, hint, part, objects = entry
+def _guarded(framework: Framework, plugin: Plugin, wanted: Sequence[EventRegistration]) -> Iterator[Registration]:
+    """What a plugin registered, with every fault of its functions as a PluginError; equal functions stay equal."""
+    parts = {part: _checked_part(framework, plugin, part) for _, _, part, _ in wanted if part}
+    for event, hint, part, objects in wanted:
+        ask = hint and _checked_hint(framework, plugin, hint)
+        keys = objects and _checked_objects(framework, plugin, objects)
+        yield Registration(event, plugin.name, ask, part and parts[part], keys)
 
+
+def _checked_hint(framework: Framework, plugin: Plugin, hint: HintFunction) -> HintFunction:
     def ask(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        assert hint is not None
         with _reported(framework, plugin, "queueing hint"):
             answer: object = hint(pod, old, new)
             if not isinstance(answer, QueueingHint):
                 raise TypeError(f"a hint must return a QueueingHint; found {answer_text(answer)}")
         return answer
 
-    def read_part(pod: Pod) -> Hashable:
-        assert part is not None
+    return ask
+
+
+def _checked_part(framework: Framework, plugin: Plugin, part: Callable[[Pod], Hashable]) -> Callable[[Pod], Hashable]:
+    def read(pod: Pod) -> Hashable:
         with _reported(framework, plugin, "part of a queueing hint"):
             value = part(pod)
             hash(value)
         return value
 
-    def read_objects(pod: Pod) -> tuple[str, ...]:
-        assert objects is not None
+    return read
+
+
+def _checked_objects(
+    framework: Framework, plugin: Plugin, objects: Callable[[Pod], Collection[str]]
+) -> Callable[[Pod], Collection[str]]:
+    def read(pod: Pod) -> tuple[str, ...]:
         with _reported(framework, plugin, "objects of a queueing hint"):
             keys: Any = objects(pod)
             if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
                 raise TypeError(f"objects must be a list of keys, such as ['team-a/data']; found {answer_text(keys)}")
             return tuple(keys)
 
-    return Registration(
-        event,
-        plugin.name,
-        hint and ask,
-        part and read_part,
-        objects and read_objects,
-    )
+    return read
 
 
 @contextmanager
