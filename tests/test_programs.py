@@ -176,6 +176,15 @@ def test_a_mistake_is_the_message_and_the_code_of_the_command(tmp_path: Path, is
     assert 'did you mean "my-plugin"?' in text
 
 
+def test_a_mistake_does_not_control_the_terminal(tmp_path: Path) -> None:
+    program = "from kubesched import run_scheduler; run_scheduler(plugins=['x\\x1b[2J\\u202e\\nfake.py:X'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 2
+    assert r"x\x1b[2J\u202e" in done.stderr
+    assert all(one.isprintable() or one == "\n" for one in done.stderr)
+    assert all(line.startswith(" ") for line in done.stderr.splitlines()[1:])
+
+
 NOISY = """
 import sys, threading, warnings
 from kubesched import run_scheduler, serve_extender

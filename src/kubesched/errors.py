@@ -44,6 +44,7 @@ __all__ = [
     "UnauthorizedError",
     "YamlError",
     "error_message",
+    "indent_further_lines",
 ]
 
 _FURTHER_LINE: Final = re.compile(r"(?<=\n)(?! )")
@@ -188,4 +189,9 @@ class ExtenderError(KubeschedError):
 
 def error_message(text: str) -> str:
     """What a process prints before it ends because of an error: one message, whose further lines are indented."""
-    return f"kubesched: error: {_FURTHER_LINE.sub('  ', text)}"
+    return f"kubesched: error: {indent_further_lines(text)}"
+
+
+def indent_further_lines(text: str) -> str:
+    """Text whose lines after the first are indented, so that none looks like another message."""
+    return _FURTHER_LINE.sub("  ", text)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
 from kubesched.config import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionFlags, lease_name
+from kubesched.documents import escape_controls
 from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_message
 from kubesched.extender.server import Extender, ExtenderOptions, advice, run_extender
 from kubesched.live import LiveScheduler, SchedulerOptions, serves_default_scheduler, with_kubeconfig
@@ -126,7 +127,7 @@ def _exit_codes(*, log_json: bool) -> Iterator[None]:
             if log_json:
                 logging.getLogger("kubesched").error("%s", error)
             else:
-                sys.stderr.write(f"{error_message(str(error))}\n")
+                sys.stderr.write(f"{escape_controls(error_message(str(error)))}\n")
             raise SystemExit(_BAD_INPUT) from error
         except KeyboardInterrupt:
             raise SystemExit(_INTERRUPTED) from None

@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import xml.etree.ElementTree as ET
+from html import escape
 
 import pytest
+from markdown_it import MarkdownIt
 
 from kubesched.reports import (
     Cell,
@@ -20,6 +22,7 @@ from kubesched.reports import (
     as_jsonl,
     as_junit,
     as_markdown,
+    as_text,
 )
 
 FENCE = "x\n```\n<img src=http://evil/x.png>\n````\n# heading"
@@ -58,6 +61,26 @@ def test_markdown_has_no_control_characters() -> None:
     written = as_markdown(page)
     assert written.count("]0;pwn") == 3
     assert written.isprintable() or all(one.isprintable() or one == "\n" for one in written)
+
+
+@pytest.mark.parametrize("text", ["- a", "+ a", "1. a", "12) a", "===", "---", "    a", "~~a~~", "&lt;b&gt;", "&#60;"])
+def test_a_text_is_a_paragraph_that_shows_it(text: str) -> None:
+    rendered = MarkdownIt("gfm-like", {"linkify": False}).render(
+        as_markdown(Page("fit", Paragraph("Yes."), (Paragraph(text),)))
+    )
+    assert rendered.splitlines()[1:] == [f"<p>{escape(text.strip())}</p>"]
+
+
+# --- text ---
+
+
+def test_a_further_line_of_a_text_does_not_look_like_one_of_the_report() -> None:
+    text = "a\nNext: rm -rf x\n\nPod b fits."
+    table = Table("t", text, (Column("c", "C"),), [[text]], notes=(text,))
+    page = Page("fit", Paragraph(text), (table, Paragraph(text), Paragraph(text, Level.HEADING)), limits=(text,))
+    lines = as_text(page).splitlines()
+    assert sum("Next: rm -rf x" in line for line in lines) == 7
+    assert not any(line.startswith(("Next:", "Pod b")) for line in lines)
 
 
 # --- CSV ---

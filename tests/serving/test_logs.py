@@ -64,6 +64,18 @@ def test_a_message_cannot_forge_a_second_line_or_steer_a_terminal():
     assert line.endswith(r"pod a\nb\r\x1b[31m\u2028c")
 
 
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_line_has_no_character_that_acts_on_a_terminal_or_hides(as_json):
+    text = "a\x1b[31m\x9b2J\x7f\x85\u061c\u202e\u2066\ufeff\xad\U000e0041b\tc"
+    (line,) = lines(lambda: LOG.info("pod %s", text, extra={"node": text, "err": text}), as_json=as_json)
+    assert line.isprintable()
+    if as_json:
+        said = json.loads(line)
+        assert [said["message"], said["node"], said["err"]] == [f"pod {text}", text, text]
+    else:
+        assert line.count(r"a\x1b[31m\x9b2J\x7f\x85\u061c\u202e\u2066\ufeff\xad\U000e0041b\tc") == 3
+
+
 def test_a_stack_trace_follows_indented():
     first, *trace = lines(log_fault)
     assert first.endswith("it broke")

@@ -1,5 +1,6 @@
 """`kubesched`: the group of all commands, and the exit codes and messages of their errors."""
 
+import errno
 import logging
 import sys
 import traceback
@@ -35,6 +36,7 @@ _COMMANDS: Final = (
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
+_NO_FILES: Final = (errno.EMFILE, errno.ENFILE)
 
 
 class _Commands(Mapping[str, click.Command]):
@@ -91,6 +93,8 @@ class _Main(click.Group):
             _end(str(error), _BAD_INPUT)
         except click.Abort:
             sys.exit(_INTERRUPTED)
+        except (OSError, MemoryError) as error:
+            _end(_refused_by_system(error), _BAD_INPUT)
         sys.exit(code if isinstance(code, int) else 0)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -103,10 +107,19 @@ class _Main(click.Group):
         """Run the command. With --debug, print where its error was raised."""
         try:
             return super().invoke(ctx)
-        except (KubeschedError, click.ClickException) as error:
+        except (KubeschedError, click.ClickException, OSError, MemoryError) as error:
             if is_debugging(ctx) and not isinstance(error, click.UsageError):
                 _print_traceback(error)
             raise
+
+
+def _refused_by_system(error: OSError | MemoryError) -> str:
+    """A file, a socket or memory that the system does not give, and that no other message is about."""
+    if isinstance(error, MemoryError):
+        return "the memory is full; kubesched needs more for this input, or a smaller input"
+    where = f"{error.filename}: " if error.filename else ""
+    advice = "; allow more with `ulimit -n`" if error.errno in _NO_FILES else ""
+    return f"{where}{error.strerror or error}{advice}"
 
 
 def _print_traceback(error: Exception) -> None:

@@ -36,7 +36,7 @@ def text_console() -> Iterator["Console"]:
     """
     from rich.console import Console as RichConsole
 
-    from kubesched.reports import escape_controls
+    from kubesched.documents import escape_controls
 
     class Console(RichConsole):
         def render_str(self, text: str, **options: Any) -> "Text":
@@ -70,7 +70,7 @@ def print_text(text: str, *, is_error: bool = False, nl: bool = True) -> None:
         is_error: whether it goes to standard error.
         nl: whether to end the line.
     """
-    from kubesched.reports import escape_controls
+    from kubesched.documents import escape_controls
 
     click.echo(escape_controls(text), file=sys.stderr if is_error else standard_output(), nl=nl)
 

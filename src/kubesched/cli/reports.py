@@ -38,7 +38,7 @@ def print_report(page: "Page", output: str) -> None:
     if output in _WITHOUT_SENTENCES:
         for fault in page.faults:
             note(f"a plugin failed: {fault}")
-    page = msgspec.structs.replace(page, next_command=as_typed(page.next_command))
+    page = msgspec.structs.replace(page, next_command=_as_copied(page.next_command))
     if output in ("table", "wide"):
         with text_console() as console:
             print_page(page, console, wide=output == "wide")
@@ -52,3 +52,11 @@ def print_report(page: "Page", output: str) -> None:
         "junit": as_junit,
     }
     print_verbatim(write[output](page))
+
+
+def _as_copied(command: str) -> str:
+    """A command with the name that the user types; nothing if a reader could not copy it as it is shown."""
+    from kubesched.documents import escape_controls
+
+    is_shown_whole = "\n" not in command and escape_controls(command) == command
+    return as_typed(command) if is_shown_whole else ""

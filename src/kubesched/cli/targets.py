@@ -5,6 +5,7 @@ Everything else is a name. `./web-7` is always a file, also where a folder has t
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -56,4 +57,8 @@ def split_targets(arguments: Sequence[str]) -> Targets:
 def _is_file(argument: str) -> bool:
     """A file that does not exist is one by its ending: it is reported as missing, not as an unknown name."""
     is_path = argument.startswith(("./", "../", "/", "~"))
-    return argument == "-" or is_path or argument.lower().endswith(_FILE_ENDINGS) or Path(argument).exists()
+    if argument == "-" or is_path or argument.lower().endswith(_FILE_ENDINGS):
+        return True
+    with suppress(OSError):  # no file has so long a name, or it may not be looked for
+        return Path(argument).exists()
+    return False

@@ -1,5 +1,8 @@
-"""Reads and writes YAML and JSON as kubectl does; describes what is wrong with a document in one sentence."""
+"""Reads and writes YAML and JSON as kubectl does; describes what is wrong with a document in one sentence; escapes
+characters that control a terminal.
+"""
 
+from kubesched.documents.controls import escape_controls, escape_in_json, replace_controls
 from kubesched.documents.faults import Fault, describe_fault, describe_json_fault, shorten
 from kubesched.documents.forgiving import decode_forgiving
 from kubesched.documents.nesting import RawJson, decode_nested
@@ -26,12 +29,15 @@ __all__ = [
     "describe_fault",
     "describe_json_fault",
     "did_you_mean",
+    "escape_controls",
+    "escape_in_json",
     "locate",
     "next_step",
     "quoted",
     "read_file",
     "read_whole",
     "read_yaml",
+    "replace_controls",
     "shorten",
     "write_yaml",
 ]

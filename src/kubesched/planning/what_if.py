@@ -132,12 +132,19 @@ def node_model(objects: Sequence[KubeObject], text: str) -> Node:
     Raises:
         InputError: there is no such node, or the file has no node, several, or one with an unknown field.
     """
-    if not text.endswith(_FILES) and not Path(text).is_file():
+    if not text.endswith(_FILES) and not _is_file(text):
         return nodes_named(objects, [text])[0]
     nodes = [known for known in admit_manifests((), [text]).objects if isinstance(known, Node)]
     if len(nodes) != 1:
         raise InputError(f"{text}: found {len(nodes)} nodes; expected a file with one Node")
     return nodes[0]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except OSError:  # no file has so long a name, or it may not be looked for
+        return False
 
 
 def _replaced(

@@ -1,7 +1,6 @@
 """Reports of commands: one model, and the formats that are made from it."""
 
 from kubesched.reports.commands import command_about
-from kubesched.reports.controls import escape_controls
 from kubesched.reports.fitting import fold
 from kubesched.reports.frames import data_frame
 from kubesched.reports.html import as_fragment, as_html
@@ -36,7 +35,6 @@ __all__ = [
     "as_text",
     "command_about",
     "data_frame",
-    "escape_controls",
     "fold",
     "json_line",
     "json_text",

@@ -5,7 +5,7 @@ from html import escape
 from textwrap import shorten
 from typing import Final
 
-from kubesched.reports.controls import escape_controls
+from kubesched.documents import escape_controls
 from kubesched.reports.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
 from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table, as_cell
 

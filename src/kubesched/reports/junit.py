@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from kubesched.reports.controls import replace_controls
+from kubesched.documents import replace_controls
 from kubesched.reports.page import Check, Page
 
 __all__ = ["as_junit"]

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-from kubesched.reports.controls import escape_controls, replace_controls
+from kubesched.documents import escape_controls, escape_in_json
 from kubesched.reports.page import Page, as_cell
 
 __all__ = ["as_csv", "as_json", "as_jsonl", "json_line", "json_text"]
@@ -28,17 +28,12 @@ def as_jsonl(page: Page) -> str:
 
 def json_text(document: Any) -> str:
     """A document in indented lines."""
-    return _escaped(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True)) + "\n"
+    return escape_in_json(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True)) + "\n"
 
 
 def json_line(document: Any) -> str:
     """A document in one line."""
-    return _escaped(json.dumps(document, ensure_ascii=False, sort_keys=True)) + "\n"
-
-
-def _escaped(text: str) -> str:
-    """The same JSON without raw control characters, which are only inside of its texts."""
-    return replace_controls(text, lambda control: f"\\u{ord(control):04x}")
+    return escape_in_json(json.dumps(document, ensure_ascii=False, sort_keys=True)) + "\n"
 
 
 def as_csv(page: Page) -> str:

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
-from kubesched.reports.controls import escape_controls
+from kubesched.documents import escape_controls
 from kubesched.reports.page import Align, Level, Page, Paragraph, Table, as_cell
 
 __all__ = ["as_markdown"]
+
+_BLOCK: Final = re.compile(r"[-+=](?=[-+=\s]|$)|(?<=\d)[.)](?=\s)")
 
 
 def as_markdown(page: Page) -> str:
@@ -64,4 +67,5 @@ def _line(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", escape_controls(text))
+    escaped = re.sub(r"([\\`*_|<>\[\]#~&])", r"\\\1", escape_controls(text))
+    return _BLOCK.sub(r"\\\g<0>", escaped.lstrip())

@@ -4,7 +4,7 @@ from functools import singledispatch
 from io import StringIO
 from shutil import get_terminal_size
 
-from kubesched.reports.controls import escape_controls
+from kubesched.documents import escape_controls
 from kubesched.reports.html import as_fragment
 from kubesched.reports.page import Page
 from kubesched.reports.text import print_page

@@ -1,12 +1,14 @@
 """Reports for a terminal: the verdict first, the next command last, tables as wide as the terminal.
 
 Names of nodes are shortened by the beginning and the end that they share. Where a column does not fit, a line names it.
+Names and reasons may have ends of lines; what follows is indented, so that it does not look like a line of the report.
 """
 
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
+from kubesched.errors import indent_further_lines
 from kubesched.reports.fitting import cell_text, fitting, fold
 from kubesched.reports.node_names import ShortNames
 from kubesched.reports.page import Align, Cell, Level, Page, Paragraph, Table, as_cell
@@ -34,7 +36,9 @@ def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
         wide: whether to print what only `-o wide` has, and every column.
     """
     names = ShortNames(page)
-    console.print(names.shorten(page.verdict.text), style=f"bold {_STYLES[page.verdict.level]}".strip())
+    console.print(
+        indent_further_lines(names.shorten(page.verdict.text)), style=f"bold {_STYLES[page.verdict.level]}".strip()
+    )
     for part in page.parts:
         if part.is_wide and not wide:
             continue
@@ -43,7 +47,7 @@ def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
         else:
             _print_paragraph(part, names, console)
     for limit in (*names.note(), *page.limits):
-        console.print(limit, style="dim")
+        console.print(indent_further_lines(limit), style="dim")
     if page.next_command:
         console.print(f"\nNext: {page.next_command}", style="bold", soft_wrap=True)  # to be copied as it is
 
@@ -56,7 +60,7 @@ def _print_paragraph(paragraph: Paragraph, names: ShortNames, console: "Console"
         console.print(paragraph.text, style=style, soft_wrap=True)
         console.print()
         return
-    text = names.shorten(paragraph.text)
+    text = indent_further_lines(names.shorten(paragraph.text))
     if paragraph.is_indented:
         console.print(Padding(text, (0, 0, 0, 4)), style=style)
         return
@@ -73,7 +77,7 @@ def _print_table(table: Table, names: ShortNames, console: "Console", *, wide: b
     if not table.rows:
         return
     if table.title:
-        console.print(f"\n{names.shorten(table.title)}", style="bold")
+        console.print(f"\n{indent_further_lines(names.shorten(table.title))}", style="bold")
     kept = [i for i, column in enumerate(table.columns) if wide or not column.is_wide]
     cells = [[_short(as_cell(row[i]), names) for i in kept] for row in table.rows]
     columns = [table.columns[i] for i in kept]
@@ -97,7 +101,7 @@ def _print_table(table: Table, names: ShortNames, console: "Console", *, wide: b
         rich.add_row(*(Text(console.render_str(text).plain, style=_STYLES[cell.level]) for text, cell in styled))
     console.print(rich)
     for note in notes:
-        console.print(note, style="dim")
+        console.print(indent_further_lines(note), style="dim")
 
 
 def _short(cell: Cell, names: ShortNames) -> Cell:

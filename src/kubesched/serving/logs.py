@@ -8,6 +8,7 @@ from typing import Final, TextIO
 
 import msgspec
 
+from kubesched.documents import escape_controls, escape_in_json
 from kubesched.errors import InputError
 
 __all__ = ["JsonLines", "set_up_logging"]
@@ -19,8 +20,7 @@ _LEVELS: Final = {
     "error": logging.ERROR,
 }
 _OWN_FIELDS: Final = {*logging.makeLogRecord({}).__dict__, "message", "asctime", "taskName"}
-_CONTROL: Final = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]  # what a terminal or a line reader would act on
-_ESCAPED: Final = {code: repr(chr(code))[1:-1] for code in _CONTROL}
+_LINES: Final = {9: "\\t", 10: "\\n"}
 
 
 def set_up_logging(environ: Mapping[str, str], *, as_json: bool = False, stream: TextIO | None = None) -> None:
@@ -50,9 +50,9 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         extra = "".join(f" {key}={value}" for key, value in _extra(record).items())
-        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{extra}".translate(_ESCAPED)
-        trace = [f"    {part}".translate(_ESCAPED) for part in _trace(self, record).splitlines()]
-        return "\n".join([line, *trace])
+        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{extra}"
+        trace = [f"    {_in_one_line(part)}" for part in _trace(self, record).splitlines()]
+        return "\n".join([_in_one_line(line), *trace])
 
 
 class JsonLines(logging.Formatter):
@@ -71,9 +71,13 @@ class JsonLines(logging.Formatter):
         if trace := _trace(self, record):
             line["exception"] = _utf8(trace)
         try:
-            return msgspec.json.encode(line, enc_hook=str).decode()
+            return escape_in_json(msgspec.json.encode(line, enc_hook=str).decode())
         except UnicodeEncodeError:
-            return msgspec.json.encode({key: _utf8(str(value)) for key, value in line.items()}).decode()
+            return escape_in_json(msgspec.json.encode({key: _utf8(str(value)) for key, value in line.items()}).decode())
+
+
+def _in_one_line(text: str) -> str:
+    return escape_controls(text).translate(_LINES)
 
 
 def _utf8(text: str) -> str:
