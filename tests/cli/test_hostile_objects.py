@@ -35,11 +35,27 @@ COMMANDS = (
     ("drain", "--each"),
     ("compare", "--pack", "--seeds", "5"),
 )
-OF_HTML = set(
-    "html head meta title style body main h1 h2 h3 p code pre section details summary span div label input output table "
-    "thead tr th button tbody td tfoot b i script".split()
-)
-OF_MARKDOWN = set("p strong em table thead tr th tbody td h3 pre code blockquote br".split())
+OF_HTML = {
+    *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "code", "pre", "section"),
+    *("details", "summary", "span", "div", "label", "input", "output", "table", "thead", "tr", "th", "button"),
+    *("tbody", "td", "tfoot", "b", "i", "script"),
+}
+OF_MARKDOWN = {
+    "p",
+    "strong",
+    "em",
+    "table",
+    "thead",
+    "tr",
+    "th",
+    "tbody",
+    "td",
+    "h3",
+    "pre",
+    "code",
+    "blockquote",
+    "br",
+}
 
 
 def hostile(value: Any, key: str = "") -> Any:

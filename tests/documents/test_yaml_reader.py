@@ -24,6 +24,20 @@ def test_an_alias_stands_for_what_it_names():
     assert read("a: &x {b: 1}\nc: *x\nd: &s word\n*s : 2\n") == [{"a": {"b": 1}, "c": {"b": 1}, "d": "word", "word": 2}]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a: &a {'x' * 100_000}\nb: [{'*a, ' * 1000}]\n",
+        f"a: &a {'x' * 100_000}\nb: [{'{*a : 1}, ' * 1000}]\n",
+        "".join(f"---\na: &a [{'1, ' * 1000}]\nb: [{'*a, ' * 100}]\n" for _ in range(20)),
+    ],
+    ids=["a long text", "a long key", "many documents"],
+)
+def test_what_aliases_expand_to_has_a_bound(text):
+    with pytest.raises(YamlError, match="document contains excessive aliasing"):
+        read(text)
+
+
 def test_merged_keys_give_way_to_own_ones_and_to_earlier_maps():
     text = "a: &a {p: 1, q: 2}\nb: &b {q: 3, r: 4}\nc:\n  <<: [*a, *b]\n  p: 0\n"
     assert read(text)[0]["c"] == {"p": 0, "q": 2, "r": 4}

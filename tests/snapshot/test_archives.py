@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import tarfile
+import tracemalloc
 
 import pytest
 
@@ -150,6 +151,43 @@ def with_header(**fields: str) -> bytes:
 def test_a_sparse_member_is_refused():
     sparse = with_header(GNU_sparse_map="0,1", GNU_sparse_size="1")
     assert refusal(sparse) == "<stream>: a.json is sparse; expected an archive without sparse files"
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_a_header_that_is_read_into_the_memory_has_a_bound(kind):
+    """Three of 2 GiB take 100 kB of a packed file."""
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 2**22
+    member = archive({"n.json": text(node("n"))})
+    data = gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + b"9" * 2**22 + member)
+    tracemalloc.start()
+    try:
+        assert refusal(data).startswith("<stream>: the archive is damaged or cut, after its beginning")
+        assert tracemalloc.get_traced_memory()[1] < 2**21
+    finally:
+        tracemalloc.stop()
+
+
+def test_long_names_and_large_members_between_are_read():
+    """The bound is on what is between the contents of two members."""
+    large = listed(*(node(f"n{i}", annotations={"a": "x" * 5000}) for i in range(500)))
+    members = {"a" * 5000 + ".json": text(large), "logs.txt": b"x" * 2**21, "b" * 5000 + ".json": text(node("last"))}
+    assert len(names(archive(members))) == 501
+
+
+def test_an_archive_has_a_bound_for_its_files(monkeypatch):
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 3)
+    assert names(archive({f"{i}.log": b"" for i in range(2)} | {"n.json": text(node("n"))})) == ["n"]
+    assert refusal(archive({f"{i}.log": b"" for i in range(4)})) == "<stream>: has more than 3 files; expected less"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_data_that_was_packed_beyond_belief_is_refused(pack, monkeypatch):
+    monkeypatch.setattr(packing, "_UNSUSPICIOUS", 2**20)
+    spaces = b" " * 2**22
+    assert refusal(pack(b"[" + spaces + b"]")).startswith("<stream>: has more than 0.00")
+    assert "when it is unpacked, at logs.txt" in refusal(pack(archive({"logs.txt": spaces})))
+    assert names(pack(text(listed(node("n"))) + b" " * 2**19)) == ["n"]
 
 
 @pytest.mark.parametrize("header", [{"GNU_sparse_map": "x"}, {"GNU_sparse_map": "1,2,x", "GNU_sparse_size": "8"}])

@@ -76,3 +76,9 @@ def test_padding_after_the_compressed_data_is_skipped(suffix, padding):
 
 def test_a_newline_after_zstd_data_is_skipped():
     assert unpack(packed(".zst", b"content") + b"\n", "f") == b"content"
+
+
+def test_many_frames_take_time_for_each_alone():
+    """To keep the rest of the data for each frame would take hours for a file of some MB."""
+    frames = packed(".zst", b"ab")
+    assert unpack(frames * 20_000, "f") == b"ab" * 20_000

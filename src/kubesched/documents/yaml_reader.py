@@ -20,7 +20,8 @@ from kubesched.errors import YamlError
 
 _Parser: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH: Final = 200
-_MAX_ALIASED: Final = 1_000_000  # values that the aliases of a document may expand to; more is a mistake or an attack
+_MAX_ALIASED: Final = 1_000_000  # values that the aliases of a text may expand to; more is a mistake or an attack
+_LONG: Final = 32  # characters of a scalar that count as one more value
 MERGE: Final = object()  # the key `<<`
 
 
@@ -94,11 +95,15 @@ def build_documents(text: str | bytes, new_builder: Callable[[int], "DocumentBui
     """
     try:
         parser = _Parser(str(text) if isinstance(text, str) else text)  # it refuses subclasses, such as PlacedText
+        n_aliased = 0
         try:
             while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
                 if isinstance(event, yaml.DocumentStartEvent):
                     mark: Any = event.start_mark
-                    document = new_builder(mark.index).build(parser.get_event)
+                    builder = new_builder(mark.index)
+                    builder.n_aliased = n_aliased
+                    document = builder.build(parser.get_event)
+                    n_aliased = builder.n_aliased
                     yield msgspec.structs.replace(document, line=mark.line + 1)
         finally:
             parser.dispose()
@@ -146,7 +151,11 @@ class Frame:
 
 
 class DocumentBuilder:
-    """Builds the value of one document from its events."""
+    """Builds the value of one document from its events.
+
+    Attributes:
+        n_aliased: how many values the aliases of the text have expanded to, up to here.
+    """
 
     def __init__(self, sort_keys: bool, places: bool = False, start: int = 0) -> None:
         self._sort_keys = sort_keys
@@ -156,7 +165,7 @@ class DocumentBuilder:
         self._stack: list[Frame] = []
         self._anchors: dict[str, tuple[Any, int]] = {}  # value, and how many values it counts for
         self._count = 0
-        self._aliased = 0
+        self.n_aliased = 0
         self._root: Any = None
 
     def build(self, get_event: Callable[[], yaml.Event | None]) -> YamlDocument:
@@ -177,7 +186,8 @@ class DocumentBuilder:
                 self._close(event)
 
     def _on_scalar(self, event: yaml.ScalarEvent) -> None:
-        self._count += 1
+        size = 1 + len(event.value) // _LONG
+        self._count += size
         try:
             value = resolve_plain(event.value) if event.implicit[0] and event.tag is None else _tagged(event)
         except ValueError as error:
@@ -185,7 +195,7 @@ class DocumentBuilder:
         if self._places and isinstance(value, str):
             value = _placed(value, event)
         if event.anchor:
-            self._anchors[event.anchor] = (value, 1)
+            self._anchors[event.anchor] = (value, size)
         frame = self._stack[-1] if self._stack else None
         if frame is None or not frame.is_map or frame.key is not None:
             self._add(value, event)
@@ -261,8 +271,8 @@ class DocumentBuilder:
             self._fail(event, problem.format(event.anchor))
         value, count = self._anchors[event.anchor]
         self._count += count
-        self._aliased += count
-        if self._aliased > _MAX_ALIASED:
+        self.n_aliased += count
+        if self.n_aliased > _MAX_ALIASED:
             self._fail(event, "document contains excessive aliasing")
         frame = self._stack[-1] if self._stack else None
         if frame is not None and frame.is_map and frame.key is None and not isinstance(value, dict | list):

@@ -5,15 +5,21 @@ Members are read one after another and never written, so a path cannot lead out 
 
 import tarfile
 from collections.abc import Iterator
+from itertools import islice
+from typing import IO, Any
 
 from kubesched.errors import InputError
-from kubesched.snapshot.packing import MAX_UNPACKED, in_gib, open_packed, packing_errors
+from kubesched.snapshot.packing import MAX_UNPACKED, in_gib, most_unpacked, open_packed, packing_errors
 
 __all__ = ["MAX_ARCHIVE", "is_archive", "members_of"]
 
 MAX_ARCHIVE = 32 * 2**30
 """Bytes of all members, also of those that are not read, such as logs."""
+MAX_MEMBERS = 500_000
+"""Files, folders and links. Empty ones take next to nothing of a packed file, and time here."""
+_HEADERS = 2**20  # bytes between the content of a member and that of the next, where long names are
 _HEADER = 512
+_MAX_NAMES = 10_000
 _HEADER_FAULTS = (ValueError, OverflowError, RecursionError, MemoryError)  # what tarfile raises beside its own errors
 _MAX_SHOWN = 200
 
@@ -38,30 +44,70 @@ def members_of(data: bytes, label: str, suffixes: tuple[str, ...]) -> Iterator[t
     """
     last = "its beginning"
     damaged: tuple[type[Exception], ...] = (tarfile.TarError, *_HEADER_FAULTS, *packing_errors())
+    most = min(MAX_ARCHIVE, most_unpacked(data))
     try:
-        with tarfile.open(fileobj=open_packed(data), mode="r|") as archive:
-            for member in archive:
-                archive.members = []  # type: ignore[attr-defined]  # it would keep all of them
-                last = _shown(member.name)
-                if member.issparse():
-                    raise InputError(f"{label}: {last} is sparse; expected an archive without sparse files")
-                if member.offset_data + member.size > MAX_ARCHIVE:
-                    raise InputError(f"{label}: has more than {in_gib(MAX_ARCHIVE)} when it is unpacked, at {last}")
-                if not member.isfile() or not _is_wanted(member.name, suffixes):
-                    continue
-                if member.size > MAX_UNPACKED:
-                    raise InputError(f"{label}: {last} has more than {in_gib(MAX_UNPACKED)}; expected less")
-                content = archive.extractfile(member)
-                yield f"{label}: {last}", content.read() if content else b""
+        for number, (archive, member) in enumerate(_members(data)):
+            if number == MAX_MEMBERS:
+                raise InputError(f"{label}: has more than {MAX_MEMBERS:,} files; expected less")
+            last = _shown(member.name)
+            if member.issparse():
+                raise InputError(f"{label}: {last} is sparse; expected an archive without sparse files")
+            if member.offset_data + member.size > most:
+                raise InputError(f"{label}: has more than {in_gib(most)} when it is unpacked, at {last}")
+            if not member.isfile() or not _is_wanted(member.name, suffixes):
+                continue
+            if member.size > MAX_UNPACKED:
+                raise InputError(f"{label}: {last} has more than {in_gib(MAX_UNPACKED)}; expected less")
+            content = archive.extractfile(member)
+            yield f"{label}: {last}", content.read() if content else b""
     except damaged as error:
         why = "a header is not valid" if isinstance(error, _HEADER_FAULTS) else error
         raise InputError(f"{label}: the archive is damaged or cut, after {last}: {why}") from error
 
 
 def names_in(data: bytes) -> list[str]:
-    """The files of an archive that `members_of` has read to its end."""
-    with tarfile.open(fileobj=open_packed(data), mode="r|") as archive:
-        return [_shown(member.name) for member in archive if member.isfile()]
+    """The first files of an archive that `members_of` has read to its end."""
+    files = (_shown(member.name) for _, member in _members(data) if member.isfile())
+    return list(islice(files, _MAX_NAMES))
+
+
+def _members(data: bytes) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Each member with the archive, from which its content can be read before the next."""
+    stream: Any = _Metered(open_packed(data))
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            archive.members = []  # type: ignore[attr-defined]  # it would keep all of them
+            stream.left = _HEADERS + (member.size if _has_content(member) else 0)
+            yield archive, member
+
+
+def _has_content(member: tarfile.TarInfo) -> bool:
+    """Whether the size of a member is that of bytes that follow; tarfile takes unknown types for files."""
+    return member.isreg() or member.type not in tarfile.SUPPORTED_TYPES
+
+
+class _Metered:
+    """A stream that gives only so many bytes: tarfile reads whole headers into the memory, whatever size they claim.
+
+    Attributes:
+        left: bytes until `read` fails.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.left = _HEADERS
+
+    def read(self, size: int) -> bytes:
+        """Read like a stream.
+
+        Raises:
+            ValueError: nothing is left.
+        """
+        part = self._stream.read(size)
+        self.left -= len(part)
+        if self.left < 0:
+            raise ValueError("the headers of a member are too large")
+        return part
 
 
 def _is_wanted(name: str, suffixes: tuple[str, ...]) -> bool:

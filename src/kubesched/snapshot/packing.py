@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -16,12 +17,14 @@ PACKED_SUFFIXES: Final = (".gz", ".zst")
 MAX_UNPACKED = MAX_BYTES
 """Bytes of one file after unpacking."""
 
+_UNSUSPICIOUS: Final = 2**30
+_MOST_PACKED: Final = 500  # times smaller: objects have uids, which nothing packs; a bomb is a thousand times smaller
 _CHUNK: Final = 2**24
 _ZSTD_CHUNK: Final = 2**13  # of packed data, which may be a thousand times as large unpacked
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _ZSTD_FRAMES: Final = (_ZSTD, *(bytes((0x50 + i, 0x2A, 0x4D, 0x18)) for i in range(16)))  # the latter are skipped
-_PADDING: Final = b"\0\n\r "
+_PADDING: Final = re.compile(rb"[\0\n\r ]*")
 _REFUSED: Final[dict[bytes, tuple[str, str]]] = {  # first bytes -> name, and the command that decompresses
     b"BZh": ("bzip2", "bzip2 -dc"),
     b"\xfd7zXZ\x00": ("xz", "xz -dc"),
@@ -82,7 +85,7 @@ def packing_errors() -> tuple[type[Exception], ...]:
 def _gunzip(data: bytes, label: str) -> bytes:
     stream = open_packed(data)
     try:
-        return _joined(iter(lambda: stream.read(_CHUNK), b""), label)
+        return _joined(iter(lambda: stream.read(_CHUNK), b""), most_unpacked(data), label)
     except EOFError as error:
         raise InputError(f"{label}: the gzip data ends in the middle; the file is cut") from error
     except gzip.BadGzipFile as error:
@@ -94,35 +97,45 @@ def _gunzip(data: bytes, label: str) -> bytes:
 
 
 def _unzstd(data: bytes, label: str) -> bytes:
-    return _joined(_zstd_parts(data, label), label)
+    return _joined(_zstd_parts(data, label), most_unpacked(data), label)
 
 
 def _zstd_parts(data: bytes, label: str) -> Iterator[bytes]:
     """Frame by frame: a file may hold several, and only the frame decoder tells a cut one."""
-    while data:
+    position = 0
+    while position < len(data):
         decoder, failure = _zstd_decoder()
-        position = 0
         while position < len(data) and not decoder.eof:
+            part = data[position : position + _ZSTD_CHUNK]
             try:
-                yield decoder.decompress(data[position : position + _ZSTD_CHUNK])
+                yield decoder.decompress(part)
             except failure as error:
                 raise InputError(f"{label}: the zstd data is damaged: {error}") from error
-            position += _ZSTD_CHUNK
+            position += len(part)
         if not decoder.eof:
             raise InputError(f"{label}: the zstd data ends in the middle; the file is cut")
-        data = (decoder.unused_data + data[position:]).lstrip(_PADDING)
-        if data and not data.startswith(_ZSTD_FRAMES):
+        position = _PADDING.match(data, position - len(decoder.unused_data)).end()  # type: ignore[union-attr]  # always
+        if position < len(data) and not data.startswith(_ZSTD_FRAMES, position):
             raise InputError(f"{label}: after the zstd data comes other data; the file is damaged")
 
 
-def _joined(parts: Iterator[bytes], label: str) -> bytes:
+def most_unpacked(data: bytes) -> int:
+    """Bytes that some packed data may have when it is unpacked, all files of an archive together."""
+    return max(_UNSUSPICIOUS, _MOST_PACKED * len(data))
+
+
+def _joined(parts: Iterator[bytes], most: int, label: str) -> bytes:
+    most = min(most, MAX_UNPACKED)
     kept, size = list[bytes](), 0
-    for part in parts:
-        size += len(part)
-        if size > MAX_UNPACKED:
-            raise InputError(f"{label}: has more than {in_gib(MAX_UNPACKED)} when it is unpacked; expected less")
-        kept.append(part)
-    return b"".join(kept)
+    try:
+        for part in parts:
+            size += len(part)
+            if size > most:
+                raise InputError(f"{label}: has more than {in_gib(most)} when it is unpacked; expected less")
+            kept.append(part)
+        return b"".join(kept)
+    except MemoryError:
+        raise InputError(f"{label}: it does not fit into the memory when it is unpacked") from None
 
 
 def in_gib(size: int) -> str:

@@ -32,7 +32,7 @@ _WIDE_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # what the `>` 
 _WARNING: Final = (  # of kubectl, its libraries and helm
     rb"(?:Warning: |[IWEF]\d{4} \d\d:\d\d:|[\w/.-]+\.go:\d+: |level=[A-Z]+ msg=|Pulled: |Digest: sha256:)[^\n]*"
 )
-_FIRST_WARNINGS: Final = re.compile(rb"\A(?:%b\n)+" % _WARNING)
+_FIRST_WARNING: Final = re.compile(rb"%b\n" % _WARNING)
 _LAST_WARNINGS: Final = re.compile(rb"(?:\n%b)+\s*\Z" % _WARNING)
 _TAIL: Final = 4096  # bytes looked at for warnings after the text
 _PROBE: Final = 65536  # bytes looked at for signs of a binary file
@@ -172,7 +172,11 @@ def _text_of(packed: bytes, label: str, *, is_named: bool) -> Text:
 
 def _without_warnings(data: bytes) -> bytes:
     """The text with spaces for the warnings before and after it: lines keep their numbers."""
-    data = _FIRST_WARNINGS.sub(lambda warnings: re.sub(rb"[^\n]", b" ", warnings[0]), data)
+    begin = 0
+    while first := _FIRST_WARNING.match(data, begin):
+        begin = first.end()
+    if begin:
+        data = re.sub(rb"[^\n]+", lambda warning: b" " * len(warning[0]), data[:begin]) + data[begin:]
     last = _LAST_WARNINGS.search(data, max(len(data) - _TAIL, 0))
     return data[: last.start()] if last else data
 
