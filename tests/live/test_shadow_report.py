@@ -19,6 +19,7 @@ from kubesched.metrics import ShadowMetrics
 from kubesched.serving import Registry
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run
+from tests.full_disk import with_full_disk
 
 CLUSTER: list[KubeObject] = [
     make_node("n1"),
@@ -130,6 +131,13 @@ def test_a_disagreement_while_a_snapshot_is_written_has_a_line_alone(tmp_path: P
     assert first["snapshot"]
     assert "snapshot" not in second
     assert "explain" not in second
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
+    (tmp_path / "disagreements.jsonl").write_text('{"line": 1}\n')
+    program = "from kubesched.live.shadow_report import _append, _LINES, Path; _append(Path(_LINES), b'x' * 200)"
+    assert "OSError" in with_full_disk(100, tmp_path, "-c", program).stderr
+    assert (tmp_path / "disagreements.jsonl").read_text() == '{"line": 1}\n'
 
 
 def test_the_lines_start_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

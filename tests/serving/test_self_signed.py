@@ -1,9 +1,11 @@
 import os
+import ssl
 
 import pytest
 
 from kubesched.errors import InputError
 from kubesched.serving import Certificates, TlsFiles, pair_in_memory, self_signed_pair
+from tests.full_disk import with_full_disk
 
 
 def test_the_key_is_for_this_user_alone_even_where_a_half_of_a_pair_was(tmp_path):
@@ -42,3 +44,11 @@ def test_a_temporary_folder_that_cannot_be_written_is_an_error(tmp_path, monkeyp
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with pytest.raises(InputError, match=r"no folder for the server's certificate .*; give --tls-cert-file"):
         pair_in_memory("x").__enter__()
+
+
+@pytest.mark.parametrize("at", [0, 100, 300])
+def test_a_full_disk_leaves_no_half_pair_for_the_next_start(at, tmp_path):
+    program = "from kubesched.serving.self_signed import Path, self_signed_pair; self_signed_pair(Path('.'), 'x')"
+    assert "the server's certificate cannot be written" in with_full_disk(at, tmp_path, "-c", program).stderr
+    certificate, key = self_signed_pair(tmp_path, "x")
+    ssl.create_default_context().load_cert_chain(certificate, key)

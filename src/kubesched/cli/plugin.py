@@ -56,6 +56,8 @@ def new(plugin_name: str) -> None:
             with Path(file).open("x", encoding="utf-8") as opened:
                 opened.write(text)
         except OSError as error:
+            if not isinstance(error, FileExistsError):
+                Path(file).unlink(missing_ok=True)  # a full disk takes its name, and nothing of its text
             raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
     print_text(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
 

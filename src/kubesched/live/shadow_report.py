@@ -167,6 +167,12 @@ def _write_line(folder: Path, line: _Line) -> None:
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Append to a file, which is created for this user alone."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _OWNER_ONLY), "ab") as file:
-        file.write(data)
+    """Append to a file, which is created for this user alone. A full disk leaves it as it was, without half a line."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _OWNER_ONLY), "ab", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        try:
+            while data:
+                data = data[file.write(data) :]
+        except OSError:
+            file.truncate(size)
+            raise

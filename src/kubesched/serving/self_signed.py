@@ -33,16 +33,27 @@ def self_signed_pair(folder: Path, name: str) -> tuple[Path, Path]:
         if not (certificate.exists() and key.exists()):
             folder.mkdir(parents=True, exist_ok=True)
             certificate_pem, key_pem = _make_pair()
-            key.unlink(missing_ok=True)  # one that exists keeps its mode
-            key.touch(mode=0o600)
-            key.write_bytes(key_pem)
-            certificate.write_bytes(certificate_pem)
+            _write_whole(key, key_pem, mode=0o600)
+            _write_whole(certificate, certificate_pem, mode=0o666)
     except OSError as error:
         raise InputError(
             f"{error.filename or folder}: the server's certificate cannot be written ({error.strerror}); "
             "give a folder that this process can write to"
         ) from error
     return certificate, key
+
+
+def _write_whole(path: Path, data: bytes, *, mode: int) -> None:
+    """Write a file that is there whole or not at all, so that the next start finds no half key."""
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        unfinished.unlink(missing_ok=True)  # one that exists keeps its mode
+        unfinished.touch(mode=mode)
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
