@@ -13,8 +13,7 @@ from tests.live.fake_cluster import FakeCluster
 
 N_NODES = 20
 POD_SECONDS = 15
-KINDS = 16
-PODS_PER_SECOND = 2 * KINDS
+PODS_PER_SECOND = 16  # one of each kind
 HOST = "kubernetes.io/hostname"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -40,7 +39,7 @@ class Workload:
             self._come(self._nodes, list(self._node()))
         self._go(self._nodes.popleft())
         self._come(self._nodes, list(self._node()))
-        self._come(self._others, [obj for n in range(PODS_PER_SECOND) for obj in self._pod(n % KINDS)])
+        self._come(self._others, [obj for kind in range(PODS_PER_SECOND) for obj in self._pod(kind)])
         self.n_pods += PODS_PER_SECOND
         if len(self._others) > POD_SECONDS:
             self._go(self._others.popleft())
