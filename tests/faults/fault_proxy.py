@@ -132,7 +132,10 @@ class FaultProxy:
         unchecked = ssl.create_default_context()
         unchecked.check_hostname, unchecked.verify_mode = False, ssl.CERT_NONE
         self._http = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=unchecked, limit=0), auto_decompress=False, read_bufsize=1 << 20
+            connector=aiohttp.TCPConnector(ssl=unchecked, limit=0),
+            auto_decompress=False,
+            skip_auto_headers=("Accept-Encoding",),  # the API server compresses large lists for clients that take that
+            read_bufsize=1 << 20,
         )
         application = web.Application(client_max_size=1 << 24)
         application.router.add_route("*", "/{path:.*}", self._handle)
