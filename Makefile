@@ -17,7 +17,8 @@ SUITE ?= sid
 DEBIAN_OPTIONS ?=
 SHOP := examples/shop
 BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out %/__init__.py,$(wildcard benchmarks/*.py)))
-CAMPAIGNS := $(patsubst tests/%/campaign.py,%,$(wildcard tests/*/campaign.py))
+CAMPAIGN_FILES := $(wildcard campaigns/*/campaign.py tests/*/campaign.py)
+CAMPAIGNS := $(sort $(foreach file,$(CAMPAIGN_FILES),$(word 2,$(subst /, ,$(file)))))
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -102,7 +103,7 @@ campaign: NAME := $(or $(NAME),$(filter $(CAMPAIGNS),$(MAKECMDGOALS)))
 campaign: $(VENV)/.installed-dev
 	@if [ -z "$(filter $(NAME),$(CAMPAIGNS))" ]; then \
 	  echo "make: no campaign named \"$(NAME)\"; make campaign NAME=... takes one of: $(CAMPAIGNS)" >&2; exit 2; fi
-	$(BIN)/python -m tests.$(NAME).campaign $(ARGS)
+	$(BIN)/python -m $(subst /,.,$(filter %/$(NAME),$(CAMPAIGN_FILES:/campaign.py=))).campaign $(ARGS)
 
 # The name of a campaign may stand behind `campaign`, and is nothing by itself.
 .PHONY: $(CAMPAIGNS)

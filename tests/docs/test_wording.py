@@ -109,7 +109,9 @@ def findings(places: Iterable[tuple[str, int, str]]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [*pages(), ROOT / "benchmarks/README.md"], ids=lambda page: str(page.relative_to(ROOT))
+    "page",
+    [*pages(), ROOT / "benchmarks/README.md", ROOT / "campaigns/README.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_a_page_has_no_phrase_that_confused_readers(page: Path):
     assert not (found := findings([prose(page)])), "\n".join(found)

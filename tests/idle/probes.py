@@ -26,11 +26,12 @@ def probe(port: int, *, is_encrypted: bool, seconds: float = TIMEOUT_SECONDS) ->
     """Ask /livez once. Returns: the seconds until 200; None without."""
     began = time.monotonic()
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=seconds) as plain:
-            client = _ANY_SERVER.wrap_socket(plain) if is_encrypted else plain
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=seconds) as plain,
+            _ANY_SERVER.wrap_socket(plain) if is_encrypted else plain as client,
+        ):
             client.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             answer = client.recv(64)
-            client.close()
     except OSError:
         return None
     took = time.monotonic() - began
