@@ -97,6 +97,16 @@ def test_a_pod_that_is_pending_on_the_plugin_goes_on_at_once_and_the_others_back
 # --- in steps ---
 
 
+def test_a_pod_that_is_helped_moves_while_events_come_faster_than_they_are_asked_about():
+    hint = Hint(lambda letter, old, new: letter == "a")
+    queue, told = waiting_queue(by_letter(NODE_ADD, hint), names=["a1", "b1", "c1", "d1"], at_once=3)
+    for round_ in range(2):
+        queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node(f"n{round_}"), LATER)
+        queue.catch_up(LATER)  # four questions came, three are asked
+    assert queue.has_backlog
+    assert moved(told) == ["a1"]
+
+
 def test_a_pod_can_be_popped_while_others_wait_to_be_moved():
     names = [f"a{i}" for i in range(10)]
     queue, told = waiting_queue(by_letter(NODE_ADD, Hint()), names=names, at_once=3)

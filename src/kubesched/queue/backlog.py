@@ -141,12 +141,16 @@ class Backlog:
             pass
 
     def work(self, now: float, n_steps: float = math.inf) -> None:
-        """Do some steps, or all for which there is room: ask a hint, or move a pod."""
-        while n_steps > 0 and self._ask():
-            n_steps -= 1
-        while n_steps > 0 and self._order and self._has_turn():
+        """Ask some hints, and move as many pods, or all for which there is room.
+
+        Questions take no steps from moves: where events come faster than they are asked about, pods would never move.
+        """
+        n_questions = n_moves = n_steps
+        while n_questions > 0 and self._ask():
+            n_questions -= 1
+        while n_moves > 0 and self._order and self._has_turn():
             self._move_first(now)
-            n_steps -= 1
+            n_moves -= 1
 
     def _ask(self) -> bool:
         """Ask a hint. Returns: whether there was one to ask. A hook that comes back here does nothing."""
