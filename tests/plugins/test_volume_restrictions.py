@@ -127,6 +127,19 @@ def test_a_pod_that_leaves_helps_when_it_had_the_disk_or_the_claim():
         assert hint(VolumeRestrictions(), POD_DELETE, waiting, gone, None) is expected
 
 
+def test_a_pod_that_leaves_is_put_to_the_pods_that_share_a_disk_or_a_claim():
+    (entry,) = (one for one in VolumeRestrictions().events_to_register() if one.event.covers(POD_DELETE))
+    waiting = read_pod(pod(volumes=[*uses("single"), *disk(gcePersistentDisk={"pdName": "d"})]))
+    for volumes, shares in (
+        (uses("single"), True),
+        (disk(gcePersistentDisk={"pdName": "d"}), True),
+        (uses("another"), False),
+        ([], False),
+    ):
+        gone = read_pod(pod("gone", volumes=volumes, nodeName="a"))
+        assert set(entry.objects(waiting)).isdisjoint(entry.keys_of(gone)) is not shares
+
+
 def test_a_new_claim_helps_the_pods_that_name_it():
     event = ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD)
     waiting = read_pod(pod(volumes=uses("single")))

@@ -3,6 +3,7 @@
 import itertools
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, Node, ObjectMeta
+from kubesched.errors import PluginError
 from kubesched.framework import QueueingHint
 from kubesched.queue import Registration
 from tests.queue.waiting import ASSIGNED_POD_DELETE, NODE_ADD, Gate, hand_back, make_pod, make_queue, places, reject
@@ -83,6 +84,34 @@ def test_an_event_of_another_object_is_put_to_nobody():
         claim = make_pod(name)  # any object with that key
         queue.move_all_to_active_or_backoff_queue(CLAIM_ADD, None, claim, LATER)
     assert (hint.asked, moved(told)) == (["b"], ["b"])
+
+
+def test_an_event_is_put_to_the_pods_that_share_a_key_with_its_object():
+    hint = Hint(lambda letter, old, new: letter == "b")
+    racks = Registration(
+        NODE_LABEL,
+        "P",
+        hint,
+        objects=lambda pod: list(pod.name),
+        keys_of=lambda thing: [thing.labels["rack"]] if thing.labels else [],
+    )
+    queue, told = waiting_queue(racks, names=["ax", "b", "cx", "d"])
+    queue.move_all_to_active_or_backoff_queue(NODE_LABEL, node("n", rack="b"), node("n", rack="x"), LATER)
+    assert (sorted(hint.asked), moved(told)) == (["ax", "b", "cx"], ["b"])
+    queue.move_all_to_active_or_backoff_queue(NODE_LABEL, node("n"), node("n"), LATER)
+    assert len(hint.asked) == 3
+
+
+def test_where_the_keys_of_an_object_are_not_known_all_are_asked():
+    def fails(thing):
+        raise PluginError("broken")
+
+    hint = Hint()
+    queue, told = waiting_queue(
+        Registration(NODE_ADD, "P", hint, objects=lambda pod: [pod.name], keys_of=fails), names=["a", "b"]
+    )
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
+    assert moved(told) == ["a", "b"]
 
 
 def test_a_pod_that_is_pending_on_the_plugin_goes_on_at_once_and_the_others_back_off():

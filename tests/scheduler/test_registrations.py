@@ -75,6 +75,7 @@ def test_a_hint_that_answers_nonsense_is_a_fault_of_its_plugin(answer):
             "part of a queueing hint of plugin Some: TypeError: unhashable",
         ),
         ({"part": lambda pod: pod.no_such}, lambda entry: entry.part, "no_such"),
+        ({"objects": list, "keys_of": lambda pod: "a"}, lambda entry: entry.keys_of, "keys_of must be a list of keys"),
         ({"objects": lambda pod: "team-a/data"}, lambda entry: entry.objects, "objects must be a list of keys"),
         ({"objects": lambda pod: [1]}, lambda entry: entry.objects, "objects must be a list of keys"),
         ({"objects": lambda pod: None}, lambda entry: entry.objects, "objects of a queueing hint of plugin Some"),

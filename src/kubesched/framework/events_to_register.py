@@ -43,6 +43,7 @@ class EventRegistration(NamedTuple):
             them, and share the answer; where the event is about a rejected pod itself, that pod is asked about too.
         objects: the keys (`namespace/name`, or `name` in no namespace) of the only objects for which the hint can
             say Queue; events of others are not put to it.
+        keys_of: the keys that the object of an event has for `objects`, before or after it; without, its own key.
 
     Example:
         added = ClusterEvent(EventResource.NODE, ActionType.ADD)
@@ -58,3 +59,4 @@ class EventRegistration(NamedTuple):
     hint: HintFunction | None = None
     part: Callable[[Pod], Hashable] | None = None
     objects: Callable[[Pod], Collection[str]] | None = None
+    keys_of: Callable[[KubeObject], Collection[str]] | None = None

@@ -4,9 +4,9 @@ from collections.abc import Callable, Hashable
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.framework import EventRegistration, HintFunction, QueueingHint
-from kubesched.state import pod_volumes
+from kubesched.state import NO_VOLUMES, pod_volumes
 
-__all__ = ["by_claim", "by_own", "is_placed", "nothing", "queue_if", "registration", "volumes_part"]
+__all__ = ["by_claim", "by_own", "by_volume", "is_placed", "nothing", "queue_if", "registration", "volumes_part"]
 
 
 def registration(
@@ -52,6 +52,18 @@ def _own(pod: Pod) -> tuple[str]:
 def _on_own_update(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     """Another try when the updated pod is the waiting pod itself."""
     return queue_if(new is not None and new.uid == pod.uid)
+
+
+def by_volume(hint: HintFunction) -> EventRegistration:
+    """Deletions of pods that have a disk or a claim of the rejected pod."""
+    event = ClusterEvent(EventResource.POD, ActionType.DELETE)
+    return EventRegistration(event, hint, objects=_volume_keys, keys_of=_volume_keys)
+
+
+def _volume_keys(pod: KubeObject) -> list[str]:
+    volumes = pod_volumes(pod) if isinstance(pod, Pod) else NO_VOLUMES
+    claims = [f"{pod.namespace}/{name}" for name in volumes.direct_claims]
+    return [*claims, *(f"disk {disk.key}" for disk in volumes.disks)]
 
 
 def by_claim(action: ActionType, *, ephemeral: bool) -> EventRegistration:

@@ -22,7 +22,7 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
-from kubesched.plugins.hints import by_claim, queue_if, registration, volumes_part
+from kubesched.plugins.hints import by_claim, by_volume, queue_if, registration
 from kubesched.plugins.rejection_words import pods_words
 from kubesched.state import NO_VOLUMES, ClusterState, Disk, Has, NodeInfo, Nodes, PodInfo, disks_conflict, pod_volumes
 
@@ -121,7 +121,7 @@ class VolumeRestrictions(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with the disk or the claim goes; a node comes; the claim comes."""
         return [
-            registration(EventResource.POD, ActionType.DELETE, _pod_deleted, volumes_part),
+            by_volume(_pod_deleted),
             registration(EventResource.NODE, ActionType.ADD),
             by_claim(ActionType.ADD, ephemeral=False),
         ]

@@ -207,7 +207,7 @@ class Backlog:
             yield self._asked_alone(own, pending)
         for rules in self._table.interest(pending.event).rules.values():
             for rule in rules:
-                for tab in self._tabs(rule, pending.key):
+                for tab in self._tabs(rule, pending):
                     yield from self._asked(rule, tab, pending, own)
 
     def _asked_alone(self, info: QueuedPodInfo, pending: PendingEvent) -> list[Answer]:
@@ -215,9 +215,19 @@ class Backlog:
         strategy = self._table.strategy(info, pending.event, pending.old, pending.new)
         return [] if strategy is QueueingStrategy.SKIP else [(info, strategy)]
 
-    def _tabs(self, rule: Rule, key: str) -> list[Hashable]:
-        tabs = (key, UNTOLD) if rule.by_object else self._pods.tabs(rule)
+    def _tabs(self, rule: Rule, pending: PendingEvent) -> list[Hashable]:
+        tabs = self._tabs_of_keys(rule, pending) if rule.by_object else self._pods.tabs(rule)
         return [tab for tab in tabs if self._pods.under(rule, tab)]
+
+    def _tabs_of_keys(self, rule: Rule, pending: PendingEvent) -> list[Hashable]:
+        """The tabs of the keys that the object of an event has, in the order found; all where that is not known."""
+        found: dict[Hashable, None] = {}
+        for thing in (pending.new, *(old for _, _, old in pending.changes())):
+            keys = () if thing is None else rule.keys_of(thing)
+            if keys is None:
+                return self._pods.tabs(rule)
+            found |= dict.fromkeys(keys)
+        return [*found, UNTOLD]
 
     def _asked(
         self, rule: Rule, tab: Hashable, pending: PendingEvent, own: QueuedPodInfo | None

@@ -47,6 +47,7 @@ class Registration(NamedTuple):
     hint: HintFunction | None = None
     part: Callable[[Pod], Hashable] | None = None
     objects: Callable[[Pod], Collection[str]] | None = None
+    keys_of: Callable[[KubeObject], Collection[str]] | None = None
 
 
 UNTOLD: Final = object()
@@ -68,7 +69,7 @@ class Rule:
     """
 
     def __init__(self, registration: Registration) -> None:
-        self.event, self.plugin, self._hint, self._part, self._objects = registration
+        self.event, self.plugin, self._hint, self._part, self._objects, self._keys_of = registration
         self.by_object = self._objects is not None
         self.reads: object = self._objects or self._part or self._hint is None
 
@@ -82,6 +83,15 @@ class Rule:
         except PluginError:
             return (UNTOLD,)
         return _ALL if self._hint is None else (UNTOLD,)
+
+    def keys_of(self, thing: KubeObject) -> Collection[str] | None:
+        """The tabs of the pods that an object can help, where tabs are keys; None if the plugin cannot say."""
+        if self._keys_of is None:
+            return (thing.key,)
+        try:
+            return self._keys_of(thing)
+        except PluginError:
+            return None
 
     def helps(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> bool:
         """Whether the hint says Queue; one that fails (PluginError) does."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence, Sized
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, custom_resource
 from kubesched.errors import PluginError
@@ -21,6 +21,7 @@ from kubesched.scheduler.extenders import EXTENDER
 
 __all__ = ["registrations"]
 
+ObjectT = TypeVar("ObjectT", bound=KubeObject)
 _TAINTS = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
 
@@ -78,11 +79,12 @@ def _check_resource(plugin: Plugin, resource: EventResource | str) -> None:
 
 def _guarded(framework: Framework, plugin: Plugin, wanted: Sequence[EventRegistration]) -> Iterator[Registration]:
     """What a plugin registered, with every fault of its functions as a PluginError; equal functions stay equal."""
-    parts = {part: _checked_part(framework, plugin, part) for _, _, part, _ in wanted if part}
-    for event, hint, part, objects in wanted:
+    parts = {entry.part: _checked_part(framework, plugin, entry.part) for entry in wanted if entry.part}
+    for event, hint, part, objects, keys_of in wanted:
         ask = hint and _checked_hint(framework, plugin, hint)
-        keys = objects and _checked_objects(framework, plugin, objects)
-        yield Registration(event, plugin.name, ask, part and parts[part], keys)
+        keys = objects and _checked_keys(framework, plugin, "objects", objects)
+        keys_of = keys_of and _checked_keys(framework, plugin, "keys_of", keys_of)
+        yield Registration(event, plugin.name, ask, part and parts[part], keys, keys_of)
 
 
 def _checked_hint(framework: Framework, plugin: Plugin, hint: HintFunction) -> HintFunction:
@@ -106,14 +108,14 @@ def _checked_part(framework: Framework, plugin: Plugin, part: Callable[[Pod], Ha
     return read
 
 
-def _checked_objects(
-    framework: Framework, plugin: Plugin, objects: Callable[[Pod], Collection[str]]
-) -> Callable[[Pod], Collection[str]]:
-    def read(pod: Pod) -> tuple[str, ...]:
-        with _reported(framework, plugin, "objects of a queueing hint"):
-            keys: Any = objects(pod)
+def _checked_keys(
+    framework: Framework, plugin: Plugin, what: str, keys_of: Callable[[ObjectT], Collection[str]]
+) -> Callable[[ObjectT], Collection[str]]:
+    def read(thing: ObjectT) -> tuple[str, ...]:
+        with _reported(framework, plugin, f"{what} of a queueing hint"):
+            keys: Any = keys_of(thing)
             if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
-                raise TypeError(f"objects must be a list of keys, such as ['team-a/data']; found {answer_text(keys)}")
+                raise TypeError(f"{what} must be a list of keys, such as ['team-a/data']; found {answer_text(keys)}")
             return tuple(keys)
 
     return read

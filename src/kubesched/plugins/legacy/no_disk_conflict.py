@@ -7,7 +7,7 @@ looks at disks. Claims do not matter, not even with the access mode ReadWriteOnc
 from kubesched.api import ActionType, EventResource, KubeObject, Pod
 from kubesched.engine import BoolVector
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import queue_if, registration, volumes_part
+from kubesched.plugins.hints import by_volume, queue_if, registration
 from kubesched.plugins.volume_restrictions import has_no_disk
 from kubesched.state import Nodes, disks_conflict, pod_volumes
 
@@ -32,7 +32,7 @@ class NoDiskConflict(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with the disk goes, or a node comes."""
         return [
-            registration(EventResource.POD, ActionType.DELETE, _pod_deleted, volumes_part),
+            by_volume(_pod_deleted),
             registration(EventResource.NODE, ActionType.ADD),
         ]
 
