@@ -16,6 +16,7 @@ from tests.live.fake_api import FakeApi, Sleepless, on_a_loop
 
 CONDITION = ("PodScheduled", "False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")
 STATUS = "/pods/web/status"
+REQUESTS_AT_A_TIME = 64  # of the client
 
 
 class Bed:
@@ -95,6 +96,22 @@ async def test_writes_to_one_pod_keep_their_order_and_others_go_ahead():
     assert not (await bound).error
     assert bed.api.written("/pods/web/binding")
     await bed.writer.finish()
+
+
+@on_a_loop
+async def test_thousands_of_conditions_leave_room_for_bindings():
+    pods = [make_pod(f"p{i}", metadata={"uid": f"u{i}"}) for i in range(1000)]
+    bed = Bed(*pods)
+    gates = {f"/api/v1/namespaces/default/pods/p{i}/status": asyncio.Event() for i in range(1000)}
+    bed.api.gates.update(gates)
+    for pod in pods:
+        bed.writer.emit(PatchPodStatus(pod, CONDITION))
+    await asyncio.sleep(0.01)
+    assert 0 < len(bed.api.requests) <= REQUESTS_AT_A_TIME / 2
+    for gate in gates.values():
+        gate.set()
+    await bed.writer.finish()
+    assert len(bed.api.written("/status")) == 1000
 
 
 @on_a_loop

@@ -7,7 +7,8 @@ whole, in the version that was decided on; the fields that a scheduler does not 
 What a patch has changed counts at once for the next patch of this pod, although the watch shows it later.
 
 Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes
-the Binding that follows it.
+the Binding that follows it. Only some status patches are sent at a time: thousands of pods that fit nowhere do not keep
+the Bindings of others waiting.
 
 A process whose lease is over writes nothing: this is checked here, and by the client before each try of each request.
 """
@@ -31,6 +32,7 @@ __all__ = ["ApiWriter", "RecordEvents"]
 RecordEvents = Callable[[RecordEvent], None]
 
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
+_PATCHES_AT_ONCE: Final = 32  # half of the requests that the client sends at a time
 _REMEMBERED_SECONDS: Final = 300.0  # a watch never catches up with a server that was restored from a backup
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
@@ -76,10 +78,11 @@ class ApiWriter:
         self.may_write = may_write
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
         self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes in flight
+        self._patches = asyncio.Semaphore(_PATCHES_AT_ONCE)
         self._patched: dict[str, _Remembered] = {}  # by uid, the oldest first
         self._writers: dict[type[Action], Callable[[Any], Awaitable[object]]] = {
             Bind: self._bind,
-            PatchPodStatus: self._patch,
+            PatchPodStatus: self._patch_in_turn,
             DeletePod: self._evict,
             WriteObject: self._update,
         }
@@ -159,6 +162,10 @@ class ApiWriter:
                 await self._client.timing.sleep(backoff.next())
                 if not self.may_write():
                     raise
+
+    async def _patch_in_turn(self, action: PatchPodStatus) -> None:
+        async with self._patches:
+            await self._patch(action)
 
     async def _patch(self, action: PatchPodStatus) -> None:
         current = self._cluster_state.objects.get("Pod", action.pod.key)
