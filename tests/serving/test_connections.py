@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.serving import QuickAnswer, QuickHandler, Server, TlsFiles, add_health
-from kubesched.serving.connections import Connection, Places
+from kubesched.serving.connections import Connection, Stage
 from tests.idle.clients import KINDS, Target, attack
 from tests.idle.probes import probe
 from tests.serving.certificates import Authority
@@ -41,7 +41,7 @@ class Guests:
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
         self.open: set[Connection] = set()
-        self.places = Places(2, patience=0.0)
+        self.stage = Stage(2, patience=0.0)
 
     def come(self) -> tuple[Connection, socket.socket]:
         """Accept one. Returns: it, and its client."""
@@ -60,62 +60,62 @@ def guests() -> Iterator[Guests]:
 
 def test_the_client_that_took_longest_gives_way(guests: Guests) -> None:
     (first, one), (second, _), (third, _) = guests.come(), guests.come(), guests.come()
-    assert first.enter(guests.places)
-    assert second.enter(guests.places)
-    assert third.enter(guests.places)
+    assert first.enter(guests.stage)
+    assert second.enter(guests.stage)
+    assert third.enter(guests.stage)
     assert one.recv(1) == b""
-    assert len(guests.places) == 2
+    assert len(guests.stage) == 2
 
 
 def test_a_client_that_was_answered_is_the_last_to_give_way(guests: Guests) -> None:
     (first, _), (second, two), (third, _) = guests.come(), guests.come(), guests.come()
     for each in (first, second):
-        each.enter(guests.places)
+        each.enter(guests.stage)
     first.work()
     first.wait()
-    third.enter(guests.places)
+    third.enter(guests.stage)
     assert two.recv(1) == b""
 
 
 def test_nobody_gives_way_who_waits_for_us(guests: Guests) -> None:
     (first, _), (second, two), (third, _) = guests.come(), guests.come(), guests.come()
     for each in (first, second):
-        each.enter(guests.places)
+        each.enter(guests.stage)
     first.work()
     two.sendall(b"a request that nobody has read")
     while not second.has_unread():
         time.sleep(0.001)
-    assert not third.enter(guests.places)
-    guests.places.look(0.0)
+    assert not third.enter(guests.stage)
+    guests.stage.look(0.0)
     assert second.recv(100)
-    assert third.enter(guests.places)
+    assert third.enter(guests.stage)
 
 
 def test_a_client_that_came_just_now_does_not_give_way(guests: Guests) -> None:
-    places = Places(1, patience=60.0)
+    stage = Stage(1, patience=60.0)
     (first, _), (second, _) = guests.come(), guests.come()
-    assert first.enter(places)
-    assert not second.enter(places)
+    assert first.enter(stage)
+    assert not second.enter(stage)
 
 
 def test_nobody_gives_way_to_those_who_may_not_close_others(guests: Guests) -> None:
     connections = [guests.come()[0] for _ in range(3)]
-    assert [each.enter(guests.places, may_close=False) for each in connections] == [True, True, False]
+    assert [each.enter(guests.stage, may_close=False) for each in connections] == [True, True, False]
 
 
 def test_closed_connections_and_those_that_move_on_leave_nothing_behind(guests: Guests) -> None:
-    further = Places(9, patience=0.0)
+    further = Stage(9, patience=0.0)
     for _ in range(5):
         (first, _), (second, _) = guests.come(), guests.come()
-        first.enter(guests.places)
-        second.enter(guests.places)
+        first.enter(guests.stage)
+        second.enter(guests.stage)
         second.work()
         assert second.enter(further)
         for each in (first, second):
             each.close()
             each.wait()
             each.work()
-    assert (len(guests.places), len(further), len(guests.open)) == (0, 0, 0)
+    assert (len(guests.stage), len(further), len(guests.open)) == (0, 0, 0)
 
 
 # --- clients that do not get to the point ---

@@ -18,12 +18,12 @@ from typing import Final
 
 from kubesched.serving.stalls import abort, sent
 
-__all__ = ["CURRENT", "Connection", "Places", "clients_turn", "our_turn"]
+__all__ = ["CURRENT", "Connection", "Stage", "clients_turn", "our_turn"]
 
 _MOVING: Final = threading.Lock()  # two threads move connections; each move is short
 
 
-class Places:
+class Stage:
     """Places for connections of one stage. All methods may be called in any thread.
 
     Args:
@@ -115,7 +115,7 @@ class Connection(socket.socket):
     Attributes:
         since: when it became the client's turn, by the monotonic clock. Code that answers a request in one step only
             sets this time.
-        places: where it has a place; None if it has none.
+        stage: where it has a place; None if it has none.
     """
 
     def __init__(self, accepted: socket.socket, open_: "set[Connection]") -> None:
@@ -123,7 +123,7 @@ class Connection(socket.socket):
         self.setblocking(False)
         self._open = open_
         self.since = time.monotonic()
-        self.places: Places | None = None
+        self.stage: Stage | None = None
         self._on_close: Callable[[Connection], None] = _forget
         self._end: Callable[[], object] = partial(self.shutdown, socket.SHUT_RDWR)  # during a handshake
         open_.add(self)
@@ -137,38 +137,38 @@ class Connection(socket.socket):
             super().close()
         self._on_close(self)
 
-    def enter(self, places: Places, *, may_close: bool = True) -> bool:
+    def enter(self, stage: Stage, *, may_close: bool = True) -> bool:
         """Take a place and leave the one before. It is the client's turn from now on.
 
         Args:
             may_close: whether another connection may be closed for it.
         Returns: whether there was a place; if not, it keeps the one before.
         """
-        if self.places is not places:
-            if places.is_full and not (may_close and places.close_one()):
+        if self.stage is not stage:
+            if stage.is_full and not (may_close and stage.close_one()):
                 return False
-            self.move(places)
+            self.move(stage)
         return True
 
-    def move(self, places: Places) -> None:
+    def move(self, stage: Stage) -> None:
         """Take a place even if there is none."""
         with _MOVING:
             self._leave()
             if self.fileno() >= 0:
-                self.places = places
-                places.wait_for(self)
+                self.stage = stage
+                stage.wait_for(self)
 
     def wait(self) -> None:
         """It is the client's turn from now on."""
         with _MOVING:
-            if self.places is not None and self.fileno() >= 0:
-                self.places.wait_for(self)
+            if self.stage is not None and self.fileno() >= 0:
+                self.stage.wait_for(self)
 
     def work(self) -> None:
         """It is our turn from now on."""
         with _MOVING:
-            if self.places is not None and self.fileno() >= 0:
-                self.places.work_for(self)
+            if self.stage is not None and self.fileno() >= 0:
+                self.stage.work_for(self)
 
     def has_unread(self) -> bool:
         """Whether we have not read what the client sent: then it waits for us, unless it does not take our answers."""
@@ -188,14 +188,14 @@ class Connection(socket.socket):
 
     def shut(self) -> None:
         """End it, for its owner to close it. The caller holds the lock."""
-        self.places = None
+        self.stage = None
         with suppress(OSError, RuntimeError):  # RuntimeError: the loop is closed
             self._end()
 
     def _leave(self) -> None:
-        if self.places is not None:
-            self.places.remove(self)
-            self.places = None
+        if self.stage is not None:
+            self.stage.remove(self)
+            self.stage = None
 
 
 def _nothing() -> None:

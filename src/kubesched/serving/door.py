@@ -22,7 +22,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from kubesched.framework import LimitedLog
-from kubesched.serving.connections import CURRENT, Connection, Places
+from kubesched.serving.connections import CURRENT, Connection, Stage
 from kubesched.serving.health import HEALTH_PATHS
 
 __all__ = ["Admit", "Door", "max_open"]
@@ -88,13 +88,13 @@ class Door:
         self._log = LimitedLog(_LOG, "%d more lines about connections were not logged", time.monotonic)
         patience = min(_PATIENCE_SECONDS, first_seconds / 4)
 
-        def places(limit: int, closed: str) -> Places:
-            return Places(limit, patience=patience, on_give_way=lambda: self._log.note(closed))
+        def stage(limit: int, closed: str) -> Stage:
+            return Stage(limit, patience=patience, on_give_way=lambda: self._log.note(closed))
 
-        self.asked = places(max_connections, _CLOSED_IDLE)
-        self._beginning = places(max_silent, _CLOSED_SILENT)
-        self._arriving, self._arriving_at_health = (places(max_silent, _CLOSED_SILENT) for _ in range(2))
-        self._health, self._metrics = (places(max_silent, _CLOSED_IDLE) for _ in range(2))
+        self.asked = stage(max_connections, _CLOSED_IDLE)
+        self._beginning = stage(max_silent, _CLOSED_SILENT)
+        self._arriving, self._arriving_at_health = (stage(max_silent, _CLOSED_SILENT) for _ in range(2))
+        self._health, self._metrics = (stage(max_silent, _CLOSED_IDLE) for _ in range(2))
         self._queues = {each: asyncio.Lock() for each in (self._beginning, self._health, self._metrics)}
         self._max_open = max_open(max_connections, max_silent)
         self._patience, self._first_seconds = patience, first_seconds
@@ -139,7 +139,7 @@ class Door:
             await asyncio.sleep(self._patience)
             self._beginning.look(self._first_seconds)
 
-    async def _accept(self, listener: socket.socket, arriving: Places, receive: _Receive) -> None:
+    async def _accept(self, listener: socket.socket, arriving: Stage, receive: _Receive) -> None:
         """Accept until cancelled, then what has come by then."""
         with listener:
             try:
@@ -151,7 +151,7 @@ class Door:
                     while True:
                         self._look(Connection(listener.accept()[0], self.connections), receive)
 
-    async def _accept_one(self, listener: socket.socket, arriving: Places, receive: _Receive) -> None:
+    async def _accept_one(self, listener: socket.socket, arriving: Stage, receive: _Receive) -> None:
         try:
             connection = Connection(listener.accept()[0], self.connections)
         except BlockingIOError:  # it left again
@@ -165,7 +165,7 @@ class Door:
         finally:
             self._look(connection, receive)
 
-    def _closes_one(self, arriving: Places) -> bool:
+    def _closes_one(self, arriving: Stage) -> bool:
         """Close the connection that is missed least. Returns: whether there was one."""
         return any(places.close_one() for places in (arriving, self._beginning, self.asked))
 
@@ -209,16 +209,16 @@ class Door:
         else:
             self._refuse(connection)
 
-    async def _finds_place(self, connection: Connection, places: Places) -> bool:
+    async def _finds_place(self, connection: Connection, stage: Stage) -> bool:
         """Enter; if all clients there came just now, wait until they have had their time, one after another."""
         connection.work()  # it does not have to give way: its client has said something
         try:
-            async with asyncio.timeout(2 * self._patience), self._queues[places]:
-                await _until_place(connection, places)
+            async with asyncio.timeout(2 * self._patience), self._queues[stage]:
+                await _until_place(connection, stage)
         except TimeoutError:
             return False
         except asyncio.CancelledError:  # the door closes
-            connection.move(places)
+            connection.move(stage)
         return True
 
     async def _serve(self, connection: Connection) -> None:
@@ -251,8 +251,8 @@ async def _cancel(tasks: set[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _until_place(connection: Connection, places: Places) -> None:
-    while not connection.enter(places):  # noqa: ASYNC110 - time makes places
+async def _until_place(connection: Connection, stage: Stage) -> None:
+    while not connection.enter(stage):  # noqa: ASYNC110 - time makes places
         await asyncio.sleep(_FULL_SECONDS)
 
 

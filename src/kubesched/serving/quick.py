@@ -17,7 +17,7 @@ from aiohttp.helpers import rfc822_formatted_time
 
 from kubesched.serving.bodies import Buffer, blocks
 from kubesched.serving.byte_budget import ByteBudget, Transfer
-from kubesched.serving.connections import Connection, Places
+from kubesched.serving.connections import Connection, Stage
 from kubesched.version import VERSION
 
 __all__ = ["SERVER_NAME", "QuickAnswer", "QuickCalls", "QuickHandler", "QuickHandlers"]
@@ -87,7 +87,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         allows: Callable[[str], bool],
         connections: set["QuickCalls"],
         connection: Connection,
-        asked: Places,
+        asked: Stage,
         room: bytearray,
         uploads: ByteBudget,
         answers: ByteBudget,
@@ -212,7 +212,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         handler = self._handlers.get(head.path)
         if handler is None or not 0 <= head.size <= self._max_body or not self._allows(head.host):
             return False
-        if self._connection.places is not self._asked and not self._connection.enter(self._asked):
+        if self._connection.stage is not self._asked and not self._connection.enter(self._asked):
             return False
         self._handler, self._size = handler, head.size
         self._head = bytes(self._room[: end + 4])
