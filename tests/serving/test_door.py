@@ -6,6 +6,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.serving import QuickHandler, Server, TlsFiles, add_health
+from kubesched.serving.connections import Connection
 from kubesched.serving.door import Door
 from kubesched.serving.listening import listen
 from tests.serving.certificates import Authority
@@ -146,20 +148,25 @@ def test_the_health_port_is_answered_when_all_connections_are_in_use(tmp_path: P
     assert run(story()) == (503, (200, "ok", "close"))
 
 
+class Scarce(socket.socket):
+    """A listener that has file descriptors for so many open connections only."""
+
+    def __init__(self, door: Door, n_descriptors: int) -> None:
+        super().__init__()
+        self._door, self._n_descriptors = door, n_descriptors
+        self.bind(("127.0.0.1", 0))
+        self.listen()
+        self.setblocking(False)
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        if len(self._door.connections) >= self._n_descriptors:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
 def test_a_silent_client_gives_way_where_file_descriptors_are_scarce():
-    class Scarce(socket.socket):
-        """A listener without a file descriptor for a second connection."""
-
-        def accept(self) -> tuple[socket.socket, Any]:
-            if door.connections:
-                raise OSError(errno.EMFILE, "Too many open files")
-            return super().accept()
-
     async def story() -> bytes:
-        with Scarce() as listener:
-            listener.bind(("127.0.0.1", 0))
-            listener.listen()
-            listener.setblocking(False)
+        with Scarce(door, 1) as listener:
             await door.open([listener], [])
             with socket.create_connection(listener.getsockname()) as silent:
                 while not door.connections:  # noqa: ASYNC110 - nobody tells
@@ -174,6 +181,57 @@ def test_a_silent_client_gives_way_where_file_descriptors_are_scarce():
     limits = {**LIMITS, "first_seconds": 100.0}
     door = Door(web.AppRunner(web.Application()), lambda connection: connection.close(), **limits, is_encrypted=True)
     assert run(story()) == b""
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_health"),
+    [(b"", False), (b"GET /", False), (b"", True), (b"GET /", True)],
+    ids=["silent", "half a request", "silent at the health port", "half a request at the health port"],
+)
+def test_where_file_descriptors_are_scarce_nobody_who_has_asked_gives_way_to_those_who_have_not(
+    sent: bytes, is_health: bool
+):
+    request = b"GET / HTTP/1.1\r\n\r\n"
+
+    def admit(connection: Connection) -> None:
+        if connection.recv(100) == request:
+            connection.enter(door.asked)
+        else:
+            asyncio.get_running_loop().add_reader(connection, end, connection)
+
+    def end(connection: Connection) -> None:
+        asyncio.get_running_loop().remove_reader(connection)
+        connection.close()
+
+    async def story() -> bool:
+        with ExitStack() as stack:
+            listener, health = (stack.enter_context(Scarce(door, 4)) for _ in range(2))
+            await door.open([listener], [health])
+
+            def come(to: socket.socket, data: bytes) -> socket.socket:
+                client = stack.enter_context(socket.create_connection(to.getsockname()))
+                client.sendall(data)
+                return client
+
+            good = come(listener, request)
+            await asyncio.sleep(0.4)  # longer than its patience
+            for _ in range(10):
+                for _ in range(5):
+                    come(health if is_health else listener, sent)
+                await asyncio.sleep(0.1)
+            good.setblocking(False)
+            is_closed = False
+            with suppress(BlockingIOError):
+                is_closed = good.recv(1) == b""
+        await door.close()
+        await door.end()
+        for each in list(door.connections):
+            end(each)
+        return is_closed
+
+    limits = {**LIMITS, "first_seconds": 1.2}
+    door = Door(web.AppRunner(web.Application()), admit, **limits, is_encrypted=True)
+    assert not run(story())
 
 
 @pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "TLS"])

@@ -48,6 +48,13 @@ class Stage:
         """Whether all places are taken."""
         return len(self) >= self._limit
 
+    @property
+    def has_early(self) -> bool:
+        """Whether there is a client that has not had its time yet."""
+        with _MOVING:
+            early = time.monotonic() - self._patience
+            return any(each.since > early for each in self._waiting)
+
     def close_one(self) -> bool:
         """Close the connection whose client has taken longest.
 

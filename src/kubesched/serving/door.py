@@ -7,7 +7,8 @@ main loop, and promptly at the health port only.
 
 A connection that has sent nothing stays here. There are separate places (`connections.py`) for arrivals at each port,
 for handshakes and first requests, for health, for metrics, and for connections that have asked for something else.
-None of them can take the places of the others.
+None of them can take the places of the others. When file descriptors run out, those that have asked for something else
+are closed last.
 """
 
 import asyncio
@@ -158,16 +159,22 @@ class Door:
             return
         except Exception as error:  # noqa: BLE001 - to stop accepting would go unnoticed
             self._log.note(f"a connection was not accepted: {error}")
-            await asyncio.sleep(_FULL_SECONDS if self._closes_one(arriving) else _PAUSE_SECONDS)
+            await asyncio.sleep(_FULL_SECONDS if self._makes_room(arriving) else _PAUSE_SECONDS)
             return
         try:
             await _until_place(connection, arriving)
         finally:
             self._look(connection, receive)
 
-    def _closes_one(self, arriving: Stage) -> bool:
-        """Close the connection that is missed least. Returns: whether there was one."""
-        return any(places.close_one() for places in (arriving, self._beginning, self.asked))
+    def _makes_room(self, arriving: Stage) -> bool:
+        """Close the connection whose client has taken longest, one that has sent a request to the main loop last.
+
+        Returns: whether one was closed, or will be as soon as its client has had its time.
+        """
+        stages = (arriving, self._arriving, self._arriving_at_health, self._beginning, self._health, self._metrics)
+        if any(each.close_one() for each in stages) or any(each.has_early for each in stages):
+            return True
+        return self.asked.close_one()
 
     def _look(self, connection: Connection, receive: _Receive) -> None:
         _spawn(self._receive(connection, receive), self._looking)
