@@ -152,6 +152,9 @@ class Listening:
         async with self.server.bodies.receive(request) as body:
             return web.Response(text=f"{len(body)} bytes")
 
+    async def answer_much(self, _request: web.Request) -> web.Response:
+        return self.server.bodies.answer(answer_much(bytearray())[2])
+
     async def wait(self, _request: web.Request) -> web.Response:
         self.entered.set()
         await self.gate.wait()
@@ -183,7 +186,12 @@ async def listening(tmp_path: Path, port: str = "HTTP", **options: Any) -> Async
     health = {"health_port": 0} if port == "health" else {}
     app = web.Application()
     found.server = server = new_server(
-        [("GET", "/", hello), ("POST", "/verb", found.read), ("GET", "/slow", found.wait)],
+        [
+            ("GET", "/", hello),
+            ("POST", "/verb", found.read),
+            ("POST", "/large", found.answer_much),
+            ("GET", "/slow", found.wait),
+        ],
         app,
         **{**FEW, **tls, **health, **options},
     )
@@ -281,6 +289,49 @@ def test_a_body_that_does_not_come_gives_way(tmp_path: Path, is_quick: bool) -> 
             return await slow.is_closed(), answer[2]
 
     assert run(story()) == (True, "4 bytes")
+
+
+@pytest.mark.parametrize("way", ["upload", "download", "quick download"])
+def test_a_transfer_that_makes_progress_does_not_give_way_before_an_idle_client(tmp_path: Path, way: str) -> None:
+    async def move(client: Conversation) -> None:
+        """Move a part of the body or the answer every 0.05 s."""
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if way == "upload":
+                await client.send_raw(bytes(2**17))
+            else:
+                await client.reader.readexactly(2**19)
+
+    async def story() -> tuple[bool, bool]:
+        async with (
+            listening(tmp_path, max_connections=2) as one,
+            one.client() as moving,
+            one.client() as idle,
+            one.client() as other,
+        ):
+            if way == "quick download":
+                one.server.quick = {b"/large": QuickHandler(answer_much, lambda remote: None)}
+            length = 2**25 if way == "upload" else 1
+            await moving.send("POST", "/verb" if way == "upload" else "/large", b"a", length=length)
+            transfer = asyncio.create_task(move(moving))
+            await asyncio.sleep(0.2)
+            await idle.ask("GET", "/")
+            await asyncio.sleep(1.4 * PATIENCE)
+            answer = await other.ask("GET", "/")
+            is_idle_closed = False
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    is_idle_closed = await idle.is_closed()
+            transfer.cancel()
+            await asyncio.gather(transfer, return_exceptions=True)
+            moving.writer.transport.abort()
+            return answer[0] == 200, is_idle_closed
+
+    assert run(story()) == (True, True)
+
+
+def answer_much(_body: bytearray) -> QuickAnswer:
+    return 200, b"text/plain", [bytes(2**26)]
 
 
 def answer_length(body: bytearray) -> QuickAnswer:

@@ -26,6 +26,7 @@ from kubesched.serving.pages import Pages
 __all__ = ["Bodies", "Buffer", "abandon_body"]
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
+_PROGRESS: Final = 2**16  # bytes of a body after which its client's time begins again
 _KEPT: Final = 2**26  # bytes of pages
 _LARGE: Final = 2**22  # bytes in all; less is not worth the effort
 _LOOK_SECONDS: Final = 5.0
@@ -207,6 +208,7 @@ class _Upload:
         self._body: bytearray | mmap.mmap = bytearray()
         self._view: memoryview | None = None
         self._size = 0
+        self._n_since_progress = 0
         self._request = request
         self._budget = budget
         self._max_bytes = max_bytes
@@ -281,7 +283,12 @@ class _Upload:
     async def _next_chunk(self) -> bytes:
         if self._request.transport is None:  # aiohttp would call it a fault of ours to read then
             raise ConnectionResetError
-        return await self._request.content.readany()
+        chunk = await self._request.content.readany()
+        self._n_since_progress += len(chunk)
+        if self._n_since_progress >= _PROGRESS:  # not for each byte: a client that hardly sends anything gives way
+            self._n_since_progress = 0
+            clients_turn()
+        return chunk
 
     def _lose_patience(self) -> None:
         if self._patience is not None:
@@ -344,6 +351,7 @@ class _Pieces(Payload):
                 for block in blocks(self._pieces):
                     await writer.write(block)
                     transfer.note(len(block))
+                    clients_turn()
             return
         except (TimeoutError, ConnectionError) as error:
             error.__traceback__ = None  # as in `receive`; the frames hold the block

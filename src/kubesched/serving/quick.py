@@ -293,6 +293,7 @@ class QuickCalls(asyncio.BufferedProtocol):
                 return
             self._transport.write(block)
             transfer.note(len(block))
+            self._connection.since = self._loop.time()
 
     def _forget(self) -> None:
         if self._timer is not None:
