@@ -336,7 +336,7 @@ async def test_one_warning_a_minute_counts_what_is_discarded(caplog: pytest.LogC
     await events.finish()
     text = "{} events are discarded, {} since the start: {} because 10000 others waited"
     assert warnings(caplog) == [text.format(500, 500, 500), text.format(1, 501, 1)]
-    events.record(failed(numbered(0)))  # dropped before, so it is new
+    events.record(failed(numbered(0)))  # discarded before, so it is new
     await events.finish()
     assert (api.requests[-1][0], len(warnings(caplog))) == ("POST", 2)
 
@@ -466,6 +466,65 @@ async def test_the_oldest_series_ends_early_where_too_many_are_known(monkeypatch
     await events.finish()
     assert api.requests[-1][0] == "POST"
     assert events.discarded.total() == 0
+
+
+@pytest.mark.parametrize(("is_refused", "written", "lost"), [(False, [2, 3], 0), (True, [2], 2)])
+@on_a_loop
+async def test_what_comes_while_a_count_is_written_is_not_lost_if_the_series_ends_early(
+    is_refused: bool, written: list[int], lost: int, monkeypatch: pytest.MonkeyPatch
+):
+    def answer(method, path, body):
+        if is_refused and method == "PATCH":
+            raise ClusterError("PATCH: 403 Forbidden", status=403)
+        return b"{}"
+
+    monkeypatch.setattr(event_recorder, "_MAX_KNOWN", 50)
+    api = FakeApi(answer)
+    events = recorder(api)
+    events.record(failed(numbered(0)))
+    await events.finish()
+    gate = api.gates[f"{PATH}/{api.requests[0][2]['metadata']['name']}"] = asyncio.Event()
+    for _ in range(2):
+        events.record(failed(numbered(0)))
+        await asyncio.sleep(0.001)
+    for i in range(1, 51):
+        events.record(failed(numbered(i)))
+    await asyncio.sleep(0.001)
+    gate.set()
+    await events.finish()
+    assert (counts(api), events.discarded.total()) == (written, lost)
+
+
+@pytest.mark.parametrize("ends_refused", [False, True], ids=["written later", "never written"])
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ClusterError("PATCH: 403 Forbidden", status=403), Discard.REFUSED),
+        (ClusterError("PATCH: no answer"), Discard.NO_ANSWER),
+        (NotSentError("PATCH: not sent"), Discard.LEASE_OVER),
+    ],
+)
+@on_a_loop
+async def test_a_count_that_is_not_taken_is_discarded_only_if_no_later_one_is_written(
+    error: ClusterError, reason: Discard, ends_refused: bool, caplog: pytest.LogCaptureFixture
+):
+    def answer(method, path, body):
+        if method == "PATCH" and is_refusing:
+            raise error
+        return b"{}"
+
+    is_refusing = True
+    api = FakeApi(answer)
+    api.timing = Passing()
+    events = recorder(api)
+    for _ in range(3):
+        events.record(failed())
+        await events.finish()
+    assert (+events.discarded, warnings(caplog)) == ({}, [])
+    is_refusing = ends_refused
+    await pass_time(events, api, 3600)
+    assert (counts(api)[-1], +events.discarded) == (3, {reason: 2} if ends_refused else {})
+    assert set(events.sizes().values()) == {0}
 
 
 @on_a_loop

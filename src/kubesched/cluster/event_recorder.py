@@ -8,8 +8,8 @@ stop costs no request for each pending pod here either. The next leader starts n
 event is sent again every ten seconds, for two minutes.
 
 A bounded number of events wait to be written. Further ones displace the least important: first events of plugins, then
-those of failed attempts, then Scheduled and Preempted. What is discarded is counted by reason. The count of a series
-that finds no room is written later.
+those of failed attempts, then Scheduled and Preempted. What is discarded is counted by reason. A count that finds no
+room or is refused is not discarded before its series ends: the next one includes it.
 """
 
 import asyncio
@@ -168,8 +168,11 @@ class EventRecorder:
         if series.n_unwritten:
             self._put(series)
 
+    def _is_known(self, series: _Series) -> bool:
+        return self._known.get(series.key) is series
+
     def _forget(self, series: _Series) -> None:
-        if self._known.get(series.key) is series:
+        if self._is_known(series):
             del self._known[series.key]
 
     def _keep_house(self) -> None:
@@ -194,8 +197,7 @@ class EventRecorder:
         displaced = self._queue.push(series)
         if displaced is not None:
             displaced.is_waiting = False
-            if displaced.document is not None or self._known.get(displaced.key) is not displaced:
-                self._discard(displaced, Discard.QUEUE_FULL)
+            self._give_up(displaced, Discard.QUEUE_FULL)
         if len(self._writers) < _N_WRITERS:
             writer = asyncio.create_task(self._write_all())
             self._writers.add(writer)
@@ -213,12 +215,14 @@ class EventRecorder:
         try:
             await self._write(series)
         except ClusterError as error:
-            self._discard(series, _reason_of(error, series), error)
+            self._give_up(series, _reason_of(error, series), error)
         except asyncio.CancelledError:
             self._discard(series, Discard.STOPPED)
             raise
         finally:
             series.is_waiting = False
+        if series.n_unwritten and not self._is_known(series):  # it ended while its count was written
+            self._put(series)
 
     async def _write(self, series: _Series) -> None:
         if series.document is not None:
@@ -256,6 +260,11 @@ class EventRecorder:
             await self._timing.sleep(_PAUSE_SECONDS)
 
     # --- what is discarded ---
+
+    def _give_up(self, series: _Series, reason: Discard, error: ClusterError | None = None) -> None:
+        """Discard a series that could not be written, unless its event exists: then a later count includes this one."""
+        if series.document is not None or not self._is_known(series) or reason is Discard.DELETED:
+            self._discard(series, reason, error)
 
     def _discard(self, series: _Series, reason: Discard, error: ClusterError | None = None) -> None:
         """Count what is not written of a series. Where the API server has no such event, an equal one is new."""
