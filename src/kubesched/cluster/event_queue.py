@@ -10,7 +10,7 @@ __all__ = ["EventQueue", "EventRank", "rank_of"]
 
 
 class EventRank(IntEnum):
-    """How important an event is: a higher one is written first and dropped last."""
+    """How important an event is: a higher one is written first and discarded last."""
 
     PLUGIN = 0
     FAILURE = 1

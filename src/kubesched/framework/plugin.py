@@ -324,7 +324,7 @@ class Handle(Services, frozen=True, eq=False):
         """Record an event for users, from any hook; returns at once.
 
         A live scheduler writes it, and an extender with a cluster. Equal events become a series with a count, and too
-        many at once are dropped. An extender without a cluster logs it once, and a few of them in a minute. A
+        many at once are discarded. An extender without a cluster logs it once, and a few of them in a minute. A
         simulation collects it. Events are equal if they differ only in the note: the first note counts, so leave out
         what changes from node to node.
 
