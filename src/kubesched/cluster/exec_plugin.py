@@ -29,9 +29,9 @@ EXEC_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authenticatio
 _SECONDS_TO_ANSWER: Final = 60.0
 _SECONDS_TO_LOG_IN: Final = 600.0  # somebody types a password, or looks for the browser window
 _MAX_OUTPUT: Final = 2**20
-_RENEW_BEFORE_EXPIRY: Final = 10.0
+_RENEW_BEFORE_EXPIRY: Final = 75.0  # so that a program may take all its time, and fail, once
 _KEEP_AT_LEAST: Final = 10.0  # however soon the answer of the program expires
-_RETRY_SECONDS: Final = 2.0  # of a program that failed while its last answer holds
+_RETRY_SECONDS: Final = 10.0  # of a program that failed while its last answer holds
 _log = logging.getLogger(__name__)
 
 
@@ -111,6 +111,8 @@ class _Answer(msgspec.Struct, rename="camel"):
 class ExecCredentials(Credentials):
     """Runs the program when there is nothing to show yet, shortly before that expires, or when it was not accepted.
 
+    The lease is lost if requests wait too long. So before the last answer expires, the program runs in the background.
+
     Args:
         plugin: the program.
         is_terminal: whether our standard input is a terminal; asked of the machine when None.
@@ -123,17 +125,32 @@ class ExecCredentials(Credentials):
         self._lock = asyncio.Lock()
         self._auth: Auth | None = None
         self._renew_at = self._expires_at = float("inf")
+        self._renewing: asyncio.Task[Auth] | None = None  # until then, the last answer is in use
 
     async def current(self) -> Auth:
-        """The last answer of the program, or a new one shortly before that expires.
+        """The last answer of the program, or a new one once that has expired.
 
         Raises:
             UnauthorizedError: it cannot be run, fails, or gives no credentials.
         """
+        now = self._timing.now()
+        if self._auth is None or now >= max(self._renew_at, self._expires_at):
+            return await self._renew_if_due()
+        if now >= self._renew_at and self._renewing is None:
+            self._renewing = asyncio.create_task(self._renew_if_due())
+            self._renewing.add_done_callback(self._end_renewing)
+        return self._auth
+
+    async def _renew_if_due(self) -> Auth:
         async with self._lock:
             if self._auth is None or self._timing.now() >= self._renew_at:
                 self._auth = await self._run_in_time()
             return self._auth
+
+    def _end_renewing(self, task: asyncio.Task[Auth]) -> None:
+        self._renewing = None
+        if not task.cancelled() and (error := task.exception()):
+            _log.warning("%s; its earlier credentials have expired", error)
 
     async def renew(self, rejected: Auth) -> Auth:
         """A new answer of the program, unless another request got one since `rejected` was in use.
@@ -154,7 +171,7 @@ class ExecCredentials(Credentials):
             now = self._timing.now()
             if self._auth is None or now >= self._expires_at:
                 raise
-            self._renew_at = now + _RETRY_SECONDS
+            self._renew_at = min(now + _RETRY_SECONDS, self._expires_at)
             _log.warning("%s; its earlier credentials stay in use until they expire", error)
             return self._auth
 
@@ -164,7 +181,7 @@ class ExecCredentials(Credentials):
         self._renew_at = self._expires_at = float("inf")
         if granted.expiration_timestamp is not None:
             expires = self._expires_at = granted.expiration_timestamp.timestamp()
-            self._renew_at = max(expires - _RENEW_BEFORE_EXPIRY, now + _KEEP_AT_LEAST)
+            self._renew_at = max(expires - _RENEW_BEFORE_EXPIRY, (now + expires) / 2, now + _KEEP_AT_LEAST)
             if expires <= now:
                 _log.warning("%s: it returned credentials that have already expired", self._plugin.label)
         return Auth(
