@@ -310,8 +310,8 @@ nodes = st.sampled_from(["", "", "n1", "n2"])
 class QueueMachine(RuleBasedStateMachine):
     """Does the same to both and compares all there is to see."""
 
-    @initialize(use_less=st.booleans())
-    def start(self, use_less: bool) -> None:
+    @initialize(use_less=st.booleans(), at_once=st.sampled_from([math.inf, 1, 3]))
+    def start(self, use_less: bool, at_once: float) -> None:
         self.gates: set[tuple[str, str]] = set()
         self.model = Model(self.gates)
         self.now = 0.0
@@ -323,7 +323,8 @@ class QueueMachine(RuleBasedStateMachine):
             return -info.pod.priority, info.timestamp
 
         order = {"less": lambda a, b: rank(a) < rank(b)} if use_less else {"sort_key": rank}
-        self.queue = SchedulingQueue(pre_enqueue=self.pre_enqueue, hints=HINTS, **order)
+        self.queue = SchedulingQueue(pre_enqueue=self.pre_enqueue, hints=HINTS, at_once=at_once, **order)
+        self.queue._places.active._patience = math.inf  # the model has one order
 
     def pre_enqueue(self, pod: Pod, first: str) -> Status:
         gate = first_gate(self.gates, pod.name, first)
@@ -428,6 +429,7 @@ class QueueMachine(RuleBasedStateMachine):
         thing = self.make_pod(name, "other", 0, "")
         old, new = (thing, None) if event.action == ActionType.DELETE else (None, thing)
         self.queue.move_all_to_active_or_backoff_queue(event, old, new, self.now)
+        self.catch_up(self.now)
         self.model.happen(event, old, new, self.now)
 
     @precondition(lambda self: self.cluster)
@@ -453,8 +455,16 @@ class QueueMachine(RuleBasedStateMachine):
             assert deadline > start
             start = deadline
             self.queue.advance(deadline)
+            self.catch_up(deadline)
         for second in range(math.floor(self.now - quarters / 4) + 1, math.floor(self.now) + 1):
             self.model.second(second)
+
+    def catch_up(self, now: float) -> None:
+        """Let the queue do in steps what it would do at once otherwise."""
+        while self.queue._backlog._ask():  # pods of one turn move in order only when all are known
+            self.queue.check_invariants()
+        while self.queue.has_backlog:
+            self.queue.catch_up(now)
 
     @invariant()
     def both_are_the_same(self) -> None:

@@ -1,14 +1,16 @@
 """Events that are put to many pods: who is asked, how often, and what happens in between."""
 
 import itertools
+import math
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, Node, ObjectMeta
 from kubesched.errors import PluginError
 from kubesched.framework import QueueingHint
 from kubesched.queue import Registration
-from tests.queue.waiting import ASSIGNED_POD_DELETE, NODE_ADD, Gate, hand_back, make_pod, make_queue, places, reject
+from tests.queue.waiting import ASSIGNED_POD_DELETE, NODE_ADD, Gate, make_pod, make_queue, places, reject
 
 NODE_LABEL = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_LABEL)
+PLACED_LABEL = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_POD_LABEL)
 CLAIM_ADD = ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD)
 LATER = 100.0  # when no pod of these tests backs off
 
@@ -39,6 +41,18 @@ def waiting_queue(*registrations, names, plugins=("P",), **options):
         reject(queue, make_pod(name), 0.0, *plugins)
     told.clear()
     return queue, told
+
+
+def drain(queue, now=LATER):
+    while queue.has_backlog:
+        queue.catch_up(now)
+        queue.check_invariants()
+
+
+def ask_all(queue):
+    """Ask all hints, and move nothing yet."""
+    while queue._backlog._ask():
+        pass
 
 
 def moved(told):
@@ -139,20 +153,104 @@ def test_a_pod_that_is_helped_moves_while_events_come_faster_than_they_are_asked
 def test_a_pod_can_be_popped_while_others_wait_to_be_moved():
     names = [f"a{i}" for i in range(10)]
     queue, told = waiting_queue(by_letter(NODE_ADD, Hint()), names=names, at_once=3)
+    queue.add(make_pod("urgent", priority=9), LATER)
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
-    for _ in range(9):
-        queue.catch_up(LATER)
-    assert moved(told) == names[:3]  # no more, until one of these is popped
+    assert moved(told) == ["urgent"]
     assert queue.next_deadline() <= LATER
-    queue.add(make_pod("new"), LATER)
-    assert queue.pop().pod.name == "a0"
-    popped = []
-    while queue.has_backlog or queue.can_pop:
+    assert queue.pop().pod.name == "urgent"
+    drain(queue)
+    assert moved(told)[1:] == names
+    assert queue.next_deadline() != -math.inf
+
+
+def test_no_step_looks_at_all_pods():
+    queue, told = waiting_queue(by_letter(NODE_ADD, Hint()), names=[f"a{i}" for i in range(1000)], at_once=1)
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
+    while queue.has_backlog:
+        before = len(queue._backlog._helped)
         queue.catch_up(LATER)
-        if (info := queue.pop()) is not None:
-            popped.append(info.pod.name)
-    assert popped == ["a1", "a2", "new", *names[3:]]
-    assert queue.next_deadline() is None
+        assert len(queue._backlog._helped) - before <= 20
+    assert len(moved(told)) == 1000
+
+
+def test_pods_that_wait_to_be_moved_are_not_asked_about_again():
+    hint = Hint()
+    queue, _ = waiting_queue(by_letter(NODE_ADD, hint), names=["a1", "a2", "a3"], at_once=2)
+    for i in range(100):
+        queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node(f"n{i}"), LATER)
+    ask_all(queue)
+    assert len(hint.asked) == 1
+
+
+def test_a_pod_that_comes_to_a_group_that_is_helped_is_asked_about():
+    queue, told = waiting_queue(by_letter(NODE_ADD, Hint()), names=["a1"], at_once=1)
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n1"), LATER)
+    ask_all(queue)
+    reject(queue, make_pod("a2", priority=9), LATER, "P")
+    told.clear()
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n2"), LATER + 10)
+    drain(queue, LATER + 10)
+    assert sorted(moved(told)) == ["a1", "a2"]
+
+
+def test_a_gated_pod_is_asked_about_again_by_the_next_event():
+    gate = Gate(Gates={"a"})
+    queue, told = make_queue(by_letter(NODE_ADD, Hint(), plugin="Gates"), pre_enqueue=gate)
+    queue.add(make_pod("a"), 0.0)
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n1"), LATER)
+    gate.closed.clear()
+    told.clear()
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n2"), LATER)
+    assert moved(told) == ["a"]
+
+
+def test_pods_move_although_more_is_asked_than_there_are_steps():
+    hint = Hint(lambda letter, old, new: letter == "a")
+    names = ["a", *(f"b{i}" for i in range(20))]
+    queue, told = waiting_queue(Registration(NODE_ADD, "P", hint), names=names, at_once=3)
+    for i in range(20):
+        queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node(f"n{i}"), LATER)
+        queue.catch_up(LATER)
+    assert moved(told) == ["a"]
+    assert queue.has_backlog
+
+
+def test_slow_hints_are_asked_for_a_time_not_for_a_number():
+    hint = Hint()
+    queue, _ = waiting_queue(Registration(NODE_ADD, "P", hint), names=list("abcdef"), at_once=100)
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
+    queue.catch_up(LATER, lambda: len(hint.asked) >= 2)
+    assert len(hint.asked) == 2
+
+
+def test_changes_of_one_placed_pod_are_one_too():
+    hint = Hint(lambda letter, old, new: False)
+    queue, _ = waiting_queue(by_letter(PLACED_LABEL, hint), names=["a"], at_once=1)
+    for _ in range(5000):
+        queue.move_all_to_active_or_backoff_queue(PLACED_LABEL, make_pod("x"), make_pod("x"), LATER)
+    ask_all(queue)
+    assert len(hint.asked) == 1
+
+
+def test_a_hint_may_activate_a_pod_that_it_is_not_asked_about():
+    def activates(letter, old, new):
+        queue.activate([make_pod("b")], LATER)
+        return True
+
+    queue, told = waiting_queue(Registration(NODE_ADD, "P", Hint(activates)), names=["a", "b", "c"])
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
+    assert sorted(moved(told)) == ["a", "b", "c"]
+
+
+def test_pods_that_left_before_they_were_moved_are_not_kept():
+    queue, _ = waiting_queue(by_letter(NODE_ADD, Hint()), names=[], at_once=1)
+    for i in range(1000):
+        reject(queue, make_pod(f"a{i}"), 0.0, "P")
+        queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
+        ask_all(queue)
+        queue.delete(make_pod(f"a{i}"))
+        queue.check_invariants()
+    assert len(queue._backlog) < 200
 
 
 def test_pods_that_an_event_helps_move_in_the_order_of_the_active_queue():
@@ -162,16 +260,6 @@ def test_pods_that_an_event_helps_move_in_the_order_of_the_active_queue():
     told.clear()
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
     assert moved(told) == ["high", "high2", "middle", "low"]
-
-
-def test_a_pod_that_several_events_help_waits_to_be_moved_once():
-    queue, _ = waiting_queue(by_letter(NODE_ADD, Hint()), names=["a", "b"], at_once=1)
-    queue.add(make_pod("active", priority=9), LATER)
-    for i in range(100):
-        queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node(f"n{i}"), LATER)
-        for _ in range(4):
-            queue.catch_up(LATER)
-    assert len(queue._backlog) <= 2 + 1
 
 
 def test_pods_that_left_or_came_meanwhile_are_not_moved():
@@ -252,20 +340,3 @@ def test_a_gated_pod_stays_and_the_rest_of_its_tab_goes():
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, node("n"), LATER)
     assert moved(told) == ["a1", "a3"]
     assert places(queue)["a2"] == "gated"
-
-
-def test_a_pod_that_comes_does_not_wait_for_all_whose_backoff_ends():
-    queue, _ = make_queue(by_letter(NODE_ADD, Hint()), at_once=2)
-    infos = []
-    for name in "abcdef":
-        queue.add(make_pod(name), 0.0)
-        infos.append(queue.pop())
-    for info in infos:
-        hand_back(queue, info, 0.0)  # an error, tried again after a second
-    queue.advance(2.0)
-    queue.add(make_pod("new"), 2.0)
-    popped = []
-    while (info := queue.pop()) is not None:
-        popped.append(info.pod.name)
-        queue.advance(2.0)
-    assert popped == ["a", "b", "new", "c", "d", "e", "f"]

@@ -4,7 +4,13 @@ from kubesched.api import ActionType, ClusterEvent, EventResource
 from kubesched.errors import PluginError
 from kubesched.framework import QueueingHint
 from kubesched.queue.in_flight import RecordedEvent
-from kubesched.queue.requeueing import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT, QueueingStrategy, RequeueingTable
+from kubesched.queue.requeueing import (
+    FORCE_ACTIVATE,
+    UNSCHEDULABLE_TIMEOUT,
+    QueueingStrategy,
+    Registration,
+    RequeueingTable,
+)
 from tests.queue.waiting import ASSIGNED_POD_DELETE, NODE_ADD, NODE_TAINT, POD_DELETE, make_info, make_pod
 
 SKIP, AFTER_BACKOFF, IMMEDIATELY = QueueingStrategy
@@ -33,7 +39,11 @@ def skip_hint():
 
 
 def table(*entries, profile="default-scheduler"):
-    return RequeueingTable({profile: entries})
+    return RequeueingTable({profile: [Registration(*entry) for entry in entries]})
+
+
+def two_profiles(of_a, *of_b):
+    return RequeueingTable({"a": [Registration(*of_a)], "b": [Registration(*entry) for entry in of_b]})
 
 
 def rejected_by(*plugins, pending=()):
@@ -133,12 +143,12 @@ def test_a_wildcard_registration_covers_everything():
 
 
 def test_interest_names_the_plugins_of_all_profiles():
-    both = RequeueingTable({"a": [(NODE_ADD, "P", None)], "b": [(NODE_ADD, "Q", None), (NODE_TAINT, "R", None)]})
+    both = two_profiles([NODE_ADD, "P"], [NODE_ADD, "Q"], [NODE_TAINT, "R"])
     assert both.interest(NODE_ADD).plugins == {"P", "Q"}
 
 
 def test_a_gate_may_open_by_the_events_that_its_plugin_registered_in_any_profile():
-    both = RequeueingTable({"a": [(NODE_ADD, "P", None)], "b": [(NODE_ADD, "Q", None), (NODE_TAINT, "P", None)]})
+    both = two_profiles([NODE_ADD, "P"], [NODE_ADD, "Q"], [NODE_TAINT, "P"])
     gated, free = rejected_by("P", "Q"), rejected_by("P")
     gated.gating_plugin = "P"
     events = (NODE_ADD, NODE_TAINT, POD_DELETE, FORCE_ACTIVATE)

@@ -5,7 +5,7 @@ import pytest
 from kubesched.api import ActionType, ClusterEvent, EventResource
 from kubesched.errors import StateError
 from kubesched.framework import QueueingHint
-from kubesched.queue import Nominator, SchedulingQueue
+from kubesched.queue import Nominator, Registration, SchedulingQueue
 from tests.queue.waiting import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
@@ -411,7 +411,7 @@ def test_a_hint_sees_the_object_before_and_after():
 
 
 def test_hints_are_those_of_the_profile_of_the_pod():
-    queue = SchedulingQueue(sort_key=by_priority, hints={"one": [(NODE_ADD, "P", None)], "two": []})
+    queue = SchedulingQueue(sort_key=by_priority, hints={"one": [Registration(NODE_ADD, "P")], "two": []})
     reject(queue, make_pod("a", profile="one"), 0.0, "P")
     reject(queue, make_pod("b", profile="two"), 0.0, "P")
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 5.0)
@@ -458,7 +458,7 @@ def test_a_pod_that_an_event_finds_gated_counts_as_coming_into_the_queue_again()
     gate, entries = Gate(P={"a"}), []
     queue = SchedulingQueue(
         sort_key=by_priority,
-        hints={"default-scheduler": [(NODE_ADD, "P", None)]},
+        hints={"default-scheduler": [Registration(NODE_ADD, "P")]},
         pre_enqueue=gate,
         observer=lambda place, label, pod: entries.append((place, label, pod.name)),
     )
@@ -925,7 +925,7 @@ def test_a_hint_may_activate_a_pod_that_the_event_has_yet_to_reach():
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda queue: setattr(queue._places.active, "_count", 2),
+        lambda queue: setattr(queue._places.active._new, "_count", 2),
         lambda queue: setattr(queue._places.backoff._rejected, "_count", 2),
         lambda queue: queue._places.unschedulable._by_rule.clear(),
         lambda queue: queue._places._pods.clear(),

@@ -26,9 +26,9 @@ def waiting(name, *plugins, **fields):
 
 
 def found(pods, plugin):
-    """The names of the pods filed under the rule of a plugin, by tab."""
+    """The names of the pods filed under the rule of a plugin, by group."""
     (rule,) = TABLE.rules_of("default-scheduler", [plugin])
-    return {tab: names(pods.under(rule, tab).values()) for tab in pods.tabs(rule)}
+    return {name: names(pods.group(rule, name).pods.values()) for name in pods.groups(rule)}
 
 
 def test_pods_are_filed_by_those_that_rejected_them_and_by_what_their_hints_read():
@@ -50,10 +50,10 @@ def test_a_pod_is_filed_under_each_object_that_can_help_it():
     pods.add(pod)
     pods.check_invariants()
     (rule,) = table.rules_of("default-scheduler", ["P"])
-    assert sorted(pods.tabs(rule)) == ["x", "y"]
+    assert sorted(pods.groups(rule)) == ["x", "y"]
     pods.discard(pod)
     pods.check_invariants()
-    assert pods.tabs(rule) == []
+    assert pods.groups(rule) == []
 
 
 def test_a_pod_of_which_a_rule_cannot_say_what_it_reads_is_filed_apart():
@@ -61,7 +61,7 @@ def test_a_pod_of_which_a_rule_cannot_say_what_it_reads_is_filed_apart():
     table = RequeueingTable({"default-scheduler": [alone]})
     pods = UnschedulablePods(itertools.count(1), table.rules_of)
     pods.add(waiting("a", "P"))
-    assert pods.tabs(*table.rules_of("default-scheduler", ["P"])) == [UNTOLD]
+    assert pods.groups(*table.rules_of("default-scheduler", ["P"])) == [UNTOLD]
 
 
 def test_adding_again_files_the_pod_anew_in_its_old_turn():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, ObjectMeta, Pod, PodSpec, PodStatus
 from kubesched.framework import Status
-from kubesched.queue import QueuedPodInfo, SchedulingQueue
+from kubesched.queue import QueuedPodInfo, Registration, SchedulingQueue
 from kubesched.queue.backoff import BackoffQueue
 
 NODE_ADD = ClusterEvent(EventResource.NODE, ActionType.ADD)
@@ -71,7 +71,7 @@ def make_queue(
     told: list[tuple[str, str, str]] = []
     queue = SchedulingQueue(
         sort_key=by_priority,
-        hints={"default-scheduler": hints},
+        hints={"default-scheduler": [Registration(*hint) for hint in hints]},
         pre_enqueue=pre_enqueue,
         observer=lambda name, label, pod: told.append((name, label, pod.name)),
         **options,

@@ -301,10 +301,11 @@ class InterPodAffinity(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """Pods that come, go or change labels; nodes that come or change labels."""
-        pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE
+        pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
         return [
-            registration(EventResource.POD, pods, self._pod_hint, self._terms_and_identity),
+            registration(EventResource.POD, pods, self._pod_hint, self._terms),
+            registration(EventResource.POD, ActionType.DELETE, self._pod_hint, self._terms_and_identity),
             registration(EventResource.NODE, nodes, self._node_hint, self._terms),
         ]
 

@@ -1,36 +1,35 @@
-"""Events on their way to the pods that wait for them.
+"""Events whose queueing hints have not all been asked, and the pods that they help.
 
-One event may concern twenty thousand pods. It is put to them in steps, a hint asked or a pod moved, and between any two
-of them the queue can be used: pods are popped, come and go. What holds is what held when the event came: it concerns
-the pods that waited then and have waited since. A pod that came to wait later was tried on the newer state.
+One event may concern twenty thousand pods. Hints are asked and pods moved in steps, and between any two of them the
+queue can be used: pods are popped, come and go. An event concerns the pods that were unschedulable when it came and
+still are; a pod that became so later was tried on the newer state.
 """
 
 import math
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any, Final
 
-from kubesched.api import ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.api import ClusterEvent, KubeObject, Pod
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.requeueing import UNTOLD, QueueingStrategy, RequeueingTable, Rule
-from kubesched.queue.unschedulable import UnschedulablePods
+from kubesched.queue.unschedulable import Group, UnschedulablePods
 
 __all__ = ["Backlog", "PendingEvent"]
 
 _MOST_EVENTS: Final = 1000
 _MOST_VERSIONS: Final = 8
-_CHUNK: Final = 20  # pods that are noted in one step: they cost less than a question
-
-Answer = tuple[QueuedPodInfo, QueueingStrategy]
+_CHUNK: Final = 20  # pods that are looked at in one step: they cost less than a question
+_SPARE: Final = 64  # pods that left and may be kept, beyond as many as wait
 
 Move = Callable[[QueuedPodInfo, QueueingStrategy, str, float], None]
 """(pod, strategy other than SKIP, label of the event, now) moves an unschedulable pod."""
 
 
 class PendingEvent:
-    """An event that was not put to all pods yet.
+    """An event whose hints have not all been asked.
 
     Args:
         event, old, new: what happened.
@@ -69,8 +68,10 @@ class PendingEvent:
         """Take in the next change of the same kind of the object: pods are asked about its newest state alone.
 
         Each pod compares with the state that it was rejected in: those that came to wait since the first change, with
-        a later one. Returns: false where there are too many such states; then nothing is taken.
+        a later one. Returns: false where there are too many such states, or a selection of pods; then nothing is taken.
         """
+        if self.pre_check is not None or later.pre_check is not None:
+            return False
         if self._versions[-1][0] < later._versions[0][0]:
             if len(self._versions) == _MOST_VERSIONS:
                 return False
@@ -90,17 +91,15 @@ class PendingEvent:
 
 
 class Backlog:
-    """Puts events to the unschedulable pods in the order in which the events came, and moves the pods that they help.
+    """Asks queueing hints about unschedulable pods, event by event, and moves the pods that an event may help.
 
-    Changes of one node that wait are one: its newest state counts. More than a thousand waiting events make the caller
-    that adds another one wait. Pods are moved in the order of the active queue, some at a time: a pod that comes now
-    does not wait for thousands that are tried again.
+    Changes of one object that wait are one: its newest state counts. More than a thousand waiting events make the
+    caller that adds another one wait. Pods are moved in the order of the active queue.
 
     Args:
         pods: the unschedulable pods.
         table: what the plugins registered.
         sort_key: the order of the active queue.
-        has_turn: whether one more pod may be moved now.
         move: moves a pod that an event may help.
     """
 
@@ -109,16 +108,14 @@ class Backlog:
         pods: UnschedulablePods,
         table: RequeueingTable,
         sort_key: Callable[[QueuedPodInfo], Any],
-        has_turn: Callable[[], bool],
         move: Move,
     ) -> None:
         self._pods = pods
         self._table = table
         self._sort_key = sort_key
-        self._has_turn = has_turn
         self._move = move
         self._events: deque[PendingEvent] = deque()
-        self._changes: dict[tuple[ClusterEvent, str], PendingEvent] = {}  # of nodes, not begun
+        self._changes: dict[tuple[ClusterEvent, str], PendingEvent] = {}  # updates of objects, not begun
         self._questions: Iterator[None] | None = None  # of the first event, once begun
         self._helped: dict[int, QueueingStrategy] = {}  # by entry
         self._order: list[tuple[Any, int, QueuedPodInfo, PendingEvent]] = []  # the same as a heap
@@ -130,7 +127,7 @@ class Backlog:
 
     def add(self, pending: PendingEvent) -> None:
         """Take an event."""
-        if pending.event.resource is EventResource.NODE and pending.new is not None:
+        if pending.old is not None and pending.new is not None:
             change = (pending.event, pending.key)
             known = self._changes.get(change)
             if known is not None and known.renew(pending):
@@ -140,20 +137,32 @@ class Backlog:
         while len(self._events) > _MOST_EVENTS and self._ask():
             pass
 
-    def work(self, now: float, n_steps: float = math.inf) -> None:
-        """Ask some hints, and move as many pods, or all for which there is room.
+    def work(self, now: float, n_steps: float = math.inf, is_late: Callable[[], bool] = lambda: False) -> None:
+        """Ask some questions, and move as many pods, or all. A hook that calls the queue again changes nothing here.
+
+        Both end early when `is_late` says so; at least one step of each is done.
 
         Questions take no steps from moves: where events come faster than they are asked about, pods would never move.
         """
+        if self._is_busy:
+            return
         n_questions = n_moves = n_steps
-        while n_questions > 0 and self._ask():
+        while n_questions > 0 and self._ask() and not is_late():
             n_questions -= 1
-        while n_moves > 0 and self._order and self._has_turn():
+        while n_moves > 0 and self._order:
             self._move_first(now)
-            n_moves -= 1
+            n_moves = 0 if is_late() else n_moves - 1
+
+    def check_invariants(self) -> None:
+        """Assert that each pod that is helped will be moved, and that what waits can be found."""
+        assert self._helped.keys() == {entry for _, entry, _, _ in self._order}
+        assert len(self._helped) == len(self._order)
+        assert set(self._changes.values()) <= set(self._events)
+        assert len(self._events) <= _MOST_EVENTS
+        assert all(not self._order[i] < self._order[(i - 1) // 2] for i in range(1, len(self._order)))
 
     def _ask(self) -> bool:
-        """Ask a hint. Returns: whether there was one to ask. A hook that comes back here does nothing."""
+        """Do one step of asking. Returns: whether there was one to do."""
         if self._is_busy or not (self._questions or self._events):
             return False
         self._is_busy = True
@@ -169,18 +178,77 @@ class Backlog:
         return True
 
     def _begun(self, pending: PendingEvent) -> Iterator[None]:
-        """The questions of an event."""
+        """Ask all that the plugins registered for an event: in steps of a hint, or of a few pods to look at."""
         if self._changes.get((pending.event, pending.key)) is pending:
             del self._changes[pending.event, pending.key]
-        for helped in self._answers(pending):
-            for info, strategy in helped:
-                if self._is_meant(info, pending):
-                    self._note(info, strategy, pending)
+        if pending.pods is not None or pending.event.is_wildcard:
+            for some in _chunks(list(self._pods if pending.pods is None else pending.pods)):
+                for info in some:
+                    self._ask_alone(info, pending)
+                yield
+            return
+        own = self._pods.find(pending.key) if isinstance(pending.new or pending.old, Pod) else None
+        if own is not None:
+            self._ask_alone(own, pending)
+        for rules in self._table.interest(pending.event).rules.values():
+            for rule in rules:
+                for name in self._groups(rule, pending):
+                    group = self._pods.group(rule, name)
+                    if group is not None and not group.is_helped:
+                        each = name is UNTOLD or rule.by_object
+                        yield from (self._ask_each if each else self._ask_once)(rule, group, pending, own)
+
+    def _groups(self, rule: Rule, pending: PendingEvent) -> list[Hashable]:
+        """The groups that the object of an event may help: all, unless they are named by keys."""
+        if not rule.by_object:
+            return self._pods.groups(rule)
+        names: dict[Hashable, None] = {}
+        for thing in (pending.new, *(old for _, _, old in pending.changes())):
+            keys = () if thing is None else rule.groups_of(thing)
+            if keys is None:
+                return self._pods.groups(rule)
+            names |= dict.fromkeys(keys)
+        return [*names, UNTOLD]
+
+    def _ask_alone(self, info: QueuedPodInfo, pending: PendingEvent) -> None:
+        """Ask all that rejected a pod about it."""
+        if pending.concerns(info):
+            strategy = self._table.strategy(info, pending.event, pending.old, pending.new)
+            if strategy is not QueueingStrategy.SKIP:
+                self._note(info, strategy, pending)
+
+    def _ask_each(self, rule: Rule, group: Group, pending: PendingEvent, own: QueuedPodInfo | None) -> Iterator[None]:
+        """Ask a rule about each pod of a group but the one that the event is about."""
+        for info in list(group.pods.values()):
+            for after, upto, old in pending.changes():
+                if after < info.entry <= upto and info is not own and rule.helps(info.pod, old, pending.new):
+                    self._note(info, _strategy(rule, info), pending)
             yield
 
+    def _ask_once(self, rule: Rule, group: Group, pending: PendingEvent, own: QueuedPodInfo | None) -> Iterator[None]:
+        """The same for pods that get one answer: once for each state of the object that they compare with."""
+        is_last = own is None
+        for after, upto, old in pending.changes():
+            first = next((one for one in group.pods.values() if after < one.entry <= upto and one is not own), None)
+            helps = first is not None and rule.helps(first.pod, old, pending.new)
+            yield
+            is_last = is_last and helps
+            for some in _chunks(list(group.pods.values()) if helps else []):
+                for info in some:
+                    if after < info.entry <= upto and info is not own:
+                        self._note(info, _strategy(rule, info), pending)
+                yield
+        group.is_helped = is_last and all(
+            info.entry in self._helped and not info.pending_plugins for info in group.pods.values()
+        )
+
     def _note(self, info: QueuedPodInfo, strategy: QueueingStrategy, pending: PendingEvent) -> None:
+        """Note that a pod is to be moved, unless the event does not mean it."""
+        if not pending.concerns(info) or not self._is_meant(info, pending):
+            return
         before = self._helped.get(info.entry)
         if before is None:
+            self._forget_gone()
             heappush(self._order, (self._sort_key(info), info.entry, info, pending))
         if before is not QueueingStrategy.IMMEDIATELY:
             self._helped[info.entry] = strategy
@@ -192,67 +260,22 @@ class Backlog:
         if info.entry == entry and info.place is Place.UNSCHEDULABLE:
             self._move(info, strategy, self._table.interest(pending.event).label, now)
 
+    def _forget_gone(self) -> None:
+        """Let go of pods that left before they were moved, once they are the most."""
+        if len(self._order) > 2 * len(self._pods) + _SPARE:
+            self._order = [one for one in self._order if one[2].entry == one[1]]
+            heapify(self._order)
+            self._helped = {entry: self._helped[entry] for _, entry, _, _ in self._order}
+
     def _is_meant(self, info: QueuedPodInfo, pending: PendingEvent) -> bool:
         passes = pending.pre_check is None or pending.pre_check(info.pod)
         return passes and self._table.may_ungate(info, pending.event)
-
-    def _answers(self, pending: PendingEvent) -> Iterator[list[Answer]]:
-        """The pods that each question found."""
-        if pending.pods is not None or pending.event.is_wildcard:
-            infos = self._pods if pending.pods is None else pending.pods
-            yield [answer for info in infos if pending.concerns(info) for answer in self._asked_alone(info, pending)]
-            return
-        own = self._pods.find(pending.key) if isinstance(pending.new or pending.old, Pod) else None
-        if own is not None and pending.concerns(own):
-            yield self._asked_alone(own, pending)
-        for rules in self._table.interest(pending.event).rules.values():
-            for rule in rules:
-                for tab in self._tabs(rule, pending):
-                    yield from self._asked(rule, tab, pending, own)
-
-    def _asked_alone(self, info: QueuedPodInfo, pending: PendingEvent) -> list[Answer]:
-        """Ask all that rejected a pod about it."""
-        strategy = self._table.strategy(info, pending.event, pending.old, pending.new)
-        return [] if strategy is QueueingStrategy.SKIP else [(info, strategy)]
-
-    def _tabs(self, rule: Rule, pending: PendingEvent) -> list[Hashable]:
-        tabs = self._tabs_of_keys(rule, pending) if rule.by_object else self._pods.tabs(rule)
-        return [tab for tab in tabs if self._pods.under(rule, tab)]
-
-    def _tabs_of_keys(self, rule: Rule, pending: PendingEvent) -> list[Hashable]:
-        """The tabs of the keys that the object of an event has, in the order found; all where that is not known."""
-        found: dict[Hashable, None] = {}
-        for thing in (pending.new, *(old for _, _, old in pending.changes())):
-            keys = () if thing is None else rule.keys_of(thing)
-            if keys is None:
-                return self._pods.tabs(rule)
-            found |= dict.fromkeys(keys)
-        return [*found, UNTOLD]
-
-    def _asked(
-        self, rule: Rule, tab: Hashable, pending: PendingEvent, own: QueuedPodInfo | None
-    ) -> Iterator[list[Answer]]:
-        """Ask a rule about the pods of a tab, other than the one that the event is about."""
-        for after, upto, old in pending.changes():
-            pods = self._pods.under(rule, tab).values()
-            meant = (info for info in pods if after < info.entry <= upto and info is not own)
-            if tab is UNTOLD or rule.by_object:
-                for info in list(meant):
-                    helps = pending.concerns(info) and rule.helps(info.pod, old, pending.new)
-                    yield [(info, _strategy(rule, info))] if helps else []
-            elif (first := next(meant, None)) is not None and rule.helps(first.pod, old, pending.new):
-                yield from self._in_chunks(rule, (first, *meant))
-            else:
-                yield []
-
-    def _in_chunks(self, rule: Rule, infos: Iterable[QueuedPodInfo]) -> Iterator[list[Answer]]:
-        """The pods that a rule helps and that are not waiting for their turn already."""
-        new = [info for info in infos if info.entry not in self._helped or info.pending_plugins]
-        yield []
-        for start in range(0, len(new), _CHUNK):
-            yield [(info, _strategy(rule, info)) for info in new[start : start + _CHUNK]]
 
 
 def _strategy(rule: Rule, info: QueuedPodInfo) -> QueueingStrategy:
     is_pending = rule.plugin in info.pending_plugins
     return QueueingStrategy.IMMEDIATELY if is_pending else QueueingStrategy.AFTER_BACKOFF
+
+
+def _chunks(infos: list[QueuedPodInfo]) -> Iterator[list[QueuedPodInfo]]:
+    return (infos[start : start + _CHUNK] for start in range(0, len(infos), _CHUNK))

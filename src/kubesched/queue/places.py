@@ -12,8 +12,8 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.framework import Place, QueuedPodInfo
+from kubesched.queue.active import ActiveQueue
 from kubesched.queue.backoff import BackoffQueue
-from kubesched.queue.heap import PodHeap
 from kubesched.queue.unschedulable import RulesOf, UnschedulablePods
 
 __all__ = ["PLACE_NAMES", "Observer", "Pending", "PendingPod", "Places"]
@@ -82,11 +82,12 @@ class Places:
         max_backoff: float,
         observer: Observer | None,
         rules_of: RulesOf,
+        patience: float,
     ) -> None:
         sequence = itertools.count(1)
         self._pods: dict[str, QueuedPodInfo] = {}  # by key, whatever their place
         self._observer = observer
-        self.active = PodHeap(Place.ACTIVE, key, sequence)
+        self.active = ActiveQueue(key, sequence, patience)
         self.backoff = BackoffQueue(key, sequence, initial=initial_backoff, maximum=max_backoff)
         self.unschedulable = UnschedulablePods(sequence, rules_of)
 
@@ -188,7 +189,9 @@ class Places:
         assert all(info.place is Place.UNSCHEDULABLE for info in placed if info.is_gated)
         assert all(info.initial_attempt_timestamp is not None for info in self.active)
 
-    def _put(self, info: QueuedPodInfo, to: PodHeap | BackoffQueue | UnschedulablePods, queue: str, label: str) -> None:
+    def _put(
+        self, info: QueuedPodInfo, to: ActiveQueue | BackoffQueue | UnschedulablePods, queue: str, label: str
+    ) -> None:
         self.withdraw(info)
         self._pods[info.key] = info
         to.add(info)

@@ -13,7 +13,6 @@ __all__ = [
     "FORCE_ACTIVATE",
     "UNSCHEDULABLE_TIMEOUT",
     "UNTOLD",
-    "BareRegistration",
     "QueueingStrategy",
     "Registration",
     "RequeueingTable",
@@ -35,10 +34,6 @@ class QueueingStrategy(enum.Enum):
     """It is tried again at once."""
 
 
-BareRegistration = tuple[ClusterEvent, str, HintFunction | None]
-"""(event, plugin, hint)"""
-
-
 class Registration(NamedTuple):
     """What a plugin registered for events: see EventRegistration. Faults of the functions are PluginErrors."""
 
@@ -51,7 +46,7 @@ class Registration(NamedTuple):
 
 
 UNTOLD: Final = object()
-"""The tab of pods about which a rule cannot say what its hint reads: each is asked about."""
+"""The group of pods about which a rule cannot say what its hint reads: each is asked about."""
 
 _ALL: Final[tuple[Hashable, ...]] = ("all",)
 
@@ -59,13 +54,13 @@ _ALL: Final[tuple[Hashable, ...]] = ("all",)
 class Rule:
     """A registration of a profile's plugin, as the queue asks it.
 
-    Pods that the plugin rejected are filed under tabs: what the hint reads of a pod, or the objects that can help it.
-    A tab of equal pods is asked about once.
+    Pods that the plugin rejected are filed in groups: by what the hint reads of a pod, or by the objects that can help
+    it. A group of equal pods is asked about once.
 
     Attributes:
         event, plugin: as registered.
-        by_object: whether tabs are the keys of the only objects that can help.
-        reads: equal for rules that give a pod equal tabs.
+        by_object: whether a group is named by the key of the only objects that can help it.
+        reads: equal for rules that file a pod in the same groups.
     """
 
     def __init__(self, registration: Registration) -> None:
@@ -73,8 +68,8 @@ class Rule:
         self.by_object = self._objects is not None
         self.reads: object = self._objects or self._part or self._hint is None
 
-    def tabs(self, pod: Pod) -> Collection[Hashable]:
-        """Under which tabs a pod is filed."""
+    def groups(self, pod: Pod) -> Collection[Hashable]:
+        """The names of the groups that a pod belongs to."""
         try:
             if self._objects is not None:
                 return self._objects(pod)
@@ -84,8 +79,8 @@ class Rule:
             return (UNTOLD,)
         return _ALL if self._hint is None else (UNTOLD,)
 
-    def keys_of(self, thing: KubeObject) -> Collection[str] | None:
-        """The tabs of the pods that an object can help, where tabs are keys; None if the plugin cannot say."""
+    def groups_of(self, thing: KubeObject) -> Collection[Hashable] | None:
+        """The groups that an object can help, where they are named by keys; None if the plugin cannot say."""
         if self._keys_of is None:
             return (thing.key,)
         try:
@@ -120,10 +115,8 @@ class RequeueingTable:
         registered: scheduler name -> what its plugins registered, in the order to ask.
     """
 
-    def __init__(self, registered: Mapping[str, Iterable[Registration | BareRegistration]]) -> None:
-        self._rules = {
-            profile: [Rule(Registration(*entry)) for entry in entries] for profile, entries in registered.items()
-        }
+    def __init__(self, registered: Mapping[str, Iterable[Registration]]) -> None:
+        self._rules = {profile: [Rule(entry) for entry in entries] for profile, entries in registered.items()}
         self._by_plugin: dict[tuple[str, str], list[Rule]] = {}
         for profile, rules in self._rules.items():
             for rule in rules:

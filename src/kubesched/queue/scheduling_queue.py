@@ -33,9 +33,8 @@ and a pod that was popped is in flight, standing nowhere, until `done`. Every mo
   Pods are filed by what these hints read of them, so that a hint is asked once for equal pods, and by the objects that
   alone can help them. `Queue` sends the pods to backoff, or to active if their backoff is over; `Queue` from a plugin
   that a pod is pending on sends it to active at once. An event that no plugin registered for costs a dictionary lookup.
-* **Turns.** With `at_once`, for a live scheduler, the work of events waits in a backlog and goes on in `catch_up`, some
-  at a time, and thousands of pods that are tried again become active some at a time, when all active ones were tried:
-  a pod that comes now does not wait for them, though they are older. Up to `at_once` pods the order is upstream's.
+* **A live scheduler** does the work of events in steps: `at_once` questions and moves in each `catch_up`, which goes on
+  with a backlog. And it does not let a pod that just came wait for thousands that are tried again: see ActiveQueue.
 * **Backoff** is 1, 2, 4, 8, 10, 10... seconds with the defaults, counted from the end of the attempt and rounded down
   to whole seconds. When nothing is active the head of backoff is popped early: an idle scheduler does not wait. Pods
   that failed with an error are excepted; the API server may need the pause.
@@ -62,7 +61,6 @@ from kubesched.queue.places import PLACE_NAMES, Observer, Pending, Places
 from kubesched.queue.requeueing import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
-    BareRegistration,
     QueueingStrategy,
     Registration,
     RequeueingTable,
@@ -88,14 +86,15 @@ class SchedulingQueue:
         pre_enqueue: runs the PreEnqueue plugins of the pod's profile; None when no profile has any.
         on_gate_fault: called with a pod and the status of the plugin that raised instead of an answer, where this
             fault of the pod is not the last one.
-        hints: scheduler name -> all that the profile's plugins registered; at least (event, plugin, hint) of it.
+        hints: scheduler name -> all that the profile's plugins registered.
         initial_backoff: seconds of backoff after the first failed attempt; doubled with each further one.
         max_backoff: seconds that no backoff exceeds; 0 switches backoff off.
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         nominator: pods promised a node; a plain one when absent.
         observer: called for each pod that comes into a queue.
-        at_once: how many hints `catch_up` asks and pods it moves, and how many pods that waited become active before
-            all that are active were tried. Infinite: all is done before the call that brings an event returns.
+        at_once: how many hints `catch_up` asks, and how many pods it moves; and how many pods that are tried again may
+            go before one that was never tried. Infinite: all is done before the call that brings an event returns, and
+            the queue sort plugin alone says who is next.
 
     Attributes:
         nominator: kept in step with pods that are added, updated and deleted here.
@@ -108,7 +107,7 @@ class SchedulingQueue:
         less: Less | None = None,
         pre_enqueue: PreEnqueue | None = None,
         on_gate_fault: Callable[[Pod, Status], None] | None = None,
-        hints: Mapping[str, Iterable[Registration | BareRegistration]],
+        hints: Mapping[str, Iterable[Registration]],
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
         max_in_unschedulable: float = 300.0,
@@ -118,10 +117,10 @@ class SchedulingQueue:
     ) -> None:
         self._table = table = RequeueingTable(hints)
         key = chosen_sort_key(sort_key, less)
-        self._places = Places(key, initial_backoff, max_backoff, observer, table.rules_of)
+        self._places = Places(key, initial_backoff, max_backoff, observer, table.rules_of, at_once)
         self._in_flight = InFlight()
-        self._backlog = Backlog(self._places.unschedulable, table, key, self._has_turn, self._move)
-        self._at_once = self._turns = at_once
+        self._backlog = Backlog(self._places.unschedulable, table, key, self._move)
+        self._at_once = at_once
         self._pre_enqueue = pre_enqueue
         self._on_gate_fault = on_gate_fault
         self._max_in_unschedulable = max_in_unschedulable
@@ -259,9 +258,13 @@ class SchedulingQueue:
         """Whether `catch_up` has something to do."""
         return len(self._backlog) > 0
 
-    def catch_up(self, now: float) -> None:
-        """Go on with what events have begun."""
-        self._backlog.work(now, self._at_once)
+    def catch_up(self, now: float, is_late: Callable[[], bool] = lambda: False) -> None:
+        """Go on with what events have begun.
+
+        Args:
+            is_late: ends it before its steps are over; asked after each.
+        """
+        self._backlog.work(now, self._at_once, is_late)
 
     def activate(self, pods: Iterable[Pod], now: float) -> None:
         """Make pods active that are unschedulable or back off; for those in flight a wildcard event is recorded.
@@ -275,7 +278,7 @@ class SchedulingQueue:
     def next_deadline(self) -> float | None:
         """When `advance` has to be called next, None for not before something else happens.
 
-        May be early, never late; `advance` then does nothing. While events are not put to all pods it is -inf.
+        May be early, never late; `advance` then does nothing. While there is a backlog it is -inf.
         """
         if self._backlog:
             return -math.inf
@@ -289,8 +292,7 @@ class SchedulingQueue:
 
     def advance(self, now: float) -> None:
         """Do what time alone causes: end backoffs, and every 30 seconds flush pods that waited too long."""
-        completed = self._places.backoff.pop_completed(now)
-        while self._has_turn() and (info := next(completed, None)) is not None:
+        for info in self._places.backoff.pop_completed(now):
             self._places.to_active(info, "BackoffComplete", now)
         boundary = math.floor(now / _FLUSH_INTERVAL) * _FLUSH_INTERVAL
         if boundary >= self._next_flush:
@@ -300,7 +302,6 @@ class SchedulingQueue:
                 last_entry = self._places.unschedulable.last_entry
                 self._put(PendingEvent(UNSCHEDULABLE_TIMEOUT, None, None, last_entry, pods=overdue), now)
                 self._in_flight.record(UNSCHEDULABLE_TIMEOUT, None, None)
-        self.catch_up(now)
 
     # What there is to see.
 
@@ -335,6 +336,7 @@ class SchedulingQueue:
     def check_invariants(self) -> None:
         """Assert that every pod is in exactly one place, and that each part holds together."""
         self._places.check_invariants()
+        self._backlog.check_invariants()
         self._in_flight.check_invariants()
         self.nominator.check_invariants()
 
@@ -371,16 +373,6 @@ class SchedulingQueue:
         self._backlog.add(pending)
         if self._at_once == math.inf:
             self._backlog.work(now)
-
-    def _has_turn(self) -> bool:
-        """Whether one more pod that waited may become active; takes the turn.
-
-        Thousands that are tried again are older than a pod that just came, and sorted before it.
-        """
-        if not self._places.active:
-            self._turns = self._at_once
-        self._turns -= 1
-        return self._turns >= 0
 
     def _move(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
         """Let a pod go that an event may help; a gate may hold it back."""

@@ -1,21 +1,37 @@
 """Pods that wait for an event, filed by the rules whose events can help them."""
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from kubesched.api import Pod
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.requeueing import Rule
 
-__all__ = ["RulesOf", "UnschedulablePods"]
+__all__ = ["Group", "RulesOf", "UnschedulablePods"]
 
 RulesOf = Callable[[str, Collection[str]], Iterable[Rule]]
 """(profile, plugins) -> what these plugins registered."""
 
 _by_arrival = attrgetter("entry")
-_NOBODY: Final[Mapping[str, QueuedPodInfo]] = {}
+_NO_GROUPS: Final = MappingProxyType[Hashable, "Group"]({})
+
+
+class Group:
+    """Pods that a rule asks about together.
+
+    Attributes:
+        pods: by name.
+        is_helped: whether an event helped all of them, and none has come since: they only wait to be moved.
+    """
+
+    __slots__ = ("is_helped", "pods")
+
+    def __init__(self) -> None:
+        self.pods: dict[str, QueuedPodInfo] = {}
+        self.is_helped = False
 
 
 class _Filing(NamedTuple):
@@ -24,7 +40,7 @@ class _Filing(NamedTuple):
     info: QueuedPodInfo
     pod: Pod
     rejectors: frozenset[str]
-    tabs: list[tuple[Rule, Hashable]]
+    groups: list[tuple[Rule, Hashable]]
 
 
 class UnschedulablePods:
@@ -48,7 +64,7 @@ class UnschedulablePods:
         self._sequence = sequence
         self._rules_of = rules_of
         self._filed: dict[str, _Filing] = {}
-        self._by_rule: dict[Rule, dict[Hashable, dict[str, QueuedPodInfo]]] = {}
+        self._by_rule: dict[Rule, dict[Hashable, Group]] = {}
         self.waiting_since = math.inf
         self.last_entry = 0
 
@@ -75,6 +91,9 @@ class UnschedulablePods:
     def renew(self, info: QueuedPodInfo) -> None:
         """Let a pod of this queue count as the last that arrived."""
         self.last_entry = info.entry = next(self._sequence)
+        if (filing := self._filed.get(info.key)) is not None:
+            for rule, name in filing.groups:
+                self._by_rule[rule][name].is_helped = False
 
     def discard(self, info: QueuedPodInfo) -> None:
         """Remove a pod of this queue."""
@@ -89,14 +108,13 @@ class UnschedulablePods:
         filing = self._filed.get(key)
         return None if filing is None else filing.info
 
-    def tabs(self, rule: Rule) -> list[Hashable]:
-        """The tabs of a rule under which pods are filed."""
-        return list(self._by_rule.get(rule, ()))
+    def groups(self, rule: Rule) -> list[Hashable]:
+        """The names of the groups of a rule."""
+        return list(self._by_rule.get(rule, _NO_GROUPS))
 
-    def under(self, rule: Rule, tab: Hashable) -> Mapping[str, QueuedPodInfo]:
-        """The pods under a tab, by name; not to be changed, nor to be kept."""
-        tabs = self._by_rule.get(rule)
-        return _NOBODY if tabs is None else tabs.get(tab, _NOBODY)
+    def group(self, rule: Rule, name: Hashable) -> Group | None:
+        """A group of a rule, None when no pod is in it."""
+        return self._by_rule.get(rule, _NO_GROUPS).get(name)
 
     def mark_overdue(self, duration: float, now: float) -> list[QueuedPodInfo]:
         """Mark pods that have waited longer than `duration` as flushed now; gives them in the order they arrived."""
@@ -110,7 +128,7 @@ class UnschedulablePods:
 
     def check_invariants(self) -> None:
         """Assert that each pod is filed as its rejectors' rules say, and nowhere else."""
-        for key, (info, pod, rejectors, tabs) in self._filed.items():
+        for key, (info, pod, rejectors, groups) in self._filed.items():
             assert key == info.key
             assert info.place is Place.UNSCHEDULABLE
             assert 0 < info.entry <= self.last_entry
@@ -119,31 +137,37 @@ class UnschedulablePods:
             assert rejectors, "a pod that no plugin rejected has no event to wait for"
             assert not info.is_gated or info.gating_plugin in rejectors
             assert info.waiting_since >= self.waiting_since
-            assert {rule for rule, _ in tabs} <= set(self._rules_of(pod.scheduler_name, rejectors))
-        filed = {(rule, tab, key) for key, filing in self._filed.items() for rule, tab in filing.tabs}
-        held = self._by_rule.items()
-        assert filed == {(rule, tab, key) for rule, tabs in held for tab, pods in tabs.items() for key in pods}
-        assert all(pods for _, tabs in held for pods in (tabs, *tabs.values())), "an empty tab is given back"
+            assert {rule for rule, _ in groups} <= set(self._rules_of(pod.scheduler_name, rejectors))
+        filed = {(rule, name, key) for key, filing in self._filed.items() for rule, name in filing.groups}
+        held = [(rule, name, group) for rule, groups in self._by_rule.items() for name, group in groups.items()]
+        assert filed == {(rule, name, key) for rule, name, group in held for key in group.pods}
+        assert all(group.pods for _, _, group in held), "an empty group is given back"
+        assert all(self._by_rule.values())
 
     def _file(self, info: QueuedPodInfo) -> None:
         pod, rejectors = info.pod, frozenset(info.rejectors)
         known: dict[object, set[Hashable]] = {}
-        tabs = []
+        groups = []
         for rule in self._rules_of(pod.scheduler_name, rejectors):
-            own = known.get(rule.reads)
-            if own is None:
-                own = known[rule.reads] = set(rule.tabs(pod))
-            tabs += [(rule, tab) for tab in own]
-        self._filed[info.key] = _Filing(info, pod, rejectors, tabs)
-        for rule, tab in tabs:
-            self._by_rule.setdefault(rule, {}).setdefault(tab, {})[info.key] = info
+            names = known.get(rule.reads)
+            if names is None:
+                names = known[rule.reads] = set(rule.groups(pod))
+            groups += [(rule, name) for name in names]
+        self._filed[info.key] = _Filing(info, pod, rejectors, groups)
+        for rule, name in groups:
+            by_name = self._by_rule.setdefault(rule, {})
+            group = by_name.get(name)
+            if group is None:
+                group = by_name[name] = Group()
+            group.pods[info.key] = info
+            group.is_helped = False
 
     def _unfile(self, info: QueuedPodInfo) -> None:
-        for rule, tab in self._filed.pop(info.key).tabs:
-            tabs = self._by_rule[rule]
-            pods = tabs[tab]
+        for rule, name in self._filed.pop(info.key).groups:
+            by_name = self._by_rule[rule]
+            pods = by_name[name].pods
             del pods[info.key]
             if not pods:
-                del tabs[tab]
-                if not tabs:
+                del by_name[name]
+                if not by_name:
                     del self._by_rule[rule]

@@ -1,8 +1,7 @@
 """Collects the events that the plugins of a profile register, in the form that the queue uses."""
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence, Sized
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, custom_resource
 from kubesched.errors import PluginError
@@ -22,6 +21,7 @@ from kubesched.scheduler.extenders import EXTENDER
 __all__ = ["registrations"]
 
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
+_MOST_LOGGED: Final = 8
 _TAINTS = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
 
@@ -63,6 +63,8 @@ def _events_of(plugin: Plugin) -> list[EventRegistration]:
             if not isinstance(entry, EventRegistration):
                 raise TypeError(f"it must return a list of EventRegistration; found {answer_text(entry)} in it")
             _check_resource(plugin, entry.event.resource)
+            if entry.part and entry.objects:
+                raise ValueError(f"{entry.event.label}: a hint has either a part or objects; found both")
     except HOOK_FAULTS as error:
         text = f'events_to_register of plugin "{plugin.name}": {located_line(error)}'
         raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
@@ -79,57 +81,72 @@ def _check_resource(plugin: Plugin, resource: EventResource | str) -> None:
 
 def _guarded(framework: Framework, plugin: Plugin, wanted: Sequence[EventRegistration]) -> Iterator[Registration]:
     """What a plugin registered, with every fault of its functions as a PluginError; equal functions stay equal."""
-    parts = {entry.part: _checked_part(framework, plugin, entry.part) for entry in wanted if entry.part}
+    report = _Report(framework, plugin)
+    parts = {entry.part: _checked_part(report, entry.part) for entry in wanted if entry.part}
     for event, hint, part, objects, keys_of in wanted:
-        ask = hint and _checked_hint(framework, plugin, hint)
-        keys = objects and _checked_keys(framework, plugin, "objects", objects)
-        keys_of = keys_of and _checked_keys(framework, plugin, "keys_of", keys_of)
+        ask = hint and _checked_hint(report, hint)
+        keys = objects and _checked_keys(report, "objects", objects)
+        keys_of = keys_of and _checked_keys(report, "keys_of", keys_of)
         yield Registration(event, plugin.name, ask, part and parts[part], keys, keys_of)
 
 
-def _checked_hint(framework: Framework, plugin: Plugin, hint: HintFunction) -> HintFunction:
+def _checked_hint(report: "_Report", hint: HintFunction) -> HintFunction:
     def ask(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        with _reported(framework, plugin, "queueing hint"):
+        try:
             answer: object = hint(pod, old, new)
             if not isinstance(answer, QueueingHint):
                 raise TypeError(f"a hint must return a QueueingHint; found {answer_text(answer)}")
+        except HOOK_FAULTS as error:
+            raise report.fault("queueing hint", error) from error
         return answer
 
     return ask
 
 
-def _checked_part(framework: Framework, plugin: Plugin, part: Callable[[Pod], Hashable]) -> Callable[[Pod], Hashable]:
+def _checked_part(report: "_Report", part: Callable[[Pod], Hashable]) -> Callable[[Pod], Hashable]:
     def read(pod: Pod) -> Hashable:
-        with _reported(framework, plugin, "part of a queueing hint"):
+        try:
             value = part(pod)
             hash(value)
+            value == value  # noqa: B015 - the queue compares parts, and must not meet a fault there
+        except HOOK_FAULTS as error:
+            raise report.fault("part of a queueing hint", error) from error
         return value
 
     return read
 
 
 def _checked_keys(
-    framework: Framework, plugin: Plugin, what: str, keys_of: Callable[[ObjectT], Collection[str]]
+    report: "_Report", what: str, keys_of: Callable[[ObjectT], Collection[str]]
 ) -> Callable[[ObjectT], Collection[str]]:
     def read(thing: ObjectT) -> tuple[str, ...]:
-        with _reported(framework, plugin, f"{what} of a queueing hint"):
-            keys: Any = keys_of(thing)
-            if isinstance(keys, str) or not all(isinstance(key, str) for key in keys):
-                raise TypeError(f"{what} must be a list of keys, such as ['team-a/data']; found {answer_text(keys)}")
-            return tuple(keys)
+        try:
+            found: Any = keys_of(thing)
+            keys = () if isinstance(found, str) else tuple(found)
+            if isinstance(found, str) or not all(isinstance(key, str) for key in keys):
+                raise TypeError(f"{what} must be a list of keys, such as ['team-a/data']; found {answer_text(found)}")
+        except HOOK_FAULTS as error:
+            raise report.fault(f"{what} of a queueing hint", error) from error
+        return keys
 
     return read
 
 
-@contextmanager
-def _reported(framework: Framework, plugin: Plugin, what: str) -> Iterator[None]:
-    """Log a fault and raise it as a PluginError."""
-    try:
-        yield
-    except HOOK_FAULTS as error:
-        text = f"{what} of plugin {plugin.name}: {located_line(error)}"
-        framework.handle.logger.warning("%s", text)
-        raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
+class _Report:
+    """Logs each fault of a plugin's functions once, and only the first few: one may come for each of many pods."""
+
+    def __init__(self, framework: Framework, plugin: Plugin) -> None:
+        self._logger = framework.handle.logger
+        self._plugin = plugin.name
+        self._logged: set[str] = set()
+
+    def fault(self, what: str, error: BaseException) -> PluginError:
+        """Log a fault. Returns: what to raise."""
+        text = f"{what} of plugin {self._plugin}: {located_line(error)}"
+        if text not in self._logged and len(self._logged) < _MOST_LOGGED:
+            self._logged.add(text)
+            self._logger.warning("%s", text)
+        return PluginError(text, plugin=self._plugin, extension_point="events_to_register")
 
 
 def _may_reject(plugin: Plugin) -> bool:

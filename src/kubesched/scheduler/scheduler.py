@@ -10,7 +10,7 @@ kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 import math
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -60,6 +60,7 @@ the queue.
 Attempt = tuple[Decision, BindingCycle | Eviction | None]
 """A decision, and what to run to its end or to close: a binding cycle for a chosen node, or the eviction of victims."""
 
+_CATCHING_UP: Final = 0.002  # seconds of asking hints and moving pods between two attempts
 _ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
 
 
@@ -227,8 +228,7 @@ class Scheduler:
 
         Returns: None when no pod is to be tried.
         """
-        if self.queue.has_backlog:
-            self.queue.catch_up(self._now())
+        self._catch_up()
         queued = self.queue.pop()
         if queued is None:
             return None
@@ -238,6 +238,13 @@ class Scheduler:
             if self.queue.is_in_flight(queued.pod.uid) and self._still_waits(queued):
                 self.queue.put_back(queued, self._now())
             raise
+
+    def _catch_up(self) -> None:
+        """Go on for a while with what events mean for pods that wait."""
+        if self.queue.has_backlog:
+            now = self._now
+            end = now() + _CATCHING_UP
+            self.queue.catch_up(now(), lambda: now() > end)
 
     async def _try(self, queued: QueuedPodInfo) -> Attempt:
         pod = queued.pod
@@ -384,6 +391,7 @@ class Scheduler:
         """Do what time alone causes: backoffs end, Permit deadlines pass."""
         now = self._now()
         self.queue.advance(now)
+        self._catch_up()
         for waiting in list(self.waiting_pods.values()):  # a callback may continue its cycle at once
             waiting.advance(now)
         for placed in self._unconfirmed.expire(now):
