@@ -1,11 +1,15 @@
 """InterPodAffinity: near some pods, away from others, as existing pods ask for, too."""
 
+from random import Random
+
+import numpy as np
 import pytest
 
-from kubesched.framework import Code
-from kubesched.plugins import InterPodAffinity
+from kubesched.framework import Code, CycleState
+from kubesched.plugins import InterPodAffinity, inter_pod_affinity
 from kubesched.plugins.args import InterPodAffinityArgs
-from kubesched.testing import filter_all, make_node, make_object, make_pod, score_all
+from kubesched.state import PodBatch
+from kubesched.testing import FakeCluster, filter_all, make_node, make_object, make_pod, score_all
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -143,3 +147,38 @@ def test_without_terms_that_matter_the_score_is_skipped() -> None:
     likes = preferring("likes", near=[(10, term("web"))], node="a1")
     ignoring = InterPodAffinityArgs(ignore_preferred_terms_of_existing_pods=True)
     assert scores(make_pod("p", labels={"app": "web"}), likes, args=ignoring) == {}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_many_terms_count_as_few_ones_do(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From some number of terms on they are counted together; the answer is that of one after another."""
+    rng = Random(seed)
+    placed = [app(f"p{i}", rng.choice(["a1", "a2", "b1", "none"]), rng.choice("uvwxyz")) for i in range(6)]
+    terms = [term(rng.choice("uvwxyz"), rng.choice([HOST, ZONE, "absent"])) for _ in range(4)]
+    weighted = [(rng.randint(1, 3), term(rng.choice("uvwxyz"), rng.choice([HOST, ZONE]))) for _ in range(6)]
+    pods = [wanting(far=terms), preferring(near=weighted[:3], far=weighted[3:]), preferring(far=weighted)]
+    answers = []
+    for many in (1, 1000):
+        monkeypatch.setattr(inter_pod_affinity, "MANY_TERMS", many)
+        answers.append([(filter_all(InterPodAffinity(), pod, NODES, placed), scores(pod, *placed)) for pod in pods])
+    assert answers[0] == answers[1]
+
+
+def test_what_if_moves_count_every_term() -> None:
+    """Two terms mean the pod on a1, and one of them the other pod there: only without both is there room."""
+    with FakeCluster(InterPodAffinity(), nodes=NODES, pods=[app("x", "a1"), app("y", "a1")]) as cluster:
+        both = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["x", "y"]}]}
+        info = cluster.cluster_state.pod_info(
+            wanting(far=[term("x", HOST), {"topologyKey": HOST, "labelSelector": both}])
+        )
+        state = CycleState(info)
+        framework = cluster.framework
+        framework.run_pre_filter(state, info.pod, cluster.nodes)
+        what_if = cluster.handle.what_if(state, info.pod, cluster.nodes)
+        pods = {one.pod.name: one for one in cluster.nodes.pods(0)}
+        fits = []
+        for name in ("x", "y"):
+            what_if.remove(np.array([0]), PodBatch([pods[name]]))
+            fits.append(bool(what_if.fits()[0]))
+        what_if.add(np.array([0]), PodBatch([pods["x"]]))
+        assert [*fits, bool(what_if.fits()[0])] == [False, True, False]

@@ -228,3 +228,25 @@ def test_one_point_makes_a_level_line() -> None:
 )
 def test_divisions_go_toward_zero(points: list[tuple[int, int]], x: int, y: int) -> None:
     assert broken_linear(points)[x] == y
+
+
+def test_a_pod_may_request_any_number_of_resources() -> None:
+    names = [f"example.com/r{i:03}" for i in range(100)]
+    node = make_node("n", allocatable={"cpu": "8", "pods": "10", names[0]: "1", names[1]: "4", names[2]: "4"})
+    placed = make_pod("placed", node="n", requests={names[2]: "3"})
+    found = filter_all(NodeResourcesFit(), make_pod("p", requests=dict.fromkeys(names, "2")), [node], [placed])["n"]
+    assert found.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+    assert found.reasons == tuple(f"Insufficient {name}" for name in names if name != names[1])
+
+
+def test_of_many_resources_those_that_an_eviction_would_free_are_short_for_now() -> None:
+    names = [f"example.com/r{i:03}" for i in range(40)]
+    room = {"cpu": "8", "pods": "10", **dict.fromkeys(names, "2")}
+    nodes = [make_node(name, allocatable=room) for name in ("free", "held", "small")]
+    placed = [make_pod("placed", node="held", requests=dict.fromkeys(names[::2], "1"))]
+    placed += [make_pod("full", node="small", requests={names[-1]: "2"})]
+    found = filter_all(NodeResourcesFit(), make_pod("p", requests=dict.fromkeys(names, "2")), nodes, placed)
+    assert found["free"].is_success
+    assert found["held"].code is Code.UNSCHEDULABLE
+    assert found["held"].reasons == tuple(f"Insufficient {name}" for name in names[::2])
+    assert found["small"].reasons == (f"Insufficient {names[-1]}",)

@@ -1,6 +1,8 @@
-import numpy as np
+from random import Random
+
 import pytest
 
+from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.plugins.volume_matching import ClaimError, matching_volumes, wish_of
 from tests.plugins.one_plugin import load, node, read
 from tests.plugins.storage_objects import HOST, ZONE, claim, one_of, volume
@@ -12,11 +14,10 @@ def chosen(wanted: list[dict], *items: dict) -> list[tuple[str, ...]]:
     """The volume that each claim gets on node a, and on node b; empty for none."""
     cluster_state = load([*NODES, *wanted, *items])
     nodes, persistent = cluster_state.snapshot().nodes, cluster_state.volumes.persistent
-    taken: list[np.ndarray] = []
+    taken = TakenVolumes()
     found = []
     for one in wanted:
         numbers = matching_volumes(wish_of(read(one)), persistent, nodes, taken)
-        taken.append(numbers)
         found.append(tuple("" if n < 0 else persistent.by_number(n).volume.name for n in numbers.tolist()))
     return found
 
@@ -85,3 +86,28 @@ def test_a_selector_that_does_not_parse_is_a_fault():
     wrong = claim("c", "x", selector={"matchExpressions": [{"key": "k", "operator": "Near"}]})
     with pytest.raises(ClaimError, match=r"^error creating internal label selector for claim: default/c: "):
         wish_of(read(wrong))
+
+
+MODES = ("Filesystem", "Block")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_claims_get_what_they_would_get_one_by_one(seed: int):
+    """On each node every claim gets the smallest volume there that is large enough, of its mode and still free."""
+    rng = Random(seed)
+    kinds = [(i, rng.randint(1, 6), rng.choice(MODES), rng.choice(["a", "b", ""])) for i in range(14)]
+    wishes = sorted((rng.randint(1, 5), rng.choice(MODES)) for _ in range(12))
+    items = [
+        volume(f"v{i}", "x", size=f"{size}Gi", on=(host,) if host else None, volumeMode=mode)
+        for i, size, mode, host in kinds
+    ]
+    wanted = [claim(f"c{i}", "x", size=f"{size}Gi", volumeMode=mode) for i, (size, mode) in enumerate(wishes)]
+    found = chosen(wanted, *items)
+    for column, node_name in enumerate(("a", "b")):
+        free = sorted((size, i, mode) for i, size, mode, host in kinds if host in ("", node_name))
+        expected = []
+        for size, mode in wishes:
+            fitting = [one for one in free if one[0] >= size and one[2] == mode]
+            expected.append(f"v{fitting[0][1]}" if fitting else "")
+            free = [one for one in free if one not in fitting[:1]]
+        assert [names[column] for names in found] == expected

@@ -159,3 +159,34 @@ def test_what_a_batch_holds_has_a_column_for_each_resource_there_is(cluster_stat
     cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", make_pod("p", node="n1")))
     cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node("n1")))
     assert pods.held(axis)[:, 3:].tolist() == [[1000, 0, 0], [0, 0, 0]]
+
+
+def test_keys_that_no_node_has_cost_no_column(cluster_state: ClusterState) -> None:
+    """A pod may name any number of them."""
+    before = len(cluster_state.columns.labels)
+    nodes = cluster_state.snapshot().nodes
+    assert not any(nodes.codes(f"key-{i}").any() for i in range(1000))
+    assert len(cluster_state.columns.labels) == before
+    cluster_state.check_invariants()
+
+
+def test_a_key_is_known_while_some_node_has_it(cluster_state: ClusterState) -> None:
+    group = cluster_state.groups.group("all", lambda pod: True)
+
+    def seen() -> tuple[list[bool], list[float]]:
+        nodes = cluster_state.snapshot().nodes
+        return nodes.satisfying(Requirement("team", "Exists")).tolist(), group.by_domain("team").tolist()[1:]
+
+    assert seen() == ([False] * 3, [])
+    for kind, labels, found in (
+        (EventType.MODIFIED, {"team": "a"}, ([False, True, False], [1])),
+        (EventType.MODIFIED, {"team": "b"}, ([False, True, False], [1])),
+        (EventType.MODIFIED, {}, ([False] * 3, [])),
+        (EventType.MODIFIED, {"team": "c"}, ([False, True, False], [1])),
+        (EventType.DELETED, {"team": "c"}, ([False, False], [])),
+    ):
+        cluster_state.apply(WatchEvent(kind, "Node", make_node("n1", labels=labels)))
+        assert seen()[0] == found[0]
+        assert sum(seen()[1]) == sum(found[1]), labels
+        cluster_state.check_invariants()
+    assert "team" not in cluster_state.columns.labels

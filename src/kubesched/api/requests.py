@@ -121,7 +121,7 @@ def _resource_items(resources: Resources) -> tuple[object, ...]:
 
 
 def _statuses_key(pod: Requesting) -> tuple[object, ...]:
-    key: tuple[object, ...] = ("statuses", _is_infeasible(pod.status))
+    key: list[object] = ["statuses", _is_infeasible(pod.status)]
     for containers, statuses in (
         (pod.containers, pod.status.container_statuses),
         (pod.init_containers, pod.status.init_container_statuses),
@@ -131,8 +131,8 @@ def _statuses_key(pod: Requesting) -> tuple[object, ...]:
             status = held.get(container.name)
             if status is not None and status.resources is not None:
                 key += (i, _resource_items(status.resources), _items(status.allocated_resources or {}))
-        key += ("/",)
-    return key
+        key.append("/")
+    return tuple(key)
 
 
 def _units(amounts: Amounts) -> dict[str, int]:
@@ -143,11 +143,21 @@ def _amounts(quantities: Quantities | None, read: Read = parse_quantity) -> Amou
     return {name: read(text) for name, text in quantities.items()} if quantities else {}
 
 
-def _add(a: Amounts, b: Mapping[str, int]) -> Amounts:
-    total = dict(a)
-    for name, nano in b.items():
+def _add(total: Amounts, more: Mapping[str, int]) -> None:
+    """Add to a total in place: a pod may have a thousand containers that request a thousand things."""
+    for name, nano in more.items():
         total[name] = total[name] + nano if name in total else nano
-    return total
+
+
+def _raise_to(peak: Amounts, wanted: Amounts, sidecars: Amounts) -> None:
+    """Raise a peak to what an init container needs beside the sidecars that were started before it.
+
+    What only these sidecars request is left out: the sum of all containers is not less.
+    """
+    for name, nano in wanted.items():
+        needed = nano + sidecars.get(name, 0)
+        if name not in peak or peak[name] < needed:
+            peak[name] = needed
 
 
 def _larger(a: Amounts, b: Amounts) -> Amounts:
@@ -167,23 +177,25 @@ def _pod_requests(
     statuses = _statuses(pod.status.container_statuses) if status else {}
     total: Amounts = {}
     for container in pod.containers:
-        total = _add(total, _container_requests(pod, container, statuses.get(container.name), defaults, field, read))
+        _add(total, _container_requests(pod, container, statuses.get(container.name), defaults, field, read))
     sidecar_statuses = _statuses(pod.status.init_container_statuses) if status else {}
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in pod.init_containers:
         if container.restart_policy == "Always":
             held = _container_requests(pod, container, sidecar_statuses.get(container.name), defaults, field, read)
-            total, sidecars = _add(total, held), _add(sidecars, held)
+            _add(total, held)
+            _add(sidecars, held)
         else:
-            peak = _larger(peak, _add(_container_requests(pod, container, None, defaults, field, read), sidecars))
+            _raise_to(peak, _container_requests(pod, container, None, defaults, field, read), sidecars)
     total = _larger(total, peak) if peak else total
     if pod_level:
         total = {**total, **_pod_level_requests(pod, status=status, field=field, read=read)}
     overhead = _amounts(pod.spec.overhead, read)
     if field == "limits":
         overhead = {name: nano for name, nano in overhead.items() if name in total}
-    return _add(total, overhead)
+    _add(total, overhead)
+    return total
 
 
 def _statuses(statuses: tuple[ContainerStatus, ...] | None) -> dict[str, ContainerStatus]:

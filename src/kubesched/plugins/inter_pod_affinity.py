@@ -26,8 +26,8 @@ from kubesched.framework import (
 from kubesched.plugins.affinity_details import anti_affinity_of_others, broken_anti_affinity, missed_affinity
 from kubesched.plugins.args import InterPodAffinityArgs
 from kubesched.plugins.hints import is_placed, queue_if, registration
-from kubesched.plugins.pod_terms import all_match, group_of, resolved_terms
-from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Snapshot, Term
+from kubesched.plugins.pod_terms import MANY_TERMS, all_match, group_of, meant_by, resolved_terms, sums_of_many
+from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Selection, Snapshot, Term
 
 __all__ = ["InterPodAffinity"]
 
@@ -50,12 +50,12 @@ class _Sums(msgspec.Struct):
         counts = np.zeros(len(nodes)) if by_code is None else by_code.take(codes)
         return counts if delta is None else np.where(codes > 0, counts + delta, 0)
 
-    def move(self, key: str, positions: Rows | int, sign: int, n_nodes: int) -> None:
-        """Count pods in or out of the domains of some nodes, each as seen from that node."""
+    def move(self, key: str, positions: Rows | int, amounts: IntVector | int, n_nodes: int) -> None:
+        """Count pods in, or out with negative amounts, of the domains of some nodes, each as seen from that node."""
         delta = self.deltas.get(key)
         if delta is None:
             delta = self.deltas[key] = np.zeros(n_nodes)
-        np.add.at(delta, positions, sign)
+        np.add.at(delta, positions, amounts)
 
     def copy(self) -> "_Sums":
         return _Sums(self.by_key, {key: delta.copy() for key, delta in self.deltas.items()})
@@ -142,7 +142,10 @@ class InterPodAffinity(Plugin):
     @staticmethod
     def _anti_affinity_sums(terms: AffinityTerms, snapshot: Snapshot) -> dict[str, FloatVector]:
         sums: dict[str, FloatVector] = {}
-        for term in terms.required_anti_affinity:
+        hated = _with_domains(terms.required_anti_affinity, snapshot)
+        if len(hated) >= MANY_TERMS:
+            return {key: by_code for key, (by_code, _) in sums_of_many(snapshot, [(one, 1) for one in hated]).items()}
+        for term in hated:
             by_code = group_of(snapshot, term).by_domain(term.topology_key)
             before = sums.get(term.topology_key)
             sums[term.topology_key] = by_code if before is None else before + by_code
@@ -154,7 +157,7 @@ class InterPodAffinity(Plugin):
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         for key in counted.existing.by_key.keys() | counted.existing.deltas.keys():
             verdicts[counted.existing.seen_from(nodes, key) > 0] = 3
-        for key in {term.topology_key for term in counted.terms.required_anti_affinity}:
+        for key in counted.anti_affinity.by_key:
             verdicts[counted.anti_affinity.seen_from(nodes, key) > 0] = 2
         if counted.terms.required_affinity:
             verdicts[~self._affinity_satisfied(counted, nodes)] = 1
@@ -163,10 +166,13 @@ class InterPodAffinity(Plugin):
     @staticmethod
     def _affinity_satisfied(counted: AffinityState, nodes: Nodes) -> BoolVector:
         """A pod that matches its own terms may be the first of its kind anywhere."""
+        keys = dict.fromkeys([term.topology_key for term in counted.terms.required_affinity])
+        if not all(nodes.label(key).n_labelled for key in keys):
+            return np.zeros(len(nodes), dtype=np.bool_)
         has_keys = np.ones(len(nodes), dtype=np.bool_)
         all_there = np.ones(len(nodes), dtype=np.bool_)
         n_anywhere = np.zeros(len(nodes))
-        for key in {term.topology_key for term in counted.terms.required_affinity}:
+        for key in keys:
             has_key = nodes.codes(key) > 0
             has_keys &= has_key
             all_there &= counted.affinity.seen_from(nodes, key) > 0
@@ -201,16 +207,17 @@ class InterPodAffinity(Plugin):
             return
         counted = before.copy()
 
-        def of_meant(*terms: Term) -> Rows:
-            """The positions of the moved pods that all of these terms mean."""
-            identities, which = changes.batch.identities()
-            return changes.positions[np.array([all_match(terms, pod) for pod in identities], dtype=np.bool_)[which]]
-
         wanted = counted.terms.required_affinity
-        for key in {term.topology_key for term in wanted}:
-            counted.affinity.move(key, of_meant(*wanted), sign, len(changes.nodes))
-        for term in counted.terms.required_anti_affinity:
-            counted.anti_affinity.move(term.topology_key, of_meant(term), sign, len(changes.nodes))
+        if wanted and len(meant := changes.positions[changes.batch.selected(meant_by(*wanted))]):
+            for key in {term.topology_key for term in wanted}:
+                counted.affinity.move(key, meant, sign, len(changes.nodes))
+        hated: dict[str, list[Selection]] = {}
+        for term in _with_domains(counted.terms.required_anti_affinity, self.handle.snapshot()):
+            hated.setdefault(term.topology_key, []).append(meant_by(term))
+        for key, selections in hated.items():
+            amounts = changes.batch.n_selecting(selections)
+            if np.count_nonzero(amounts):
+                counted.anti_affinity.move(key, changes.positions, sign * amounts, len(changes.nodes))
         self._move_existing(state, counted.existing, changes, sign)
         state.write(counted)
 
@@ -258,11 +265,15 @@ class InterPodAffinity(Plugin):
 
     @staticmethod
     def _add_own_terms(points: dict[str, FloatVector], terms: AffinityTerms, snapshot: Snapshot) -> None:
-        for sign, preferred in ((1, terms.preferred_affinity), (-1, terms.preferred_anti_affinity)):
-            for term in preferred:
-                by_code = group_of(snapshot, term).by_domain(term.topology_key)
-                if by_code.any():
-                    _add(points, term.topology_key, by_code * (sign * term.weight))
+        weighted = [(term, term.weight) for term in _with_domains(terms.preferred_affinity, snapshot)]
+        weighted += [(term, -term.weight) for term in _with_domains(terms.preferred_anti_affinity, snapshot)]
+        if len(weighted) >= MANY_TERMS:
+            points |= {key: by_code for key, (by_code, is_any) in sums_of_many(snapshot, weighted).items() if is_any}
+            return
+        for term, weight in weighted:
+            by_code = group_of(snapshot, term).by_domain(term.topology_key)
+            if by_code.any():
+                _add(points, term.topology_key, by_code * weight)
 
     def _add_existing_terms(self, points: dict[str, FloatVector], state: CycleState, snapshot: Snapshot) -> bool:
         """Points that existing pods' terms give the incoming pod. Returns: whether any counted, even with 0."""
@@ -346,6 +357,12 @@ class InterPodAffinity(Plugin):
         before = old.labels
         enters = any(key in after and before.get(key) != after[key] for key in wanted)
         return queue_if(enters or any(key in before and before[key] != after.get(key) for key in hated))
+
+
+def _with_domains(terms: tuple[Term, ...], snapshot: Snapshot) -> list[Term]:
+    """The terms whose topology key some node has: the others concern no node, however many there are."""
+    label = snapshot.columns.label
+    return [term for term in terms if label(term.topology_key).n_labelled]
 
 
 def _add(points: dict[str, FloatVector], key: str, by_code: FloatVector) -> None:

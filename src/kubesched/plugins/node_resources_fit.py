@@ -23,7 +23,7 @@ from kubesched.api import (
     parse_quantity,
     whole_units,
 )
-from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away, weighted_sum
+from kubesched.engine import BoolVector, Interner, IntMatrix, IntVector, floor_divide, round_half_away, weighted_sum
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.hints import is_placed, queue_if, registration
@@ -31,9 +31,12 @@ from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, res
 
 __all__ = ["NodeResourcesFit", "broken_linear", "missing_resources"]
 
+BoolMatrix = npt.NDArray[np.bool_]
+
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _CPU_AND_MEMORY: Final = [CPU, MEMORY]
 _TOO_MANY_PODS: Final = 1
+_MAX_BITS: Final = 29  # an int32 has two more: for the number of pods and for what no empty node would hold
 _PODS_REASON: Final = "Too many pods"
 _ZERO, _HUNDRED = np.array(0), np.array(100)  # arrays, because for the few rows that changed a number costs more
 
@@ -44,21 +47,39 @@ class FitState:
     Attributes:
         names: what is asked for, in the order of reasons.
         amounts: (names, 1) int64.
-        bits: (names,) int32, the bit of a verdict that says that a thing is short.
-        unresolvable: the bit that says that even an empty node would be too small.
+        bits: (names,) int32, the bit of a verdict that says that a thing is short; 0 where they are more than fit.
+        unresolvable: the bit that says that even an empty node would be too small; 0 as for `bits`.
         is_served: (names, 1) bool, what a device class serves, which is short only on nodes that offer some; None where
             nothing is.
     """
 
-    __slots__ = ("_on_axis", "amounts", "bits", "is_served", "names", "unresolvable")
+    __slots__ = ("_numbers", "_on_axis", "amounts", "bits", "is_served", "names", "unresolvable")
 
     def __init__(self, wanted: list[tuple[str, int]], served: Collection[str] = ()) -> None:
         self.names = [name for name, _ in wanted]
         self.is_served = np.array([[name in served] for name in self.names]) if served else None
         self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
-        self.bits = np.array([2 << i for i in range(len(wanted))], dtype=np.int32)
-        self.unresolvable = np.int32(2 << len(wanted))
+        bits = [2 << i for i in range(1 + len(wanted))] if len(wanted) <= _MAX_BITS else [0] * (1 + len(wanted))
+        self.bits = np.array(bits[:-1], dtype=np.int32)
+        self.unresolvable = np.int32(bits[-1])
         self._on_axis: _OnAxis | None = None
+        self._numbers: dict[int, int] = {}
+
+    def numbers(self, is_full: BoolVector, is_hopeless: BoolVector, short: BoolMatrix) -> IntVector:
+        """(nodes,) a number for each combination of shortages, where a bit for each does not fit into a verdict.
+
+        Args:
+            short: (names, nodes) bool.
+        """
+        packed = np.packbits(np.vstack((is_full, short, is_hopeless)), axis=0, bitorder="little")
+        kinds, which = np.unique(packed.T, axis=0, return_inverse=True)
+        verdicts = [int.from_bytes(kind.tobytes(), "little") for kind in kinds]
+        numbers = [self._numbers.setdefault(verdict, 1 + len(self._numbers)) if verdict else 0 for verdict in verdicts]
+        return np.array(numbers, dtype=np.int64)[which.reshape(-1)]
+
+    def status_of(self, number: int) -> Status:
+        """The words of a number."""
+        return self._words(next(verdict for verdict, known in self._numbers.items() if known == number))
 
     def on_axis(self, resources: Interner[str]) -> "_OnAxis":
         """The same with the places of the names on the resource axis, as long as those do not change."""
@@ -68,9 +89,12 @@ class FitState:
 
     def status(self, verdict: int) -> Status:
         """The words of a verdict: bit 0 for the number of pods, then a bit per resource, then `unresolvable`."""
+        return self._words(verdict)
+
+    def _words(self, verdict: int) -> Status:
         reasons = [_PODS_REASON] if verdict & _TOO_MANY_PODS else []
         reasons += [f"Insufficient {name}" for i, name in enumerate(self.names) if verdict >> (i + 1) & 1]
-        is_hopeless = verdict & self.unresolvable
+        is_hopeless = verdict >> (1 + len(self.names)) & 1
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if is_hopeless else Code.UNSCHEDULABLE, tuple(reasons))
 
 
@@ -82,11 +106,12 @@ class _OnAxis:
         rows: the places of the names that some node or pod knows.
         amounts, bits: theirs.
         is_served: as in FitState.
+        is_on_axis: (names,) bool, whether some node or pod knows the name.
         missing: the bits of a verdict on every node for names that are not on the axis and that no device class serves;
             0 where there are none.
     """
 
-    __slots__ = ("amounts", "bits", "generation", "is_served", "missing", "rows")
+    __slots__ = ("amounts", "bits", "generation", "is_on_axis", "is_served", "missing", "rows")
 
     def __init__(self, fit: FitState, resources: Interner[str]) -> None:
         self.generation = resources.log.generation
@@ -94,8 +119,8 @@ class _OnAxis:
         rows = [row for row in places if row is not None]
         self.rows = slice(0, len(rows)) if rows == list(range(len(rows))) else rows
         self.amounts, self.bits, self.is_served, self.missing = fit.amounts, fit.bits, fit.is_served, np.int32(0)
+        self.is_on_axis = is_known = np.array([row is not None for row in places], dtype=np.bool_)
         if len(rows) < len(places):
-            is_known = np.array([row is not None for row in places])
             is_missing = ~is_known
             self.amounts, self.bits = fit.amounts[is_known], fit.bits[is_known]
             if fit.is_served is not None:
@@ -183,10 +208,28 @@ class NodeResourcesFit(Plugin):
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """A bit for each thing that is short."""
         fit = state.read(FitState, 'error reading "PreFilterNodeResourcesFit" from cycleState: not found')
-        verdicts = (nodes.n_pods >= nodes.allowed_pods).astype(np.int32)
+        is_full = nodes.n_pods >= nodes.allowed_pods
+        if len(fit.names) > _MAX_BITS:
+            return Verdicts(self._numbered_shortages(is_full, fit, nodes), fit.status_of)
+        verdicts = is_full.astype(np.int32)
         if fit.names:
             self._add_shortages(verdicts, fit, nodes)
         return Verdicts(verdicts, fit.status)
+
+    @staticmethod
+    def _numbered_shortages(is_full: BoolVector, fit: FitState, nodes: Nodes) -> IntVector:
+        """(nodes,) what is short, for a pod with more resources than a verdict has bits."""
+        asked = fit.on_axis(nodes.columns.resources)
+        room, on_axis = nodes.allocatable[asked.rows], asked.is_on_axis
+        lacking = room - nodes.requested[asked.rows] < asked.amounts
+        if asked.is_served is not None:
+            lacking &= ~asked.is_served | (room > 0)
+        is_hopeless = np.logical_or.reduce(lacking & (asked.amounts > room), axis=0)
+        missing = ~on_axis if fit.is_served is None else ~on_axis & ~fit.is_served[:, 0]
+        short = np.repeat(missing[:, np.newaxis], len(nodes), axis=1)
+        short[on_axis] = lacking
+        is_hopeless |= bool(missing.any())
+        return fit.numbers(is_full, is_hopeless, short)
 
     @staticmethod
     def _add_shortages(verdicts: npt.NDArray[np.int32], fit: FitState, nodes: Nodes) -> None:

@@ -6,7 +6,7 @@ of feasible nodes only; host names are counted per node whatever the node inclus
 nodes without a zone form a separate domain, which adds nothing to their score.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from math import log
 from typing import Final
 
@@ -35,67 +35,21 @@ from kubesched.plugins.spread_constraints import (
     SCHEDULE_ANYWAY,
     Constraint,
     DefaultConstraints,
-    both,
     constraints_of,
     has_all_keys,
 )
-from kubesched.state import Identity, NodeInfo, Nodes, PodInfo, Rows, Snapshot
+from kubesched.plugins.spread_counts import Counts, Domains
+from kubesched.state import Identity, NodeInfo, Nodes
 
 __all__ = ["PodTopologySpread"]
 
-_NO_DOMAIN: Final = 2.0**31 - 1
 _MISMATCH: Final = "node(s) didn't match pod topology spread constraints"
-
-
-class _Domains(msgspec.Struct, eq=False):
-    """Matching pods per domain of one hard constraint, and what a what-if table adds to that.
-
-    Attributes:
-        constraint: the constraint.
-        counts: (values,) float64 by the number of the label's value.
-        present: (values,) bool: whether some node that counts has the value.
-        eligible: (slots,) bool per row: nodes that count and have all keys; None for all rows that have this key.
-        delta: (positions,) float64, pods moved as seen from each node of a what-if table; None in the cycle itself.
-    """
-
-    constraint: Constraint
-    counts: FloatVector
-    present: BoolVector
-    eligible: BoolVector | None
-    delta: FloatVector | None = None
-
-    def skew(self, nodes: Nodes) -> FloatVector:
-        """(nodes,) what the skew of each node's domain becomes with the pod there."""
-        codes = nodes.codes(self.constraint.topology_key)
-        here = self.counts.take(codes) if self.delta is None else self.counts.take(codes) + self.delta
-        least: float | FloatVector = 0.0  # when there are fewer domains than wanted
-        if np.count_nonzero(self.present) >= self.constraint.min_domains:
-            least = float(self.counts[self.present].min(initial=_NO_DOMAIN))
-            if self.delta is not None:
-                least = np.where(self.delta != 0, np.minimum(self._least_of_others()[codes], here), least)
-        return here + self.constraint.selects_pod - least
-
-    def _least_of_others(self) -> FloatVector:
-        """(values,) the smallest count among the domains other than each."""
-        codes = np.flatnonzero(self.present)
-        counts = self.counts[codes]
-        others = np.full(len(self.counts), counts.min(initial=_NO_DOMAIN))
-        if len(codes):
-            lowest = int(counts.argmin())
-            others[codes[lowest]] = np.delete(counts, lowest).min(initial=_NO_DOMAIN)
-        return others
-
-    def moved(self, positions: Rows, sign: int, n_nodes: int) -> "_Domains":
-        """These domains after pods were moved, each as seen from its own node."""
-        delta = np.zeros(n_nodes) if self.delta is None else self.delta.copy()
-        np.add.at(delta, positions, sign)
-        return _Domains(self.constraint, self.counts, self.present, self.eligible, delta)
 
 
 class SpreadState(msgspec.Struct):
     """What PreFilter found: the domains of each hard constraint."""
 
-    domains: list[_Domains]
+    domains: list[Domains]
 
 
 class SpreadScoreState(msgspec.Struct):
@@ -144,39 +98,22 @@ class PodTopologySpread(Plugin):
             return Status.error(str(error))
         if not constraints:
             return Status.SKIP
-        has_keys = has_all_keys(nodes, constraints)
-        domains = []
-        for constraint in constraints:
-            eligible = both(has_keys, constraint.counting(nodes, state.pod))
-            counts = self._counts(nodes, constraint, eligible, snapshot)
-            present = nodes.values_present(constraint.topology_key, eligible)
-            present[0] = False
-            domains.append(_Domains(constraint, counts, present, _by_row(nodes, eligible)))
-        state.write(SpreadState(domains))
+        counts = Counts(nodes, state.pod, has_all_keys(nodes, constraints), snapshot)
+        state.write(SpreadState([counts.domains(constraint) for constraint in constraints]))
         return Status.SUCCESS
-
-    @staticmethod
-    def _counts(nodes: Nodes, constraint: Constraint, eligible: BoolVector | None, snapshot: Snapshot) -> FloatVector:
-        """(values,) matching pods, not terminating, on nodes that count, per domain."""
-        key = constraint.topology_key
-        n_values = len(nodes.label(key).values)
-        if constraint.selector.is_empty:
-            return np.zeros(n_values)
-        group = constraint.group(snapshot)
-        if eligible is None:
-            return group.by_domain(key)
-        counts = np.where(eligible, nodes.take(group.counts), 0)
-        by_code: FloatVector = np.bincount(nodes.codes(key), weights=counts, minlength=n_values).astype(np.float64)
-        by_code[0] = 0
-        return by_code
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """The first constraint that a node breaks counts."""
         spread = state.read(SpreadState, 'reading "PreFilterPodTopologySpread" from cycleState: not found')
         verdicts = np.zeros(len(nodes), dtype=np.int16)
-        for domains in reversed(spread.domains):
-            verdicts[domains.skew(nodes) > domains.constraint.max_skew] = 2
-            verdicts[nodes.codes(domains.constraint.topology_key) == 0] = 1
+        for domains in reversed(_decisive(spread.domains, nodes)):
+            codes = nodes.codes(domains.constraint.topology_key)
+            if domains.delta is None:  # there are fewer domains than nodes
+                is_broken = (domains.skews() > domains.constraint.max_skew).take(codes)
+            else:
+                is_broken = domains.skew(nodes) > domains.constraint.max_skew
+            verdicts[is_broken] = 2
+            verdicts[codes == 0] = 1
         return Verdicts(verdicts, self.reasons)
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
@@ -186,9 +123,10 @@ class PodTopologySpread(Plugin):
         position = nodes.position_of(node.name)
         for domains in spread.domains if spread is not None and position is not None else ():
             constraint = domains.constraint
-            if constraint.topology_key not in node.labels:
+            value = node.labels.get(constraint.topology_key)
+            if value is None:
                 yield absent_words(constraint.topology_key, nodes)
-            elif domains.skew(nodes)[position] > constraint.max_skew:
+            elif domains.skews()[nodes.label(constraint.topology_key).code(value)] > constraint.max_skew:
                 where = domain_words(constraint.topology_key, node.labels)
                 yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}{_emptiest(domains, nodes)}"
 
@@ -204,17 +142,14 @@ class PodTopologySpread(Plugin):
         spread = state.find(SpreadState)
         if spread is None:
             return
-        identities, which = changes.batch.identities()
         moved = []
         for domains in spread.domains:
-            constraint = domains.constraint
-            if domains.eligible is None:
-                counts = changes.nodes.codes(constraint.topology_key) > 0
-            else:
-                counts = domains.eligible[changes.nodes.all_rows]
-            selected = np.array([constraint.selects(pod) for pod in identities], dtype=np.bool_)[which]
-            positions = changes.positions[selected & counts[changes.positions]]
-            moved.append(domains.moved(positions, sign, len(changes.nodes)))
+            counts = domains.counted(changes.nodes)[changes.positions]
+            if np.count_nonzero(counts):
+                positions = changes.positions[counts & changes.batch.selected(domains.constraint.selects)]
+                if len(positions):
+                    domains = domains.moved(positions, sign, len(changes.nodes))
+            moved.append(domains)
         state.write(SpreadState(moved))
 
     # --- score ---
@@ -232,42 +167,27 @@ class PodTopologySpread(Plugin):
             return Status.SKIP
         requires_all = bool(state.pod.spread.value) or self.args.defaulting_type == "List"
         needed = constraints if requires_all else ()
+        if _lacks_everywhere(needed, snapshot.nodes) is not None:  # no node earns anything
+            state.write(SpreadScoreState([], needed, nodes, np.zeros(len(nodes), dtype=np.bool_)))
+            return Status.SUCCESS
         has_keys = has_all_keys(nodes, needed)
+        counts = Counts(snapshot.nodes, state.pod, has_all_keys(snapshot.nodes, needed), snapshot)
+        sizes: dict[str, int] = {}
         terms: list[tuple[Constraint, FloatVector | None, float]] = []
         for constraint in constraints:
-            counts: FloatVector | None = None
-            if constraint.topology_key == HOSTNAME:
-                size = len(nodes) if has_keys is None else int(np.count_nonzero(has_keys))
-            else:
-                size = _n_registered(nodes, constraint.topology_key, has_keys)
-                counts = self._soft_counts(snapshot, constraint, needed, state.pod)
-            terms.append((constraint, counts, log(size + 2)))
+            key = constraint.topology_key
+            if key not in sizes:
+                sizes[key] = _n_domains(nodes, key, has_keys)
+            by_domain = None if key == HOSTNAME else counts.with_lacking(constraint, needed)
+            terms.append((constraint, by_domain, log(sizes[key] + 2)))
         state.write(SpreadScoreState(terms, needed, nodes, has_keys))
         return Status.SUCCESS
-
-    def _soft_counts(
-        self, snapshot: Snapshot, constraint: Constraint, needed: tuple[Constraint, ...], pod: PodInfo
-    ) -> FloatVector:
-        """Matching pods per domain over all nodes that count; a node must have the keys of the `needed` ones."""
-        nodes = snapshot.nodes
-        eligible = both(has_all_keys(nodes, needed), constraint.counting(nodes, pod))
-        counts = self._counts(nodes, constraint, eligible, snapshot)
-        empty = nodes.label(constraint.topology_key).code("")
-        if not needed and empty > 0 and not constraint.selector.is_empty:
-            counts = counts.copy()
-            counts[empty] += self._without_key(snapshot, constraint, eligible)
-        return counts
-
-    @staticmethod
-    def _without_key(snapshot: Snapshot, constraint: Constraint, eligible: BoolVector | None) -> float:
-        """Matching pods on nodes that lack the key: they share the domain of nodes whose value is empty."""
-        nodes = snapshot.nodes
-        lacking = both(nodes.codes(constraint.topology_key) == 0, eligible)
-        return float(nodes.take(constraint.group(snapshot).counts)[lacking].sum())
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The weighted number of matching pods around each node: more is worse, see normalize_score."""
         spread = state.read(SpreadScoreState, 'error reading "PreScorePodTopologySpread" from cycleState: not found')
+        if not spread.terms:
+            return np.zeros(len(nodes), dtype=np.int64)
         constraint, counts, weight = spread.terms[0]
         if len(spread.terms) == 1 and counts is not None:  # there are fewer domains than nodes to round the points of
             by_domain = round_half_away(_by_domain(constraint, counts, weight))
@@ -360,7 +280,19 @@ class PodTopologySpread(Plugin):
         return queue_if(had != has or moved)
 
 
-def _emptiest(domains: _Domains, nodes: Nodes) -> str:
+def _decisive(domains: list[Domains], nodes: Nodes) -> list[Domains]:
+    """The domains up to the first whose key no node has: nothing after that one changes a verdict."""
+    at = _lacks_everywhere([one.constraint for one in domains], nodes)
+    return domains if at is None else domains[: at + 1]
+
+
+def _lacks_everywhere(constraints: Sequence[Constraint], nodes: Nodes) -> int | None:
+    """Which constraint is the first whose key no node has."""
+    label = nodes.label
+    return next((i for i, one in enumerate(constraints) if not label(one.topology_key).n_labelled), None)
+
+
+def _emptiest(domains: Domains, nodes: Nodes) -> str:
     """The domain with the fewest matching pods, in words; empty where minDomains makes the least number 0."""
     codes = np.flatnonzero(domains.present)
     if not len(codes) or len(codes) < domains.constraint.min_domains:
@@ -379,17 +311,10 @@ def _by_domain(constraint: Constraint, counts: FloatVector, weight: float) -> Fl
     return points
 
 
-def _by_row(nodes: Nodes, eligible: BoolVector | None) -> BoolVector | None:
-    """The same per row of the columns, so that a what-if table can look it up."""
-    if eligible is None or nodes.rows is None:
-        return eligible
-    slots = np.zeros(nodes.columns.n_rows, dtype=np.bool_)
-    slots[nodes.rows] = eligible
-    return slots
-
-
-def _n_registered(nodes: Nodes, key: str, has_keys: BoolVector | None) -> int:
-    """Distinct values among the nodes that are scored; a missing label is the value ""."""
+def _n_domains(nodes: Nodes, key: str, has_keys: BoolVector | None) -> int:
+    """Distinct values among the nodes that are scored, or these nodes for host names; no label is the value ""."""
+    if key == HOSTNAME:
+        return len(nodes) if has_keys is None else int(np.count_nonzero(has_keys))
     seen = nodes.values_present(key, has_keys)
     empty = nodes.label(key).code("")
     if empty > 0 and seen[0] and seen[empty]:

@@ -27,7 +27,7 @@ from kubesched.engine import BoolVector
 from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.plugins.node_selection import required_node_affinity
 from kubesched.plugins.tolerations import without_untolerated_taint
-from kubesched.state import Identity, Nodes, PodGroup, PodInfo, Snapshot
+from kubesched.state import Identity, Nodes, PodGroup, PodInfo, Selection, Snapshot
 
 __all__ = [
     "DO_NOT_SCHEDULE",
@@ -35,11 +35,15 @@ __all__ = [
     "SCHEDULE_ANYWAY",
     "Constraint",
     "DefaultConstraints",
+    "Policies",
     "both",
     "constraints_of",
     "has_all_keys",
     "own_constraint",
 ]
+
+Policies = tuple[bool, bool]
+"""Which nodes count: whether the node affinity of the pod is honoured, and whether taints are."""
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
@@ -73,11 +77,11 @@ class Constraint:
 
     Attributes:
         max_skew, topology_key, min_domains: as written.
-        honors_affinity, honors_taints: which nodes count.
+        honors_affinity, honors_taints: which nodes count; `policies` are both.
         selector: which pods count.
         key: names the selector and the namespace, hashable.
+        selects: the pods that count: those of the namespace that the selector matches.
         selects_pod: whether it selects the incoming pod itself.
-        namespace: only pods of this namespace count.
     """
 
     __slots__ = (
@@ -86,8 +90,9 @@ class Constraint:
         "key",
         "max_skew",
         "min_domains",
-        "namespace",
+        "policies",
         "selector",
+        "selects",
         "selects_pod",
         "topology_key",
     )
@@ -98,14 +103,11 @@ class Constraint:
         self.min_domains = 1 if written.min_domains is None else written.min_domains
         self.honors_affinity = (written.node_affinity_policy or "Honor") == "Honor"
         self.honors_taints = (written.node_taints_policy or "Ignore") == "Honor"
+        self.policies: Policies = (self.honors_affinity, self.honors_taints)
         self.selector = selector
         self.key = ("spread", pod.namespace, key)
+        self.selects = Selection(((frozenset((pod.namespace,)), selector),))
         self.selects_pod = selector.matches(pod.labels)
-        self.namespace = pod.namespace
-
-    def selects(self, pod: Identity) -> bool:
-        """Whether a pod counts."""
-        return pod.namespace == self.namespace and self.selector.matches(pod.labels)
 
     def group(self, snapshot: Snapshot) -> PodGroup:
         """The placed pods that count, without terminating ones."""

@@ -78,10 +78,10 @@ class JudgedTaints:
         n_unwanted: (taint lists,) int64: PreferNoSchedule taints that are not tolerated.
     """
 
-    __slots__ = ("_generation", "_tolerations", "keep_away", "n_unwanted")
+    __slots__ = ("_generation", "_tolerated", "keep_away", "n_unwanted")
 
     def __init__(self, tolerations: tuple[Toleration, ...]) -> None:
-        self._tolerations = tolerations
+        self._tolerated = _Tolerated(tolerations)
         self._generation = 0
         self.keep_away: BoolVector = np.zeros(0, dtype=np.bool_)
         self.n_unwanted: IntVector = np.zeros(0, dtype=np.int64)
@@ -97,12 +97,32 @@ class JudgedTaints:
         for number in range(size) if changed is None else changed:
             taints = taint_lists.values[number] if number < size else None
             if taints is not None:
-                self.keep_away[number] = has_untolerated_taint(taints, self._tolerations)
-                self.n_unwanted[number] = self._count_unwanted(taints)
+                effects = [taint.effect for taint in taints if taint not in self._tolerated]
+                self.keep_away[number] = any(effect in _KEEPS_AWAY for effect in effects)
+                self.n_unwanted[number] = effects.count(_UNWANTED)
         self._generation = log.generation
 
-    def _count_unwanted(self, taints: tuple[Taint, ...]) -> int:
-        return sum(taint.effect == _UNWANTED and not is_tolerated(taint, self._tolerations) for taint in taints)
+
+class _Tolerated:
+    """The taints that a list of tolerations tolerates; a long list is looked up, not walked through for each taint."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, tolerations: Sequence[Toleration]) -> None:
+        self._entries = {  # (key, value, effect): an empty key or effect is any, and so is the value None
+            (one.key, None if one.operator == "Exists" else one.value, one.effect)
+            for one in tolerations
+            if one.operator in ("", "Equal", "Exists")
+        }
+
+    def __contains__(self, taint: Taint) -> bool:
+        entries = self._entries
+        return any(
+            (key, value, effect) in entries
+            for key in (taint.key, "")
+            for value in (taint.value, None)
+            for effect in (taint.effect, "")
+        )
 
 
 def judged_taints(nodes: Nodes, tolerations: Part[tuple[Toleration, ...]]) -> JudgedTaints:

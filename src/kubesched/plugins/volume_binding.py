@@ -19,6 +19,7 @@ from kubesched.plugins.args import VolumeBindingArgs
 from kubesched.plugins.binding_plan import SELECTED_NODE, BindingPlan
 from kubesched.plugins.node_selection import NodeTerms
 from kubesched.plugins.rejection_words import missed_terms
+from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import (
     NO_VOLUME,
@@ -192,13 +193,9 @@ class VolumeBinding(Plugin):
         """
         persistent = self.handle.cluster_state.volumes.persistent
         unmatched = [wish_of(claim) for claim in claims if SELECTED_NODE not in claim.annotations]
-        taken: list[IntVector] = []
-        matches = []
-        for wanted in sorted(unmatched, key=lambda wanted: wanted.wish.size):
-            numbers = matching_volumes(wanted, persistent, nodes, taken)
-            taken.append(numbers)
-            matches.append((wanted, numbers))
-        return matches
+        taken = TakenVolumes()
+        in_order = sorted(unmatched, key=lambda wanted: wanted.wish.size)
+        return [(wanted, matching_volumes(wanted, persistent, nodes, taken)) for wanted in in_order]
 
     # --- score ---
 

@@ -4,6 +4,7 @@ Rule: kube-scheduler v1.36 VolumeBinding, static matching. Among volumes of equa
 take the first in order of appearance, also among volumes reserved for the same claim.
 """
 
+from collections.abc import Hashable
 from typing import Final
 
 import msgspec
@@ -12,8 +13,8 @@ import numpy as np
 from kubesched.api import PersistentVolumeClaim, Selector, parse_selector
 from kubesched.engine import BoolVector, IntVector
 from kubesched.errors import SelectorError
+from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.state import (
-    FreeVolumes,
     KnownVolume,
     Nodes,
     PersistentVolumes,
@@ -50,10 +51,11 @@ def reach_of_bound(known: KnownVolume, volumes: Volumes, nodes: Nodes) -> tuple[
 
 
 class ClaimWish(msgspec.Struct, frozen=True):
-    """An unbound claim and the volume that it asks for."""
+    """An unbound claim and the volume that it asks for; `kind` is equal for claims that differ in size alone."""
 
     claim: PersistentVolumeClaim
     wish: VolumeWish
+    kind: Hashable
 
 
 def wish_of(claim: PersistentVolumeClaim) -> ClaimWish:
@@ -75,27 +77,29 @@ def wish_of(claim: PersistentVolumeClaim) -> ClaimWish:
         frozenset(claim.spec.access_modes or ()),
         selector,
     )
-    return ClaimWish(claim, wish)
+    kind = (storage_class_of(claim), *wish[1:4], msgspec.json.encode(claim.spec.selector))
+    return ClaimWish(claim, wish, kind)
 
 
-def matching_volumes(wanted: ClaimWish, volumes: PersistentVolumes, nodes: Nodes, taken: list[IntVector]) -> IntVector:
+def matching_volumes(wanted: ClaimWish, volumes: PersistentVolumes, nodes: Nodes, taken: TakenVolumes) -> IntVector:
     """The volume that a claim would get on each node.
 
     Args:
-        taken: (n,) volumes that other claims of the pod get, one array per claim.
+        taken: what other claims of the pod get, all of them smaller or as large; takes what this one gets.
     Returns: (n,) numbers of volumes, NO_VOLUME where there is none.
     """
     matching = np.full(len(nodes), NO_VOLUME, dtype=np.int64)
     is_open = np.ones(len(nodes), dtype=np.bool_)  # nodes on which no reserved volume has decided yet
     for known in volumes.reserved_for(wanted.claim):
         if _suits(known, wanted.wish):
-            decides = is_open & ~_are_taken(np.full(len(nodes), known.number), taken)
+            decides = is_open & ~taken.have(np.full(len(nodes), known.number))
             matching[decides & known.reach.rows(nodes)] = known.number
             is_open &= ~decides
-    if not is_open.any():
-        return matching
-    smallest = _smallest(volumes.free(storage_class_of(wanted.claim)), wanted.wish, nodes, taken)
-    return np.where(is_open, smallest, matching)
+    if is_open.any():
+        smallest = taken.smallest(wanted.kind, volumes.free(storage_class_of(wanted.claim)), wanted.wish, nodes)
+        matching = np.where(is_open, smallest, matching)
+    taken.add(wanted.kind, matching)
+    return matching
 
 
 def _suits(known: KnownVolume, wish: VolumeWish) -> bool:
@@ -107,28 +111,3 @@ def _suits(known: KnownVolume, wish: VolumeWish) -> bool:
         and (spec.volume_attributes_class_name or "") == wish.attributes_class
         and not known.volume.is_terminating
     )
-
-
-def _smallest(free: FreeVolumes, wish: VolumeWish, nodes: Nodes, taken: list[IntVector]) -> IntVector:
-    """The smallest volume that each node reaches and that is not taken there."""
-    none = len(free)
-    best = np.full(len(nodes), none, dtype=np.intp)
-    for bundle in free.reachable(free.eligible(wish), nodes):
-        has_some = bundle.group >= 0
-        at = np.where(has_some, bundle.starts[bundle.group], 0)
-        end = np.where(has_some, bundle.ends[bundle.group], 0)
-        places = np.append(bundle.places, none)
-        for _ in range(len(taken)):  # each earlier claim can have taken one of them
-            candidates = free.numbers[places[np.minimum(at, len(bundle.places))]]
-            at += (at < end) & _are_taken(candidates, taken)
-        place = np.where(at < end, places[np.minimum(at, len(bundle.places))], none)
-        best = np.minimum(best, place)
-    return free.numbers[best]
-
-
-def _are_taken(numbers: IntVector, taken: list[IntVector]) -> BoolVector:
-    """(n,) whether another claim of the pod gets the volume of that number on the node."""
-    are_taken = np.zeros(len(numbers), dtype=np.bool_)
-    for others in taken:
-        are_taken |= numbers == others
-    return are_taken

@@ -17,6 +17,7 @@ from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, 
 from kubesched.state.recount import row_differences
 from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
 from kubesched.state.returned_nodes import ReturnedNodes
+from kubesched.state.selected_pods import Selection
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import DomainSums
 from kubesched.state.terms import AffinityTerms, Term
@@ -27,6 +28,7 @@ from kubesched.state.volumes import (
     FreeVolumes,
     KnownVolume,
     PersistentVolumes,
+    Reachable,
     Volumes,
     VolumeWish,
     capacity_limit,
@@ -77,8 +79,10 @@ __all__ = [
     "PodRequests",
     "PodVolumes",
     "Port",
+    "Reachable",
     "ReturnedNodes",
     "Rows",
+    "Selection",
     "Snapshot",
     "Term",
     "VolumeWish",

@@ -3,7 +3,7 @@
 The columns are changed by ClusterState only. Rules see them through `Nodes`, a table of chosen rows.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kubesched.api import BASIC_RESOURCES, Node, Taint, is_scalar_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector, ChangeLog, Interner, IntMatrix, IntVector, RowAllocator, grown
 from kubesched.state.image_state import ImageState
-from kubesched.state.labels import LabelColumn
+from kubesched.state.labels import LabelColumn, LabelColumns
 from kubesched.state.pod_info import PodInfo, Port
 from kubesched.state.pod_table import PodBatch, PodTable
 from kubesched.state.resource_axis import ResourceAxis
@@ -20,7 +20,7 @@ from kubesched.state.resource_axis import ResourceAxis
 __all__ = ["NodeColumns"]
 
 ValueT = TypeVar("ValueT", bound=Hashable)
-_EMPTY_KEYS: Final = 64
+_NO_LABELS: Final[dict[str, str]] = {}
 
 
 class NodeColumns:
@@ -60,7 +60,7 @@ class NodeColumns:
         self.taint_lists: Interner[tuple[Taint, ...]] = Interner(((),))
         self.feature_ids: npt.NDArray[np.int32] = np.zeros(capacity, dtype=np.int32)
         self.feature_lists: Interner[tuple[str, ...]] = Interner(((),))
-        self.labels: dict[str, LabelColumn] = {}
+        self.labels = LabelColumns(capacity)
         self.pods: list[list[PodInfo]] = []
         self.pod_table = PodTable()
         self.ports: dict[Port, BoolVector] = {}
@@ -80,19 +80,10 @@ class NodeColumns:
 
     def label(self, key: str) -> LabelColumn:
         """The column of a label key, made when first asked for."""
-        column = self.labels.get(key)
-        if column is None:
-            self._drop_empty_labels()
-            column = self.labels[key] = LabelColumn(key, self.capacity)
-            column.fill([None if node is None else node.labels.get(key) for node in self.nodes])
-        return column
+        return self.labels.get(key) or self.labels.column(key, self._all_labels)
 
-    def _drop_empty_labels(self) -> None:
-        """Give back keys that no node has, when pods have asked for many such; nothing is kept by their values."""
-        empty = [key for key, label in self.labels.items() if not label.n_labelled]
-        if len(empty) >= _EMPTY_KEYS:
-            for key in empty:
-                del self.labels[key]
+    def _all_labels(self) -> list[Mapping[str, str]]:
+        return [_NO_LABELS if node is None else node.labels for node in self.nodes]
 
     def _hold_resources(self, names: Iterable[str]) -> None:
         """Count a node or pod that has something of these resources, which are on the axis from now on."""
@@ -168,8 +159,7 @@ class NodeColumns:
             column[:, row] = 0
         for vector in (self.allowed_pods, self.n_pods, self.taint_ids, self.feature_ids):
             vector[row] = 0
-        for label in self.labels.values():
-            label.set(row, None)
+        self.labels.set(row, old.labels, _NO_LABELS)
         self._release_resources(_further(old))
         self.rows.give_back(row)
         self._changed(row)
@@ -182,8 +172,7 @@ class NodeColumns:
         self.taint_ids[row] = _exchanged(self.taint_lists, self.taint_ids[row], node.taints, old)
         features = node.status.declared_features or ()
         self.feature_ids[row] = _exchanged(self.feature_lists, self.feature_ids[row], features, old)
-        for key, label in self.labels.items():
-            label.set(row, node.labels.get(key))
+        self.labels.set(row, _NO_LABELS if old is None else old.labels, node.labels)
         self._add_images(row, node)
         self._changed(row)
 
@@ -233,8 +222,7 @@ class NodeColumns:
         self.unschedulable = grown(self.unschedulable, capacity)
         self.taint_ids = grown(self.taint_ids, capacity)
         self.feature_ids = grown(self.feature_ids, capacity)
-        for label in self.labels.values():
-            label.grow(capacity)
+        self.labels.grow(capacity)
         self.ports = {entry: grown(used, capacity) for entry, used in self.ports.items()}
         for log in (self.node_log, self.row_log):
             log.keep(2 * capacity)

@@ -75,6 +75,8 @@ class PodGroup:
         """
         by_code = self._domains.get(topology_key)
         label = self._columns.label(topology_key)
+        if not label.n_labelled:  # not kept: a pod may ask for any number of keys that no node has
+            return np.zeros(1)
         if by_code is None:
             n_rows = min(len(self.counts), self._columns.n_rows)
             codes, counts = label.codes[:n_rows], self.counts[:n_rows]
@@ -116,6 +118,9 @@ class PodGroups:
 
     def __len__(self) -> int:
         return len(self._groups)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._groups
 
     @property
     def n_bytes(self) -> int:

@@ -93,6 +93,7 @@ def _check_nodes(columns: NodeColumns) -> None:
     assert {name: state.rows for name, state in columns.images.items()} == images
     known = [node for node in columns.nodes if node is not None]
     assert set(columns.taint_lists.values) - {None} == {(), *[node.taints for node in known]}
+    columns.labels.check(node.labels for node in known)
     for key, label in columns.labels.items():
         assert label.values.n_values == 1 + len({node.labels[key] for node in known if key in node.labels})
         counted = np.bincount(label.codes, minlength=len(label.values))[1:]
@@ -172,7 +173,7 @@ def _check_group(group: PodGroup, standing: list[tuple[int, PodInfo]], columns: 
     assert group.counts.tolist() == counts[:n_slots].tolist()
     assert not counts[n_slots:].any()
     for key in group._domains:
-        label = columns.labels[key]
+        label = columns.label(key)
         expected = np.bincount(label.codes, weights=counts, minlength=len(label.values))
         expected[0] = 0
         assert group.by_domain(key).tolist() == expected.tolist()

@@ -1,6 +1,8 @@
 """One column per label key: each node's value as a small integer, so that a selector is judged by array comparison."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -8,9 +10,10 @@ import numpy.typing as npt
 from kubesched.api import Requirement, as_int64
 from kubesched.engine import BoolVector, Interner, IntVector, grown
 
-__all__ = ["Codes", "LabelColumn"]
+__all__ = ["Codes", "LabelColumn", "LabelColumns"]
 
 Codes = npt.NDArray[np.int32]
+_FEW: Final = 4  # values that are compared one by one
 
 
 class LabelColumn:
@@ -95,7 +98,7 @@ class LabelColumn:
         elif operator == "DoesNotExist":
             satisfied = codes == 0
         elif operator in ("In", "NotIn"):
-            is_listed = self._is_one_of(requirement.values, codes)
+            is_listed = self.is_one_of(requirement.values, codes)
             satisfied = is_listed if operator == "In" else ~is_listed
         else:
             numbers, is_number = self._numbers()
@@ -103,12 +106,22 @@ class LabelColumn:
             satisfied = (matching & is_number)[codes]
         return satisfied
 
-    def _is_one_of(self, values: frozenset[str], codes: Codes) -> BoolVector:
+    def is_one_of(self, values: frozenset[str], codes: Codes) -> BoolVector:
+        """Which of these rows have one of some values."""
+        if len(values) > _FEW:
+            return self._is_listed(values)[codes]
         matching: BoolVector | None = None
         for value in values:
             same: BoolVector = codes == self.code(value)
             matching = same if matching is None else matching | same
         return np.zeros(len(codes), dtype=np.bool_) if matching is None else matching
+
+    def _is_listed(self, values: frozenset[str]) -> BoolVector:
+        """(values,) bool: which values are in a long list."""
+        is_listed = np.zeros(len(self.values), dtype=np.bool_)
+        known = [number for value in values if (number := self.values.find(value)) is not None]
+        is_listed[known] = True
+        return is_listed
 
     def _numbers(self) -> tuple[npt.NDArray[np.int64], BoolVector]:
         """Each distinct value as int64, and whether it is one."""
@@ -119,3 +132,58 @@ class LabelColumn:
             numbers = np.array([number or 0 for number in parsed], dtype=np.int64)
             known = self._numeric = (numbers, np.array([number is not None for number in parsed]))
         return known
+
+
+class LabelColumns(dict[str, LabelColumn]):
+    """The columns of the labels of some rows by key: of keys that somebody asked for and some row has.
+
+    A pod may ask for any number of keys that no row has: those share one empty column.
+    """
+
+    __slots__ = ("_absent", "_capacity", "_n_with_key")
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__()
+        self._capacity = capacity
+        self._n_with_key: Counter[str] = Counter()  # rows by key
+        self._absent = LabelColumn("", capacity)
+
+    def column(self, key: str, labels: Callable[[], Iterable[Mapping[str, str]]]) -> LabelColumn:
+        """The column of a key, made when first asked for.
+
+        Args:
+            labels: those of all rows, in order.
+        """
+        column = self.get(key)
+        if column is None:
+            if key not in self._n_with_key:
+                return self._absent
+            column = self[key] = LabelColumn(key, self._capacity)
+            column.fill([of_row.get(key) for of_row in labels()])
+        return column
+
+    def set(self, row: int, old: Mapping[str, str], new: Mapping[str, str]) -> None:
+        """Note the labels of a row. The column of a key goes with the last row that has it."""
+        if old == new:
+            return
+        for key, column in self.items():
+            column.set(row, new.get(key))
+        self._n_with_key.update(new.keys())
+        for key in old:
+            self._n_with_key[key] -= 1
+            if not self._n_with_key[key]:
+                del self._n_with_key[key]
+                self.pop(key, None)
+
+    def grow(self, capacity: int) -> None:
+        """Make room for more rows."""
+        self._capacity = capacity
+        for column in (*self.values(), self._absent):
+            column.grow(capacity)
+
+    def check(self, labels: Iterable[Mapping[str, str]]) -> None:
+        """Assert that the counts are those of all rows."""
+        assert self._n_with_key == Counter(key for of_row in labels for key in of_row)
+        assert self.keys() <= self._n_with_key.keys()
+        assert not self._absent.codes.any()
+        assert all(len(column.codes) == self._capacity for column in (*self.values(), self._absent))

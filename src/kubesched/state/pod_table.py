@@ -6,7 +6,7 @@ arrays.
 """
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from kubesched.engine import BoolVector, FloatVector, Interner, IntMatrix, IntVe
 from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_volumes import NO_VOLUMES
 from kubesched.state.resource_axis import ResourceAxis
+from kubesched.state.selected_pods import IdentityColumns, Selection
 
 __all__ = ["Has", "PodBatch", "PodTable"]
 
@@ -72,6 +73,7 @@ class PodTable:
         self._identity: IntVector = np.zeros(64, dtype=np.int64)  # numbers in _identity_parts
         self._request_parts: Interner[Part[PodRequests] | None] = Interner((None,))  # 0 for free slots
         self._identity_parts: Interner[Part[Identity] | None] = Interner((None,))
+        self._identity_columns = IdentityColumns(self._identity_parts)
         self._held: IntMatrix = np.zeros((0, 0), dtype=np.int64)  # one row per number in _request_parts
         self._held_generations = (-1, -1)  # of the parts and of the resource axis
 
@@ -122,8 +124,13 @@ class PodTable:
         """The rows of all pods whose identity satisfies a predicate, a row as often as it has such pods."""
         self.settle()
         n_slots = len(self.infos)
-        parts = self._identity_parts.values
-        satisfied = np.array([part is not None and predicate(part.value) for part in parts], dtype=np.bool_)
+        if isinstance(predicate, Selection):
+            satisfied = self._identity_columns.selected(predicate)
+        else:
+            parts = self._identity_parts.values
+            satisfied = np.array([part is not None and predicate(part.value) for part in parts], dtype=np.bool_)
+        if not np.count_nonzero(satisfied):
+            return np.zeros(0, dtype=np.int64)
         wanted = satisfied[self._identity[:n_slots]] & (self._row[:n_slots] >= 0)
         if not includes_terminating:
             wanted &= (self._traits[:n_slots] & Has.DELETION_TIMESTAMP.value) == 0
@@ -167,6 +174,32 @@ class PodTable:
         parts = [self._identity_parts.value(number) for number in numbers.tolist()]
         return [part.value for part in parts if part is not None], inverse.astype(np.intp)
 
+    def selected(self, slots: Slots, selection: Selection) -> BoolVector:
+        """(slots,) which of some pods a selection means."""
+        selected: BoolVector = self._identity_columns.selected(selection)[self._identity[slots]]
+        return selected
+
+    def n_selecting(self, slots: Slots, selections: Sequence[Selection]) -> IntVector:
+        """(slots,) int64: how many selections mean each of some pods."""
+        total, _ = self._identity_columns.weighed([(selection, 1) for selection in selections])
+        n_selecting: IntVector = total[self._identity[slots]]
+        return n_selecting
+
+    def weighed_by_row(self, weighted: Iterable[tuple[Selection, int]], n_rows: int) -> tuple[FloatVector, FloatVector]:
+        """Add up on each row the weights of the selections that mean a pod there, for all its pods.
+
+        Returns: (n_rows,) float64 the sums, and (n_rows,) float64 how many weights were added.
+        """
+        self.settle()
+        rows = self._row[: len(self.infos)]
+        is_placed = rows >= 0
+        rows, identities = rows[is_placed], self._identity[: len(self.infos)][is_placed]
+        total, n_added = self._identity_columns.weighed(weighted)
+        return (
+            np.bincount(rows, weights=total[identities], minlength=n_rows).astype(np.float64),
+            np.bincount(rows, weights=n_added[identities], minlength=n_rows).astype(np.float64),
+        )
+
     def having(self, slots: Slots, trait: Has) -> Slots:
         """Which of some pods have something: indices into `slots`, ascending."""
         return np.flatnonzero(self._traits[slots] & trait.value)
@@ -182,6 +215,7 @@ class PodTable:
             "slots": len(self.infos) - len(self._free),
             "requests": len(self._request_parts),
             "identities": len(self._identity_parts),
+            "label values": self._identity_columns.n_values(),
         }
 
     def settle(self) -> None:
@@ -325,3 +359,16 @@ class PodBatch:
         parts: dict[Part[Identity], int] = {}
         inverse = [parts.setdefault(info.identity, len(parts)) for info in self.infos]
         return [part.value for part in parts], np.array(inverse, dtype=np.intp)
+
+    def selected(self, selection: Selection) -> BoolVector:
+        """(pods,) which of these pods a selection means."""
+        if self._table is not None and self._slots is not None:
+            return self._table.selected(self._slots, selection)
+        return np.array([selection(info.identity.value) for info in self.infos], dtype=np.bool_)
+
+    def n_selecting(self, selections: Sequence[Selection]) -> IntVector:
+        """(pods,) int64: how many selections mean each of these pods."""
+        if self._table is not None and self._slots is not None:
+            return self._table.n_selecting(self._slots, selections)
+        identities = [info.identity.value for info in self.infos]
+        return np.array([sum(one(identity) for one in selections) for identity in identities], dtype=np.int64)

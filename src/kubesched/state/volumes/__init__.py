@@ -3,7 +3,7 @@
 from kubesched.state.volumes.attached_volumes import AttachedVolumes, CSIVolume
 from kubesched.state.volumes.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request
 from kubesched.state.volumes.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
-from kubesched.state.volumes.free_volumes import FreeVolumes, VolumeWish
+from kubesched.state.volumes.free_volumes import FreeVolumes, Reachable, VolumeWish
 from kubesched.state.volumes.known_volume import KnownVolume
 from kubesched.state.volumes.persistent_volumes import PersistentVolumes
 from kubesched.state.volumes.storage_capacities import capacity_limit
@@ -17,6 +17,7 @@ __all__ = [
     "FreeVolumes",
     "KnownVolume",
     "PersistentVolumes",
+    "Reachable",
     "VolumeUse",
     "VolumeWish",
     "Volumes",

@@ -44,11 +44,13 @@ class Reachable(NamedTuple):
     """Some volumes by which nodes reach them.
 
     Attributes:
+        number: that of the bundle, equal for all wishes.
         group: (n,) the group of volumes that each node reaches; -1 for none.
         starts, ends: (groups,) where each group lies in `places`.
         places: places of volumes in the list of the class, ascending within a group.
     """
 
+    number: int
     group: IntVector
     starts: Places
     ends: Places
@@ -108,17 +110,17 @@ class FreeVolumes:
 
     def reachable(self, eligible: BoolVector, nodes: Nodes) -> Iterator[Reachable]:
         """The eligible volumes in bundles, each with the part of it that a node reaches."""
-        for index, groups, places in self._by_label:
+        for number, (index, groups, places) in enumerate(self._by_label):
             kept = eligible[places]
             if kept.any():
                 counts = np.bincount(groups[kept], minlength=len(index.values))
                 ends = np.cumsum(counts)
-                yield Reachable(index.of(nodes), ends - counts, ends, places[kept])
-        for reach, places in self._by_reach:
+                yield Reachable(number, index.of(nodes), ends - counts, ends, places[kept])
+        for number, (reach, places) in enumerate(self._by_reach, len(self._by_label)):
             kept_places = places[eligible[places]]
             if len(kept_places):
                 group = np.where(reach.rows(nodes), 0, -1)
-                yield Reachable(group, np.array([0]), np.array([len(kept_places)]), kept_places)
+                yield Reachable(number, group, np.array([0]), np.array([len(kept_places)]), kept_places)
 
 
 _ByLabel = list[tuple[ValueIndex, Places, Places]]  # by label key: the values; value index and place of each volume
