@@ -1,0 +1,1 @@
+"""What the lists that a pod's author writes cost a scheduling cycle."""

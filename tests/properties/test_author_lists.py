@@ -1,0 +1,38 @@
+"""What a pod costs grows at most as the lists that its author writes do: work is counted in function calls.
+
+A pod with twice as many entries may take twice as many calls. Where the work for an entry grew with the number of
+entries, it would be four times as many.
+"""
+
+import cProfile
+from functools import cache
+
+import pytest
+from benchmarks.lists.cluster import base
+from benchmarks.lists.lists import LISTS
+from benchmarks.lists.measure import Question, decoded, explain, schedule
+
+from kubesched.api import KubeObject
+
+N_NODES, N_BESIDE, N = 12, 3, 70
+AT_MOST = 2.6
+
+
+@cache
+def known() -> list[KubeObject]:
+    return [decoded(one) for one in base(N_NODES, n_namespaces=5)]
+
+
+def n_calls(name: str, question: str, n: int) -> int:
+    asked = Question(name, question, n, N_BESIDE)
+    asked.profile = cProfile.Profile()
+    (explain if question == "explain" else schedule)([asked], known(), lambda question: None)
+    assert len(asked.seconds) == 3
+    return sum(entry.callcount for entry in asked.profile.getstats())
+
+
+@pytest.mark.parametrize("question", ["cycle", "preempt", "beside", "beside-preempt", "explain"])
+@pytest.mark.parametrize("name", LISTS)
+def test_twice_the_entries_take_at_most_twice_the_calls(name: str, question: str) -> None:
+    few, many = n_calls(name, question, N), n_calls(name, question, 2 * N)
+    assert many <= AT_MOST * few
