@@ -24,6 +24,7 @@ from aiohttp import web
 
 from kubesched.framework import LimitedLog
 from kubesched.serving.connections import CURRENT, Connection, Stage
+from kubesched.serving.establish import establish
 from kubesched.serving.health import HEALTH_PATHS
 
 __all__ = ["Admit", "Door", "max_open"]
@@ -232,11 +233,8 @@ class Door:
         serve = self._aside.server
         assert serve is not None  # set by setup()
         CURRENT.set(connection)
-        try:
-            transport, _ = await asyncio.get_running_loop().connect_accepted_socket(serve, connection)
-        except OSError:
-            connection.close()
-        else:
+        transport = await establish(connection, serve)
+        if transport is not None:
             connection.belongs_to(transport, lambda _: None)
 
     def _refuse(self, connection: Connection) -> None:

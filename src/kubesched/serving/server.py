@@ -20,6 +20,7 @@ from kubesched.errors import InputError
 from kubesched.serving.bodies import Bodies, abandon_body
 from kubesched.serving.connections import CURRENT, Connection, clients_turn, our_turn
 from kubesched.serving.door import Door, max_open
+from kubesched.serving.establish import establish
 from kubesched.serving.health import HEALTH_PATHS
 from kubesched.serving.listening import listen
 from kubesched.serving.loop_thread import LoopThread
@@ -276,16 +277,14 @@ class Server:
     async def _serve(self, connection: Connection) -> None:
         tls = self._certificates
         CURRENT.set(connection)
-        try:
-            transport, _ = await asyncio.get_running_loop().connect_accepted_socket(
-                self._new_protocol,
-                connection,
-                ssl=tls.context if tls else None,
-                ssl_handshake_timeout=self._options.first_seconds if tls else None,
-                ssl_shutdown_timeout=_GOODBYE_SECONDS if tls else None,
-            )
-        except (OSError, asyncio.CancelledError):  # OSError: a handshake that failed is one, and is noted by then
-            connection.close()
+        transport = await establish(
+            connection,
+            self._new_protocol,
+            tls=tls.context if tls else None,
+            handshake_seconds=self._options.first_seconds,
+            goodbye_seconds=_GOODBYE_SECONDS,
+        )
+        if transport is None:
             return
         self._stalls.add(connection, transport)
         connection.belongs_to(transport, self._stalls.remove)
