@@ -296,6 +296,26 @@ async def test_a_refusal_is_logged_but_not_that_of_a_binding_which_the_log_of_at
 
 
 @on_a_loop
+async def test_pods_that_are_created_again_under_the_same_names_do_not_fill_the_log(caplog: pytest.LogCaptureFixture):
+    def refuse(method, path, body):
+        raise ClusterError(f"{method} {path}: 422 Invalid: metadata.uid: field is immutable", status=422)
+
+    async def lose(*names: str) -> None:
+        for name in names:
+            await bed.writer.perform(PatchPodStatus(make_pod(name, metadata={"uid": f"uid-of-{name}"}), CONDITION))
+
+    bed = Bed()
+    bed.api.answer = refuse
+    await lose(*(f"web-{i}" for i in range(100)))
+    assert len(caplog.messages) == 8
+    bed.api.timing.seconds += 60
+    caplog.clear()
+    await lose("late")
+    assert caplog.messages[0] == "92 more writes that failed were not logged"
+    assert "late" in caplog.messages[1]
+
+
+@on_a_loop
 async def test_a_process_whose_lease_is_over_writes_nothing():
     bed = Bed()
     writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: False)  # type: ignore[arg-type]

@@ -24,7 +24,16 @@ import msgspec
 from kubesched.api import KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
 from kubesched.cluster import ApiClient, Backoff, bind_pod, object_path
 from kubesched.errors import ClusterError, NotFoundError, NotSentError
-from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
+from kubesched.framework import (
+    Action,
+    ActionDone,
+    Bind,
+    DeletePod,
+    LimitedLog,
+    PatchPodStatus,
+    RecordEvent,
+    WriteObject,
+)
 from kubesched.state import ClusterState
 
 __all__ = ["ApiWriter", "RecordEvents"]
@@ -76,6 +85,8 @@ class ApiWriter:
         self._cluster_state = cluster_state
         self._record = record
         self.may_write = may_write
+        # A client that deletes pods and re-creates them under the same names makes as many patches fail.
+        self._failures = LimitedLog(_LOG, "%d more writes that failed were not logged", client.timing.monotonic)
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
         self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes in flight
         self._patches = asyncio.Semaphore(_PATCHES_AT_ONCE)
@@ -88,7 +99,7 @@ class ApiWriter:
         }
 
     def emit(self, action: Action) -> None:
-        """Carry out an action without waiting for its outcome; a failure is logged."""
+        """Carry out an action without waiting for its outcome; a failure is logged, up to eight in a minute."""
         if isinstance(action, RecordEvent):
             self._record(action)
         else:
@@ -134,7 +145,10 @@ class ApiWriter:
         except ClusterError as error:
             # A Binding that fails fails its attempt, and the log of attempts has the error.
             is_minor = isinstance(action, Bind) or isinstance(error, NotFoundError | NotSentError)
-            _LOG.log(logging.DEBUG if is_minor else logging.WARNING, "%s", error)
+            if is_minor:
+                _LOG.debug("%s", error)
+            else:
+                self._failures.note(str(error))
             return ActionDone(action, str(error))
 
     def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
