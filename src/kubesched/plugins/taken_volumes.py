@@ -29,7 +29,7 @@ class TakenVolumes:
         """Note the volume that the next claim gets on each node.
 
         Args:
-            kind: what the claim asks for besides its size.
+            kind: what the claim asks for, without its size.
         """
         self._by_kind.setdefault(kind, []).append(numbers)
 
