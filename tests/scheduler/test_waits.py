@@ -25,11 +25,11 @@ class Condition:
 class Waiting:
     """One wait, and what it was told."""
 
-    def __init__(self, *reads: ObjectName) -> None:
+    def __init__(self, *reads: ObjectName, naming: Callable[[], tuple[ObjectName, ...]] | None = None) -> None:
         self.waits = Waits()
         self.condition = Condition()
         self.told: list[tuple[bool, str]] = []
-        self.request = WaitRequest(self.condition, 60.0, reads)
+        self.request = WaitRequest(self.condition, 60.0, naming or reads)
         self.waits.begin(self.request, lambda holds, error: self.told.append((holds, str(error or ""))))
 
     def happen(self, *objects: KubeObject) -> None:
@@ -86,3 +86,30 @@ def test_only_a_wait_that_began_is_ended() -> None:
     assert len(waiting.waits) == 1
     waiting.waits.end(waiting.request)
     assert (len(waiting.waits), waiting.waits._readers) == (0, {})
+
+
+def test_what_a_condition_reads_is_named_again_when_it_did_not_hold() -> None:
+    names: list[ObjectName] = [("Node", "n1")]
+    waiting = Waiting(naming=lambda: tuple(names))
+    names[:] = [("Node", "n2")]
+    waiting.happen(make_node("n2"))
+    assert waiting.condition.n_asked == 0
+    waiting.happen(make_node("n1"))
+    waiting.happen(make_node("n1"))
+    assert waiting.condition.n_asked == 1
+    waiting.happen(make_node("n2"))
+    assert waiting.condition.n_asked == 2
+    waiting.waits.end(waiting.request)
+    assert (waiting.waits._readers, waiting.waits._filed) == ({}, {})
+
+
+def test_a_fault_in_naming_what_is_read_is_told() -> None:
+    names: list[ObjectName] = []
+    at_once = Waiting(naming=lambda: (names[0],))
+    names.append("Node")
+    later = Waiting(naming=lambda: (names[0],))
+    names.clear()
+    later.happen(make_node("n"))
+    for waiting in (at_once, later):
+        assert waiting.told == [(False, "list index out of range")]
+        assert (len(waiting.waits), waiting.waits._readers, waiting.waits._filed) == (0, {}, {})

@@ -1,5 +1,7 @@
 """Whole runs on the virtual clock: what becomes of every pending pod."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -396,6 +398,18 @@ def test_a_wait_is_looked_at_when_something_changed_that_it_reads_and_when_its_t
     assert report.count(PodState.SCHEDULED) == 5
     assert asked == [f"p{i}" for i in range(5)] * 2  # before it waits, and at the end
     assert report.seconds == 30.0
+
+
+@pytest.mark.parametrize("reads", [lambda: "Node", lambda: 1 / 0, lambda: ["Nod"]])
+def test_a_function_that_does_not_name_what_is_read_fails_the_pod(reads: Callable[[], object]) -> None:
+    class Waiting(Plugin):
+        async def pre_bind(self, state, pod, node_name):
+            await self.handle.wait(lambda: False, 30.0, reads=reads)
+            return Status.SUCCESS
+
+    report = run(make_node("n"), pending("p"), plugins=(Waiting(),))
+    assert report.placements[0].message.startswith('running PreBind plugin "Waiting": ')
+    assert report.seconds < 30.0
 
 
 @pytest.mark.parametrize("nominated", ["", "plugin-1"])

@@ -42,7 +42,7 @@ from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.reads import kinds_read
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.scores import Scores, default_normalize, keeps_equal
-from kubesched.framework.services import CalledExtenders, Logger, ObjectName, Services, WaitFor
+from kubesched.framework.services import CalledExtenders, Logger, ObjectName, ReadObjects, Services, WaitFor
 from kubesched.framework.status import (
     HOOK_FAULTS,
     Code,
@@ -114,6 +114,7 @@ __all__ = [
     "Profile",
     "QueuedPodInfo",
     "QueueingHint",
+    "ReadObjects",
     "RecordEvent",
     "Rejections",
     "Reservations",

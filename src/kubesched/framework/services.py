@@ -20,10 +20,13 @@ from kubesched.framework.status import Status, VictimsOf
 from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.state import NodeColumns, PodInfo, Snapshot
 
-__all__ = ["CalledExtenders", "Logger", "ObjectName", "Services", "WaitFor"]
+__all__ = ["CalledExtenders", "Logger", "ObjectName", "ReadObjects", "Services", "WaitFor"]
 
 ObjectName = str | tuple[str, str]
 """All objects of a kind, or one of them as (kind, key); kinds as in KINDS, keys as `namespace/name` or `name`."""
+
+ReadObjects = Iterable[ObjectName] | Callable[[], Iterable[ObjectName]]
+"""What a condition reads; or what it reads as things are now, for objects whose names other objects have."""
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
@@ -57,14 +60,12 @@ class CalledExtenders(Protocol):
 class WaitFor(Protocol):
     """How a hook waits for something to become true in the cluster."""
 
-    def __call__(
-        self, condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()
-    ) -> Awaitable[bool]:
+    def __call__(self, condition: Callable[[], object], seconds: float, reads: ReadObjects = ()) -> Awaitable[bool]:
         """Wait until the condition holds, or for some seconds.
 
         Args:
             reads: what the condition depends on, anything by default. It is looked at when one of these changed, and
-                when the time is over.
+                when the time is over. A function is asked each time that the condition was looked at and did not hold.
         Returns: whether it holds.
         """
         ...
@@ -84,7 +85,7 @@ def _no_action(action: Action) -> Awaitable[ActionDone]:
     raise RuntimeError(f"this run cannot perform actions: {action!r}")
 
 
-def _no_wait(condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()) -> Awaitable[bool]:
+def _no_wait(condition: Callable[[], object], seconds: float, reads: ReadObjects = ()) -> Awaitable[bool]:
     raise RuntimeError("this run cannot wait for conditions")
 
 

@@ -51,6 +51,10 @@ class BindingPlan:
         self.volumes = [(_taken_by(claim, volume), claim) for volume, claim in bindings]
         once = {claim.key: claim for claim in provisioned}  # two volumes of a pod may be one claim
         self.claims = [_for_node(node_name, claim) for claim in once.values()]
+        node: list[ObjectName] = [("Node", node_name), ("CSINode", node_name)]
+        taken: list[ObjectName] = [(_VOLUME, volume.name) for volume, _ in bindings]
+        wanted = [(_CLAIM, claim.key) for _, claim in bindings] + [(_CLAIM, key) for key in once]
+        self._always_read = (*node, *taken, *wanted)
         self._written: dict[tuple[str, str], int] = {}  # kind, key -> the version that the API server gave our write
 
     def assumed(self) -> list[tuple[str, KubeObject]]:
@@ -64,10 +68,10 @@ class BindingPlan:
             kind = _VOLUME if isinstance(answer, PersistentVolume) else _CLAIM
             self._written[kind, answer.key] = _version(answer)
 
-    def objects_read(self, pod: Pod) -> tuple[ObjectName, ...]:
-        """What `outcome` depends on. Volumes as a kind: the name of one that is provisioned is not known before."""
-        claims = [claim for _, claim in self.volumes] + self.claims
-        return ("Pod", pod.key), ("Node", self.node_name), _VOLUME, *((_CLAIM, claim.key) for claim in claims)
+    def objects_read(self, cluster_state: ClusterState, pod: Pod) -> tuple[ObjectName, ...]:
+        """What `outcome` depends on now. A volume that is provisioned is known by name once its claim names it."""
+        provisioned = ((_VOLUME, name) for name in self._provisioned(cluster_state))
+        return ("Pod", pod.key), *self._always_read, *provisioned
 
     def outcome(self, cluster_state: ClusterState, pod: Pod) -> BindingOutcome | None:
         """How binding ended; None while it has not."""
@@ -118,6 +122,12 @@ class BindingPlan:
             if not self._is_reached(cluster_state, name):
                 return self._unreachable(name)
         return _bound_outcome(current)
+
+    def _provisioned(self, cluster_state: ClusterState) -> list[str]:
+        """The names of the volumes that claims to be provisioned have by now."""
+        found = [cluster_state.objects.get(_CLAIM, claim.key) for claim in self.claims]
+        claims = [claim for claim in found if isinstance(claim, PersistentVolumeClaim)]
+        return [claim.spec.volume_name for claim in claims if claim.spec.volume_name]
 
     def _is_reached(self, cluster_state: ClusterState, volume_name: str) -> bool:
         known = cluster_state.volumes.persistent.find(volume_name)

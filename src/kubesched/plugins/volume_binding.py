@@ -260,9 +260,8 @@ class VolumeBinding(Plugin):
                 return Status.error(done.error)
             plan.note_written(done.answer)
         state_now = self.handle.cluster_state
-        await self.handle.wait(
-            lambda: plan.outcome(state_now, pod), self.args.bind_timeout_seconds, plan.objects_read(pod)
-        )
+        seconds = self.args.bind_timeout_seconds
+        await self.handle.wait(lambda: plan.outcome(state_now, pod), seconds, lambda: plan.objects_read(state_now, pod))
         outcome = plan.outcome(state_now, pod)
         error = "context deadline exceeded" if outcome is None else outcome.error
         return Status.error(f"binding volumes: {error}") if error else Status.SUCCESS

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.api import kind_named
-from kubesched.framework import Action, ActionDone, ObjectName
+from kubesched.framework import Action, ActionDone, ObjectName, ReadObjects
 
 __all__ = [
     "PermitRequest",
@@ -35,12 +35,17 @@ class WaitRequest(msgspec.Struct, frozen=True, eq=False):
     """Go on when the condition holds or the time is over; the answer says whether it holds.
 
     Attributes:
-        reads: what the condition depends on; empty for anything. It is looked at when one of these changed.
+        reads: what the condition depends on; empty for anything. It is looked at when one of these changed. A function
+            is asked each time that the condition was looked at and did not hold.
     """
 
     condition: Callable[[], object]
     seconds: float
-    reads: tuple[ObjectName, ...] = ()
+    reads: tuple[ObjectName, ...] | Callable[[], tuple[ObjectName, ...]] = ()
+
+    def names(self) -> tuple[ObjectName, ...]:
+        """What the condition depends on as things are now."""
+        return self.reads() if callable(self.reads) else self.reads
 
 
 class PermitRequest(msgspec.Struct, frozen=True, eq=False):
@@ -100,7 +105,7 @@ def straight(cycle: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("this cycle waits for an answer, such as an extender's; its driver has to give it")
 
 
-async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()) -> bool:
+async def wait(condition: Callable[[], object], seconds: float, reads: ReadObjects = ()) -> bool:
     """Wait until a condition on the cluster state holds; see `Handle.wait`.
 
     Raises:
@@ -109,9 +114,16 @@ async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[
     """
     if not 0 <= seconds < math.inf:
         raise ValueError(f"seconds: found {seconds}; expected a finite number, 0 or more")
+    if callable(reads):
+        name_them = reads
+        return bool(await suspend(WaitRequest(condition, seconds, lambda: _stored_names(name_them()))))
+    return bool(await suspend(WaitRequest(condition, seconds, _stored_names(reads))))
+
+
+def _stored_names(reads: Iterable[ObjectName]) -> tuple[ObjectName, ...]:
     if isinstance(reads, str):
         raise TypeError(f"reads: found {reads!r}; expected a list of names")
-    return bool(await suspend(WaitRequest(condition, seconds, tuple(dict.fromkeys(map(_stored_under, reads))))))
+    return tuple(dict.fromkeys(map(_stored_under, reads)))
 
 
 def _stored_under(name: ObjectName) -> ObjectName:
