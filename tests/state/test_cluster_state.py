@@ -1,5 +1,8 @@
 """What ClusterState makes of events, and of pods that it is told to assume."""
 
+import sys
+from random import Random
+
 import msgspec
 import pytest
 
@@ -200,6 +203,46 @@ def test_objects_of_the_plan_are_given_back_unless_they_changed_meanwhile() -> N
     cluster_state.objects.put("Pod", later)
     cluster_state.forget(info.pod)
     assert cluster_state.objects.get("Pod", before.key) is later
+
+
+def test_plans_for_one_object_are_taken_back_in_any_order_and_leave_nothing_behind() -> None:
+    for seed in range(30):
+        rng = Random(seed)
+        cluster_state = loaded(make_node("n"))
+        before = [make_pod(f"other{i}", annotations={"at": "before"}) for i in range(3)]
+        for obj in before:
+            cluster_state.objects.put("Pod", obj)
+        infos = [cluster_state.pod_info(make_pod(f"p{i}")) for i in range(6)]
+        for info in infos:
+            names = rng.sample(range(3), 2)
+            planned = [make_pod(f"other{i}", annotations={"at": info.pod.name}) for i in names]
+            cluster_state.assume(info, "n", [("Pod", obj) for obj in planned])
+        for info in rng.sample(infos, 6):
+            cluster_state.forget(info.pod)
+            cluster_state.check_invariants()
+        assert [cluster_state.objects.get("Pod", obj.key) for obj in before] == before
+        assert cluster_state._planned == {}
+
+
+def test_a_plan_is_taken_back_without_a_look_at_plans_for_other_objects() -> None:
+    assert calls_to_take_back(n_others=1) == calls_to_take_back(n_others=100)
+
+
+def calls_to_take_back(n_others: int) -> int:
+    """How many functions run while a plan is taken back whose object has been changed since."""
+    cluster_state = loaded(make_node("n"))
+    infos = [cluster_state.pod_info(make_pod(f"p{i}")) for i in range(n_others + 1)]
+    for info in infos:
+        planned = make_object("PersistentVolumeClaim", info.pod.name, namespace="default")
+        cluster_state.assume(info, "n", [("PersistentVolumeClaim", planned)])
+    cluster_state.objects.put("PersistentVolumeClaim", make_object("PersistentVolumeClaim", "p0", namespace="default"))
+    calls: list[str] = []
+    sys.setprofile(lambda frame, event, _: calls.append(event))
+    try:
+        cluster_state.forget(infos[0].pod)
+    finally:
+        sys.setprofile(None)
+    return calls.count("call")
 
 
 def test_an_object_that_an_assumed_pod_brought_goes_with_it() -> None:

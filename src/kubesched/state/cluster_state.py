@@ -55,6 +55,7 @@ class ClusterState(ClusterFacts):
         self._tree = NodeTree()
         self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
         self._assumed: dict[str, list[_Assumed]] = {}  # by the uid of the pod
+        self._planned: dict[tuple[str, str], dict[str, None]] = {}  # kind, key -> the pods whose plans change it
         self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
         self._snapshot: Snapshot | None = None
 
@@ -156,7 +157,7 @@ class ClusterState(ClusterFacts):
         uid = pod.metadata.uid
         known = self._placed.get(uid)
         if known is not None and self._renew(known, pod):
-            if self._assumed.pop(uid, None) is None:
+            if self._pop_plan(uid) is None:
                 return [StateChange(_POD_UPDATED, known.pod, pod)]
             return [StateChange(_POD_ASSIGNED, None, pod)]
         old = self.objects.get("Pod", pod.key)
@@ -174,7 +175,7 @@ class ClusterState(ClusterFacts):
                 self._replace(known, pod)
             if uid not in self._assumed:
                 return pod_updates(EventResource.ASSIGNED_POD, known.pod, pod)
-            plan = self._assumed.pop(uid)
+            plan = self._pop_plan(uid) or []
             if known.pod.node_name != pod.node_name:  # bound by somebody else: the plan came to nothing
                 self._take_back(plan)
         return [StateChange(_POD_ASSIGNED, None, pod)]
@@ -183,7 +184,7 @@ class ClusterState(ClusterFacts):
         old = self.objects.remove("Pod", pod.key)
         known = self._placed.get(pod.uid)
         if known is not None:
-            self._take_back(self._assumed.pop(pod.uid, []))
+            self._take_back(self._pop_plan(pod.uid) or [])
             self._drop(known)
             return [StateChange(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), known.pod, None)]
         if old is None:
@@ -220,6 +221,8 @@ class ClusterState(ClusterFacts):
     def assume_objects(self, uid: str, objects: Sequence[tuple[str, KubeObject]]) -> None:
         """Let an assumed pod's plan change further objects."""
         self._assumed[uid] += [(kind, self.objects.put(kind, obj), obj) for kind, obj in objects]
+        for kind, obj in objects:
+            self._planned.setdefault((kind, obj.key), {})[uid] = None
 
     def assume_annotations(self, uid: str, annotations: Mapping[str, str]) -> PodInfo:
         """Let an assumed pod carry what its Binding will write, so that others on the node see what it holds.
@@ -244,17 +247,27 @@ class ClusterState(ClusterFacts):
         known = self._placed.get(pod.uid)
         if known is None:
             return
-        replaced = self._assumed.pop(pod.uid, None)
+        replaced = self._pop_plan(pod.uid)
         if replaced is None:
             raise StateError(f"pod {pod.uid}({pod.key}) is not assumed, so it cannot be removed or forgotten")
         self._drop(known)
         self._take_back(replaced)
 
+    def _pop_plan(self, uid: str) -> list[_Assumed] | None:
+        """What a pod was assumed with, no longer kept; None if it was not assumed."""
+        plan = self._assumed.pop(uid, None)
+        for name in {(kind, assumed.key) for kind, _, assumed in plan or ()}:
+            del self._planned[name][uid]
+            if not self._planned[name]:
+                del self._planned[name]
+        return plan
+
     def _take_back(self, plan: list[_Assumed]) -> None:
         """Restore what a plan changed and the API server has not sent since. Later plans may depend on this one."""
         for kind, before, assumed in reversed(plan):
             if self.objects.get(kind, assumed.key) is not assumed:
-                for other in self._assumed.values():
+                for uid in self._planned.get((kind, assumed.key), ()):
+                    other = self._assumed[uid]
                     other[:] = [(k, before if b is assumed else b, a) for k, b, a in other]
             elif before is None:
                 self.objects.remove(kind, assumed.key)
@@ -288,6 +301,9 @@ class ClusterState(ClusterFacts):
         """Assert that everything that is kept equals what counting again gives, and that every pod has one place."""
         check_invariants(self, self._tree, self._placed, self.homeless)
         assert self._assumed.keys() <= self._placed.keys()
+        planned = {(kind, obj.key, uid) for uid, plan in self._assumed.items() for kind, _, obj in plan}
+        assert planned == {(*name, uid) for name, uids in self._planned.items() for uid in uids}
+        assert all(self._planned.values()), "an object that no plan changes is given back"
 
     # --- the parts of a move ---
 
