@@ -208,7 +208,7 @@ def test_pods_that_ask_for_more_than_can_be_counted_leave_no_room() -> None:
 
 def test_a_new_sample_wakes_a_pod_only_if_there_was_none_or_a_stale_one() -> None:
     with FakeCluster(usage := plugin(when_stale="reject"), nodes=NODES):
-        ((event, hint, _, _),) = usage.events_to_register()
+        ((event, hint, *_),) = usage.events_to_register()
     assert event.label.startswith("nodes.v1beta1.metrics.k8s.io")
     assert hint is not None
     first, next_, late = (metrics("a", "1", "1Gi", seconds=seconds) for seconds in (0, 15, 400))
