@@ -48,5 +48,5 @@ def test_a_path_that_asks_for_no_verb_is_a_warning(
     extender = start_extender("names", [f"{tmp_path / 'disks.py'}:Disks"], "--path-prefix=/api")
     start_scheduler({"extenders": [{**extender.stanza, "filterVerb": "fliter"}]})
     cluster.client.create_all([make_node("n1"), make_pod("web")])
-    text = 'no such path: "/api/fliter"; expected one of /bind, /filter, '
+    text = 'no such path: "/api/fliter"; expected one of /api/bind, /api/filter, '
     extender.process.wait_until(lambda: any(text in line for line in extender.process.logs()), "the warning")
