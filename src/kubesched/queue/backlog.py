@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from kubesched.api import ClusterEvent, KubeObject, Pod
 from kubesched.framework import Place, QueuedPodInfo
-from kubesched.queue.requeueing import UNTOLD, QueueingStrategy, RequeueingTable, Rule
+from kubesched.queue.requeueing import UNTOLD, HintRule, QueueingStrategy, RequeueingTable
 from kubesched.queue.unschedulable import Group, UnschedulablePods
 
 __all__ = ["Backlog", "PendingEvent"]
@@ -198,7 +198,7 @@ class Backlog:
                         each = name is UNTOLD or rule.by_object
                         yield from (self._ask_each if each else self._ask_once)(rule, group, pending, own)
 
-    def _groups(self, rule: Rule, pending: PendingEvent) -> list[Hashable]:
+    def _groups(self, rule: HintRule, pending: PendingEvent) -> list[Hashable]:
         """The groups that the object of an event may help: all, unless they are named by keys."""
         if not rule.by_object:
             return self._pods.groups(rule)
@@ -217,7 +217,9 @@ class Backlog:
             if strategy is not QueueingStrategy.SKIP:
                 self._note(info, strategy, pending)
 
-    def _ask_each(self, rule: Rule, group: Group, pending: PendingEvent, own: QueuedPodInfo | None) -> Iterator[None]:
+    def _ask_each(
+        self, rule: HintRule, group: Group, pending: PendingEvent, own: QueuedPodInfo | None
+    ) -> Iterator[None]:
         """Ask a rule about each pod of a group but the one that the event is about."""
         for info in list(group.pods.values()):
             for after, upto, old in pending.changes():
@@ -225,7 +227,9 @@ class Backlog:
                     self._note(info, _strategy(rule, info), pending)
             yield
 
-    def _ask_once(self, rule: Rule, group: Group, pending: PendingEvent, own: QueuedPodInfo | None) -> Iterator[None]:
+    def _ask_once(
+        self, rule: HintRule, group: Group, pending: PendingEvent, own: QueuedPodInfo | None
+    ) -> Iterator[None]:
         """The same for pods that get one answer: once for each state of the object that they compare with."""
         is_last = own is None
         for after, upto, old in pending.changes():
@@ -272,7 +276,7 @@ class Backlog:
         return passes and self._table.may_ungate(info, pending.event)
 
 
-def _strategy(rule: Rule, info: QueuedPodInfo) -> QueueingStrategy:
+def _strategy(rule: HintRule, info: QueuedPodInfo) -> QueueingStrategy:
     is_pending = rule.plugin in info.pending_plugins
     return QueueingStrategy.IMMEDIATELY if is_pending else QueueingStrategy.AFTER_BACKOFF
 

@@ -13,10 +13,10 @@ __all__ = [
     "FORCE_ACTIVATE",
     "UNSCHEDULABLE_TIMEOUT",
     "UNTOLD",
+    "HintRule",
     "QueueingStrategy",
     "Registration",
     "RequeueingTable",
-    "Rule",
 ]
 
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout")
@@ -51,7 +51,7 @@ UNTOLD: Final = object()
 _ALL: Final[tuple[Hashable, ...]] = ("all",)
 
 
-class Rule:
+class HintRule:
     """A registration of a profile's plugin, as the queue asks it.
 
     Pods that the plugin rejected are filed in groups: by what the hint reads of a pod, or by the objects that can help
@@ -103,7 +103,7 @@ class Interest(NamedTuple):
 
     label: str
     plugins: frozenset[str]
-    rules: dict[str, list[Rule]]
+    rules: dict[str, list[HintRule]]
 
 
 class RequeueingTable:
@@ -116,14 +116,14 @@ class RequeueingTable:
     """
 
     def __init__(self, registered: Mapping[str, Iterable[Registration]]) -> None:
-        self._rules = {profile: [Rule(entry) for entry in entries] for profile, entries in registered.items()}
-        self._by_plugin: dict[tuple[str, str], list[Rule]] = {}
+        self._rules = {profile: [HintRule(entry) for entry in entries] for profile, entries in registered.items()}
+        self._by_plugin: dict[tuple[str, str], list[HintRule]] = {}
         for profile, rules in self._rules.items():
             for rule in rules:
                 self._by_plugin.setdefault((profile, rule.plugin), []).append(rule)
         self._interests: dict[ClusterEvent, Interest] = {}
 
-    def rules_of(self, profile: str, plugins: Collection[str]) -> list[Rule]:
+    def rules_of(self, profile: str, plugins: Collection[str]) -> list[HintRule]:
         """The rules of some plugins of a profile."""
         return [rule for plugin in plugins for rule in self._by_plugin.get((profile, plugin), ())]
 

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 
 from kubesched.api import Pod
 from kubesched.framework import Place, QueuedPodInfo
-from kubesched.queue.requeueing import Rule
+from kubesched.queue.requeueing import HintRule
 
 __all__ = ["Group", "RulesOf", "UnschedulablePods"]
 
-RulesOf = Callable[[str, Collection[str]], Iterable[Rule]]
+RulesOf = Callable[[str, Collection[str]], Iterable[HintRule]]
 """(profile, plugins) -> what these plugins registered."""
 
 _by_arrival = attrgetter("entry")
@@ -40,7 +40,7 @@ class _Filing(NamedTuple):
     info: QueuedPodInfo
     pod: Pod
     rejectors: frozenset[str]
-    groups: list[tuple[Rule, Hashable]]
+    groups: list[tuple[HintRule, Hashable]]
 
 
 class UnschedulablePods:
@@ -64,7 +64,7 @@ class UnschedulablePods:
         self._sequence = sequence
         self._rules_of = rules_of
         self._filed: dict[str, _Filing] = {}
-        self._by_rule: dict[Rule, dict[Hashable, Group]] = {}
+        self._by_rule: dict[HintRule, dict[Hashable, Group]] = {}
         self.waiting_since = math.inf
         self.last_entry = 0
 
@@ -108,11 +108,11 @@ class UnschedulablePods:
         filing = self._filed.get(key)
         return None if filing is None else filing.info
 
-    def groups(self, rule: Rule) -> list[Hashable]:
+    def groups(self, rule: HintRule) -> list[Hashable]:
         """The names of the groups of a rule."""
         return list(self._by_rule.get(rule, _NO_GROUPS))
 
-    def group(self, rule: Rule, name: Hashable) -> Group | None:
+    def group(self, rule: HintRule, name: Hashable) -> Group | None:
         """A group of a rule, None when no pod is in it."""
         return self._by_rule.get(rule, _NO_GROUPS).get(name)
 
