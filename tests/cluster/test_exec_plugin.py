@@ -4,6 +4,7 @@ import logging
 import os
 import stat
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -293,6 +294,9 @@ def test_a_plugin_that_says_nothing_is_ended_with_what_it_started(
     )
     with pytest.raises(UnauthorizedError, match="gave no answer within 2 s"):
         run(credentials(program(tmp_path, f"{body}\nchild.wait()")).current())
+    ends = time.monotonic() + 10  # a killed process is there for another moment
+    while is_running(int(pid.read_text())) and time.monotonic() < ends:
+        time.sleep(0.01)
     assert not is_running(int(pid.read_text()))
 
 
