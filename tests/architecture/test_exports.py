@@ -52,6 +52,11 @@ def unlisted(module: Module) -> list[str]:
     return [f"{module.name}: {name} is not in __all__" for name in public_names(module) - set(module.exported)]
 
 
+def listed_inside(module: Module) -> list[str]:
+    is_room = module.name == f"kubesched.{module.room}"
+    return [] if module.is_door or is_room or module.exported is None else [f"{module.name}: has __all__"]
+
+
 def unsorted(module: Module) -> list[str]:
     listed = module.exported or []
     return [] if listed == sorted(set(listed), key=export_order) else [f"{module.name}: __all__ is not sorted"]
@@ -64,6 +69,10 @@ def unknown(module: Module) -> list[str]:
 
 def test_every_door_lists_what_it_gives():
     check_all(unlisted)
+
+
+def test_the_inside_of_a_room_has_no_list_of_its_own():
+    check_all(listed_inside)
 
 
 def test_exports_are_sorted_and_stand_once():

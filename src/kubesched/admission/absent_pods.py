@@ -9,8 +9,6 @@ from kubesched.admission.manifest_types import WorkloadSpec
 from kubesched.api import Node
 from kubesched.documents import RawJson
 
-__all__ = ["WithoutPods", "has_pod_template", "why_no_pods"]
-
 _IMAGE: Final = "image"
 _CONTAINERS: Final = ("containers", "steps")  # steps are those of Tekton
 _DEPTH: Final = 8

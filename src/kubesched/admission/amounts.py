@@ -13,8 +13,6 @@ from typing import Final, Self
 
 from kubesched.api import NANO, Quantities, parse_quantity
 
-__all__ = ["Amount", "Amounts", "amount_of", "amounts_of", "joined", "printed", "quantity_text"]
-
 _BINARY: Final = ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki")
 _DECIMAL: Final = ("E", "P", "T", "G", "M", "k", "", "m", "u", "n")
 _EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]+")

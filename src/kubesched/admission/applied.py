@@ -6,8 +6,6 @@ from typing import Any, Final
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.api import KubeObject
 
-__all__ = ["CHANGED", "applied", "changed_in"]
-
 Document = dict[str, Any]
 
 CHANGED: Final = frozenset(

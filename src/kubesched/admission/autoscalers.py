@@ -17,8 +17,6 @@ from kubesched.admission.manifest_types import ManifestMeta
 from kubesched.api import HorizontalPodAutoscaler, KubeObject, Value
 from kubesched.documents import RawJson, decode_forgiving
 
-__all__ = ["Autoscalers", "Scale", "Scaled", "is_scaled_object"]
-
 _KEDA: Final = "keda.sh"
 _KEDA_MAX: Final = 100
 

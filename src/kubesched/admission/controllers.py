@@ -21,8 +21,6 @@ from kubesched.api import (
     kind_of,
 )
 
-__all__ = ["Controllers", "Find", "controllers_of", "ordinal_of", "why_not_kept"]
-
 Find = Callable[[str, str], KubeObject | None]
 """An object by kind and key."""
 

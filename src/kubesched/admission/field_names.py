@@ -9,8 +9,6 @@ from kubesched.admission.known_fields import FIELDS
 from kubesched.config import did_you_mean
 from kubesched.errors import ObjectError
 
-__all__ = ["check_fields"]
-
 _MAX_NAMED: Final = 8
 
 

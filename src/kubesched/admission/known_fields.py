@@ -7,8 +7,6 @@ people write for a node that they plan.
 
 from typing import Final
 
-__all__ = ["FIELDS"]
-
 _TEXT: Final = """
 AWSElasticBlockStoreVolumeSource = fsType partition readOnly volumeID
 Affinity = nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAntiAffinity

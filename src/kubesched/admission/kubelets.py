@@ -17,8 +17,6 @@ from kubesched.api import Node, PersistentVolumeClaim, Pod, StorageClass, parse_
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 from kubesched.state import ClusterState, Nodes, storage_class_of
 
-__all__ = ["awaited_claims", "has_not_started", "no_room", "node_refusal", "rejected_by", "why_it_hangs"]
-
 _BINDS_LATE: Final = "WaitForFirstConsumer"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _CRITICAL: Final = 2_000_000_000  # the priority from which on a kubelet makes room

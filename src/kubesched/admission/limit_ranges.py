@@ -13,8 +13,6 @@ import msgspec
 from kubesched.admission.amounts import Amount, Amounts, amount_of, amounts_of, joined
 from kubesched.api import NANO, KubeObject, Limit, LimitRange, Pod, limits_of, requests_of
 
-__all__ = ["LimitRanges"]
-
 _CONTAINER: Final = "Container"
 _POD: Final = "Pod"
 

@@ -9,8 +9,6 @@ from typing import Any
 
 Toleration = dict[str, Any]
 
-__all__ = ["merged"]
-
 
 def merged(own: Sequence[Toleration], added: Sequence[Toleration]) -> list[Toleration]:
     """The tolerations of a pod that gets further ones."""

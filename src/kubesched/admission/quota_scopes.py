@@ -8,8 +8,6 @@ from typing import Final
 
 from kubesched.api import Pod, PodAffinityTerm, ResourceQuota, ScopeRequirement
 
-__all__ = ["matches_scopes"]
-
 _COMPUTE: Final = ("cpu", "memory")
 
 

@@ -14,8 +14,6 @@ from kubesched.admission.amounts import Amounts, amount_of, amounts_of, printed
 from kubesched.admission.quota_scopes import matches_scopes
 from kubesched.api import KubeObject, Pod, Quantities, ResourceQuota, Resources, limits_of, requests_of
 
-__all__ = ["Quotas"]
-
 _BOTH_NAMES: Final = ("cpu", "memory", "ephemeral-storage")
 _ONE: Final = amount_of(1)
 _HUGE_PAGES: Final = "hugepages-"

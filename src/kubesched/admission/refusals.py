@@ -15,8 +15,6 @@ from kubesched.admission.quotas import Quotas
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import KubeObject, Namespace, Pod, PodSpec
 
-__all__ = ["Refusals", "refusal_message"]
-
 
 class Refusals:
     """What the API server of a cluster refuses.

@@ -14,8 +14,6 @@ from kubesched.admission.generated_names import is_from_manifest, uid_of_copy
 from kubesched.admission.successors import successor_of
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 
-__all__ = ["Replacement", "claims_of", "fresh_claim", "fresh_pod", "replacement_of"]
-
 Replacement = tuple[list[KubeObject], list[KubeObject]]
 """The objects that come in the place of a pod that goes, and those that go with it."""
 

@@ -25,15 +25,6 @@ from kubesched.api import (
 from kubesched.config import FieldError, did_you_mean
 from kubesched.errors import QuantityError
 
-__all__ = [
-    "byte_notes",
-    "huge_page_faults",
-    "known_resources",
-    "pod_level_faults",
-    "quantity_faults",
-    "resource_faults",
-]
-
 Where = Callable[[str], str]
 """The path of a resource, from its name."""
 Amounts = Mapping[str, str | int | float]

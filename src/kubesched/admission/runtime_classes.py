@@ -10,8 +10,6 @@ from kubesched.admission.amounts import amounts_of
 from kubesched.admission.merged_tolerations import merged
 from kubesched.api import KubeObject, Pod, RuntimeClass
 
-__all__ = ["RuntimeClasses"]
-
 
 class RuntimeClasses:
     """The runtime classes of a cluster by name.

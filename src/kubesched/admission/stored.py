@@ -7,8 +7,6 @@ from msgspec.structs import replace
 
 from kubesched.api import KubeObject, StorageClass
 
-__all__ = ["as_stored"]
-
 
 def as_stored(known: KubeObject) -> KubeObject:
     """The object as an API server stores it; the same object if it is complete.

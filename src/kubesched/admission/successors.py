@@ -8,16 +8,6 @@ import msgspec
 from kubesched.admission.controllers import Controllers, Find, why_not_kept
 from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, as_int64, decode_object
 
-__all__ = [
-    "RE_CREATING_KINDS",
-    "Successor",
-    "is_bound_to_node",
-    "job_of",
-    "successor_of",
-    "waits_for_end",
-    "with_failures",
-]
-
 RE_CREATING_KINDS: Final = frozenset(
     (
         ("apps", "ReplicaSet"),

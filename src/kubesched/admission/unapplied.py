@@ -13,8 +13,6 @@ from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import PersistentVolumeClaim, StorageClass
 from kubesched.state import storage_class_of
 
-__all__ = ["Unapplied"]
-
 _ALWAYS_THERE: Final = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))
 _MAX_NAMED: Final = 3
 

@@ -6,8 +6,6 @@ from kubesched.admission.manifest_types import ManifestPodSpec, WorkloadSpec
 from kubesched.api import parse_selector
 from kubesched.errors import ObjectError, SelectorError
 
-__all__ = ["PARALLEL", "check_pod_spec", "check_workload"]
-
 PARALLEL: Final = "Parallel"
 """The podManagementPolicy of a StatefulSet that creates all its pods at once."""
 

@@ -15,8 +15,6 @@ from kubesched.api.quantity import parse_quantity
 from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from kubesched.errors import ObjectError, QuantityError
 
-__all__ = ["check_amounts"]
-
 Found = Iterator[tuple[str, Quantities | None]]
 
 

@@ -8,8 +8,6 @@ from kubesched.api.meta import KubeObject
 from kubesched.api.pod import Pod
 from kubesched.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 
-__all__ = ["Workload", "owner_of", "workload_of", "workloads"]
-
 _HASH_LABEL: Final = "pod-template-hash"
 
 

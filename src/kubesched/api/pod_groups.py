@@ -8,9 +8,6 @@ from typing import Final, NamedTuple
 
 from kubesched.api.pod import Pod
 
-__all__ = ["GROUP_KEYS", "GROUP_MINIMUMS", "GROUP_NAMES", "group_name", "minimum_on_pod"]
-
-
 _MAX_DIGITS: Final = 10  # of a number of pods
 
 

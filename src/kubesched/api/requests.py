@@ -10,15 +10,6 @@ from typing import Final, Protocol
 from kubesched.api.pod_fields import Container, ContainerStatus, PodSpec, PodStatus, Quantities, Resources
 from kubesched.api.quantity import NANO, parse_quantity, whole_units
 
-__all__ = [
-    "BASIC_RESOURCES",
-    "PodRequests",
-    "has_same_requests",
-    "limits_of",
-    "requests_key",
-    "requests_of",
-]
-
 BASIC_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 
 Amounts = dict[str, int]  # billionths by resource name
@@ -27,7 +18,7 @@ _DEFAULTS: Final[Amounts] = {"cpu": 100 * NANO // 1000, "memory": 200 * 1024 * 1
 _NO_DEFAULTS: Final[Amounts] = {}
 
 
-class Requesting(Protocol):
+class _Requesting(Protocol):
     """A pod, with the fields that say what it requests."""
 
     @property
@@ -53,7 +44,7 @@ class PodRequests:
 
     __slots__ = ("further", "held", "held_non_zero", "scored", "wanted")
 
-    def __init__(self, pod: Requesting) -> None:
+    def __init__(self, pod: _Requesting) -> None:
         plain = not (pod.spec.resources or pod.status.container_statuses or pod.status.init_container_statuses)
         wanted = _pod_requests(pod)
         self.wanted = _units(wanted)
@@ -74,7 +65,7 @@ def has_same_requests(old: PodStatus, new: PodStatus) -> bool:
     )
 
 
-def requests_key(pod: Requesting) -> tuple[object, ...]:
+def requests_key(pod: _Requesting) -> tuple[object, ...]:
     """Everything that PodRequests reads of a pod, hashable: pods with equal keys have equal requests."""
     spec, status = pod.spec, pod.status
     key: tuple[object, ...] = tuple([_items(c.requests) for c in spec.containers or ()])
@@ -91,7 +82,7 @@ def requests_key(pod: Requesting) -> tuple[object, ...]:
     return key
 
 
-def requests_of(pod: Requesting, read: Read = parse_quantity) -> Amounts:
+def requests_of(pod: _Requesting, read: Read = parse_quantity) -> Amounts:
     """What the spec of a pod requests, in billionths by resource name.
 
     Args:
@@ -100,7 +91,7 @@ def requests_of(pod: Requesting, read: Read = parse_quantity) -> Amounts:
     return _pod_requests(pod, read=read)
 
 
-def limits_of(pod: Requesting, read: Read = parse_quantity) -> Amounts:
+def limits_of(pod: _Requesting, read: Read = parse_quantity) -> Amounts:
     """What the spec of a pod is limited to, in billionths by resource name.
 
     Args:
@@ -120,7 +111,7 @@ def _resource_items(resources: Resources) -> tuple[object, ...]:
     return _items(resources.requests or {})
 
 
-def _statuses_key(pod: Requesting) -> tuple[object, ...]:
+def _statuses_key(pod: _Requesting) -> tuple[object, ...]:
     key: list[object] = ["statuses", _is_infeasible(pod.status)]
     for containers, statuses in (
         (pod.containers, pod.status.container_statuses),
@@ -166,7 +157,7 @@ def _larger(a: Amounts, b: Amounts) -> Amounts:
 
 
 def _pod_requests(
-    pod: Requesting,
+    pod: _Requesting,
     *,
     status: bool = False,
     pod_level: bool = True,
@@ -203,7 +194,7 @@ def _statuses(statuses: tuple[ContainerStatus, ...] | None) -> dict[str, Contain
 
 
 def _container_requests(
-    pod: Requesting, container: Container, held: ContainerStatus | None, defaults: Amounts, field: str, read: Read
+    pod: _Requesting, container: Container, held: ContainerStatus | None, defaults: Amounts, field: str, read: Read
 ) -> Amounts:
     amounts = _amounts(getattr(container.resources, field, None), read)
     if held is not None and held.resources is not None:
@@ -211,7 +202,7 @@ def _container_requests(
     return {**defaults, **amounts}
 
 
-def _resized(pod: Requesting, wanted: Amounts, actual: Resources, allocated: Quantities | None) -> Amounts:
+def _resized(pod: _Requesting, wanted: Amounts, actual: Resources, allocated: Quantities | None) -> Amounts:
     """In-place resize: the largest of what is wanted, was given and is used; an infeasible wish does not count."""
     has = _larger(_amounts(actual.requests), _amounts(allocated))
     return has if _is_infeasible(pod.status) else _larger(wanted, has)
@@ -225,7 +216,7 @@ def _is_infeasible(status: PodStatus) -> bool:
 
 
 def _pod_level_requests(
-    pod: Requesting, *, status: bool, field: str = "requests", read: Read = parse_quantity
+    pod: _Requesting, *, status: bool, field: str = "requests", read: Read = parse_quantity
 ) -> Amounts:
     """The requests or limits of spec.resources, which replace the containers' sum: cpu, memory and huge pages only."""
     if pod.spec.resources is None:
@@ -238,7 +229,7 @@ def _pod_level_requests(
     return wanted
 
 
-def _non_zero_requests(pod: Requesting) -> Amounts:
+def _non_zero_requests(pod: _Requesting) -> Amounts:
     """Defaults where a container has no request; with pod-level requests only where the whole pod has none."""
     defaults = _DEFAULTS
     if _pod_level_requests(pod, status=False):

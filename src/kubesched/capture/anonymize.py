@@ -46,8 +46,6 @@ from kubesched.capture.kubernetes_words import (
 from kubesched.capture.replaced_words import ReplacedWords
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
-__all__ = ["Anonymized", "anonymize"]
-
 T = TypeVar("T")
 OwnerT = TypeVar("OwnerT", OwnerReference, ScaleTarget)
 

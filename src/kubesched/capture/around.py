@@ -16,8 +16,6 @@ from kubesched.framework import Status
 from kubesched.setup import Setup
 from kubesched.snapshot import ClusterObjects
 
-__all__ = ["smallest_around"]
-
 _N_FIXES: Final = 3
 
 Progress = Callable[[int, int], None]  # objects dropped so far, objects at the start

@@ -11,8 +11,6 @@ from typing import Final
 from kubesched.capture.kubernetes_words import is_amount
 from kubesched.capture.replaced_words import WORD
 
-__all__ = ["replaced_amounts", "replaced_attribute", "replaced_expression", "replaced_string"]
-
 _DOMAIN: Final = "resource.kubernetes.io"
 _DEFINED_ATTRIBUTES: Final = frozenset((_DOMAIN, "pciBusID", "pcieRoot"))
 """Attributes of devices that Kubernetes defines, and their domain."""

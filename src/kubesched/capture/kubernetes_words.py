@@ -8,20 +8,6 @@ from typing import Final
 
 from kubesched.api import MAX_INT64
 
-__all__ = [
-    "CONDITIONS",
-    "LIMIT_TYPES",
-    "OWNER_API_VERSIONS",
-    "OWNER_KINDS",
-    "REASONS",
-    "is_amount",
-    "is_defined_name",
-    "is_defined_value",
-    "is_integer",
-    "is_kept_resource",
-    "is_public_value",
-]
-
 OWNER_KINDS: Final = frozenset(
     (
         "CronJob",

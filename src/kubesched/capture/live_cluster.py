@@ -11,8 +11,6 @@ from kubesched.cluster import ApiClient, find_served, is_served, list_path, list
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.snapshot import ClusterObjects, ListedObjects
 
-__all__ = ["Progress", "read_live_cluster"]
-
 Progress = Callable[[int, int], None]  # kinds listed so far, kinds in all
 
 _NEEDED: Final = ("Node", "Pod")

@@ -18,8 +18,6 @@ from kubesched.capture.kubernetes_words import is_defined_name
 from kubesched.errors import InputError
 from kubesched.state import KNOWN_DRIVER_NAMES
 
-__all__ = ["WORD", "ReplacedWords"]
-
 WORD: Final = re.compile(
     r"(?<![^\W_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![^\W_])|[^\W_]+"
 )  # a uid is one word

@@ -10,8 +10,6 @@ from kubesched.cli.output import print_verbatim
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["complete_files", "complete_for_kubectl", "completion"]
-
 _NAME: Final = "kubesched"
 _VARIABLE: Final = "_KUBESCHED_COMPLETE"
 _FILES, _NO_FILES = ":0", ":4"

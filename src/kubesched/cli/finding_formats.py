@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from kubesched.reports import Check, Page, Table
     from kubesched.setup import Checked
 
-__all__ = ["CheckedFile", "as_github", "as_sarif", "as_text", "findings_page"]
-
 _MAX_OF_RULE: Final = 50  # findings of one rule, in text
 _MAX_SHOWN: Final = 100  # characters of a source line
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

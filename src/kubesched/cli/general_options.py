@@ -11,8 +11,6 @@ import click
 
 from kubesched.cli.program_name import as_typed
 
-__all__ = ["GENERAL", "is_debugging", "is_quiet", "with_general_options"]
-
 _QUIET: Final = "kubesched.quiet"
 _DEBUG: Final = "kubesched.debug"
 _PLUGINS: Final = "kubesched.plugin"

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from kubesched.serving import JsonStream
 
-__all__ = ["json_log", "with_json_log"]
-
 _COMMANDS: Final = ("scheduler", "extender")
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from kubesched.cluster import Access
     from kubesched.snapshot import ClusterObjects
 
-__all__ = ["LiveSource", "live_source_options", "read_live"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _REQUESTS_PER_SECOND: Final = 20.0

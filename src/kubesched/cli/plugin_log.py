@@ -9,8 +9,6 @@ from typing import Final
 
 import click
 
-__all__ = ["log_once"]
-
 _LOGGERS: Final = ("kubesched.plugin", "kubesched.config")
 _PACKAGE: Final = Path(__file__).parents[1]
 

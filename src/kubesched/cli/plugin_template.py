@@ -3,8 +3,6 @@
 import re
 from typing import Final
 
-__all__ = ["class_of", "module_of", "plugin_files"]
-
 _PLUGIN: Final = '''"""{plugin}: nodes that are labelled for a team are for the pods of that team."""
 
 from kubesched import CycleState, NodeInfo, Plugin, PluginArgs, Pod, Status

@@ -5,8 +5,6 @@ import sys
 from pathlib import PurePath
 from typing import Final
 
-__all__ = ["as_typed", "program_name"]
-
 _NAME: Final = "kubesched"
 _PLUGIN_FILE: Final = "kubectl-sched"
 """kubectl runs the file of this name on PATH for `kubectl sched`."""

@@ -11,8 +11,6 @@ from kubesched.cli.general_options import GENERAL
 from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.targets import split_targets
 
-__all__ = ["same_cluster", "same_command", "same_setup"]
-
 _TIES: Final = ("tie_break", "seed")
 _NOT_THE_ANSWER: Final = ("output", "fail_on_harm", "fail_on_pending", *(option.name for option in GENERAL))
 """Options about what is printed and how the command ends."""

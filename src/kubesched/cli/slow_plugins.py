@@ -9,8 +9,6 @@ from kubesched.cli.cluster import note
 if TYPE_CHECKING:
     from kubesched.setup import PluginTimes, Setup
 
-__all__ = ["note_slow_plugin", "noting_slow_plugins"]
-
 _LEAST_SECONDS: Final = 1.0
 
 

@@ -17,8 +17,6 @@ import click
 
 from kubesched.cli.bad_input import BadInput
 
-__all__ = ["checked_output", "discard_the_rest", "standard_output", "with_own_output"]
-
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _LEFT: Final = errno.EPIPE
 _FAILED: Final = 1  # as click ends after a reader that left

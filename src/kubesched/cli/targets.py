@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-__all__ = ["Targets", "named_targets", "split_targets"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FILE_ENDINGS: Final = (".json", ".jsonl", ".yaml", ".yml", ".gz", ".zst", ".tar", ".tgz")

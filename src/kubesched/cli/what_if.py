@@ -6,8 +6,6 @@ from typing import Any, Final
 
 import click
 
-__all__ = ["what_if_options"]
-
 _BY_SELECTOR: Final = "-l"
 
 

@@ -7,8 +7,6 @@ from typing import Final
 
 import click
 
-__all__ = ["is_same_file", "refuse_inputs"]
-
 _STREAM: Final = "-"
 
 

@@ -5,8 +5,6 @@ import msgspec
 from kubesched.cluster.content import Content
 from kubesched.cluster.credentials import Credentials
 
-__all__ = ["Access"]
-
 
 class Access(msgspec.Struct, frozen=True):
     """One API server and the credentials for it.

@@ -2,8 +2,6 @@
 
 from kubesched.cluster.timing import Timing
 
-__all__ = ["Backoff"]
-
 
 class Backoff:
     """Delays that double from a first to a longest one, with up to as much again by chance.

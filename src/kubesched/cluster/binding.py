@@ -10,8 +10,6 @@ from kubesched.cluster.client import ApiClient
 from kubesched.cluster.resources import object_path
 from kubesched.errors import ClusterError, ConflictError, NotFoundError
 
-__all__ = ["bind_pod"]
-
 
 class _Target(msgspec.Struct, frozen=True, rename="camel"):
     name: str

@@ -28,8 +28,6 @@ from kubesched.documents import decode_nested, describe_fault
 from kubesched.errors import ClusterError, ConfigError, NotSentError, UnauthorizedError
 from kubesched.version import VERSION
 
-__all__ = ["ApiClient"]
-
 T = TypeVar("T")
 
 Query = Mapping[str, str | int]

@@ -10,8 +10,6 @@ from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.resources import FIELD_SELECTORS
 from kubesched.errors import ClusterError
 
-__all__ = ["ClusterWatch"]
-
 _NO_READERS: Final[Mapping[str, tuple[str, ...]]] = {}
 
 

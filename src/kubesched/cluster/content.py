@@ -8,8 +8,6 @@ from kubesched.cluster.timing import Timing
 from kubesched.documents import read_file
 from kubesched.errors import ConfigError
 
-__all__ = ["Content", "Token"]
-
 _REREAD_SECONDS: Final = 10.0
 _log = logging.getLogger(__name__)
 

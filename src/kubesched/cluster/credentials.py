@@ -7,8 +7,6 @@ import msgspec
 
 from kubesched.cluster.content import Content
 
-__all__ = ["Auth", "ConfiguredCredentials", "Credentials", "basic_authorization"]
-
 
 class Auth(msgspec.Struct, frozen=True, gc=False):
     """What one request shows of us.

@@ -7,8 +7,6 @@ from kubesched.cluster.client import ApiClient
 from kubesched.cluster.resources import version_path
 from kubesched.errors import ClusterError, NotFoundError
 
-__all__ = ["ServedKind", "find_served", "is_served"]
-
 
 class ServedKind(msgspec.Struct, frozen=True):
     """A kind as an API server has it.

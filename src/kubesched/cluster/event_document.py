@@ -9,8 +9,6 @@ import msgspec
 from kubesched.api import KubeObject, type_of
 from kubesched.framework import RecordEvent
 
-__all__ = ["event_document", "event_key", "event_name", "micro_time"]
-
 _NAME_LIMIT: Final = 253  # of an object; that of a pod is as long
 _INSTANCE_LIMIT: Final = 128  # of reportingInstance
 

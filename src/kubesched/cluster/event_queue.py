@@ -6,8 +6,6 @@ from typing import Generic, Protocol, TypeVar
 
 from kubesched.framework import RecordEvent
 
-__all__ = ["EventQueue", "EventRank", "rank_of"]
-
 
 class EventRank(IntEnum):
     """How important an event is: a higher one is written first and discarded last."""

@@ -28,8 +28,6 @@ from kubesched.cluster.timing import Timing
 from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import RecordEvent
 
-__all__ = ["Discard", "EventRecorder"]
-
 _FINISH_SECONDS: Final = 6 * 60.0
 _REFRESH_SECONDS: Final = 30 * 60.0
 _MAX_WAITING: Final = 10_000  # of 1.5 to 2.6 KiB each

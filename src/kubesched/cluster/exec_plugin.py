@@ -22,8 +22,6 @@ from kubesched.cluster.timing import Timing
 from kubesched.documents import describe_fault
 from kubesched.errors import UnauthorizedError
 
-__all__ = ["EXEC_VERSIONS", "ExecCluster", "ExecCredentials", "ExecPlugin"]
-
 EXEC_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 
 _SECONDS_TO_ANSWER: Final = 60.0

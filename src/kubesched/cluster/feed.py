@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import StateError
 
-__all__ = ["Feed"]
-
 _LOG = logging.getLogger(__name__)
 
 

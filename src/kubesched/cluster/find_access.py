@@ -11,8 +11,6 @@ from kubesched.cluster.kubeconfig_access import access_of
 from kubesched.cluster.timing import Timing
 from kubesched.errors import ConfigError
 
-__all__ = ["find_access"]
-
 
 def find_access(
     kubeconfig: str | Path | None = None,

@@ -10,8 +10,6 @@ from kubesched.cluster.credentials import ConfiguredCredentials
 from kubesched.cluster.timing import Timing
 from kubesched.errors import ConfigError
 
-__all__ = ["in_cluster_access", "is_in_cluster"]
-
 _SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from kubesched.api import EventType, KubeObject, Unstructured, WatchEvent
 
-__all__ = ["KnownObjects"]
-
 
 class KnownObjects:
     """The objects of one kind by key; every event that comes out of a method has to be passed on, in order.

@@ -16,8 +16,6 @@ from kubesched.cluster.kubeconfig_types import ClusterEntry, ContextEntry, Kubec
 from kubesched.documents import describe_fault, read_file, read_yaml
 from kubesched.errors import ConfigError, YamlError
 
-__all__ = ["Kubeconfig", "Placed", "find_kubeconfigs", "load_kubeconfig"]
-
 T = TypeVar("T")
 
 _NO_VALUES: Final = "an alias, tag or key that is not defined; put text with special characters in quotes"

@@ -17,8 +17,6 @@ from kubesched.cluster.proxies import check_proxy, check_server, proxy_from_envi
 from kubesched.cluster.timing import Timing
 from kubesched.errors import ConfigError
 
-__all__ = ["access_of"]
-
 _EXEC_EXTENSION: Final = "client.authentication.k8s.io/exec"
 
 

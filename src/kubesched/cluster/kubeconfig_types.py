@@ -4,19 +4,6 @@ from typing import Any, Literal
 
 import msgspec
 
-__all__ = [
-    "ClusterEntry",
-    "ContextEntry",
-    "ExecEntry",
-    "ExecVariable",
-    "KubeconfigFile",
-    "NamedCluster",
-    "NamedContext",
-    "NamedExtension",
-    "NamedUser",
-    "UserEntry",
-]
-
 
 class NamedExtension(msgspec.Struct, frozen=True):
     """What others keep in a kubeconfig."""

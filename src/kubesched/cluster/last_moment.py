@@ -9,8 +9,6 @@ from collections.abc import Callable
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import BytesPayload
 
-__all__ = ["GuardedBody"]
-
 
 class GuardedBody(BytesPayload):
     """A body that raises in place of being written.

@@ -12,8 +12,6 @@ from kubesched.cluster.resources import FIELD_SELECTORS, list_path
 from kubesched.cluster.watch_lines import ListMeta, ListPage
 from kubesched.errors import ClusterError, GoneError
 
-__all__ = ["ListedObject", "list_objects", "list_raw", "request_page"]
-
 PageT = TypeVar("PageT", bound=Any)
 
 _PAGE_SIZE: Final = 500

@@ -10,8 +10,6 @@ from kubesched.documents import decode_nested
 from kubesched.errors import ClusterError, NotSentError
 from kubesched.framework import ApiRequest, PluginClient
 
-__all__ = ["PluginRequests"]
-
 _READS: Final = ("GET", "HEAD")
 _UNENCODED: Final = (TypeError, ValueError, OverflowError, RecursionError, NotImplementedError, msgspec.MsgspecError)
 

@@ -6,8 +6,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from kubesched.errors import ConfigError
 
-__all__ = ["check_proxy", "check_server", "proxy_from_environment"]
-
 
 def check_server(url: str, label: str) -> str:
     """The URL of an API server without a slash at the end.

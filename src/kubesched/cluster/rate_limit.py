@@ -2,8 +2,6 @@
 
 from kubesched.cluster.timing import Timing
 
-__all__ = ["RateLimit"]
-
 
 class RateLimit:
     """A token bucket: `burst` requests at once, `qps` a second after that; requests keep their order.

@@ -64,8 +64,6 @@ from kubesched.cluster.watch_lines import MAX_LINE, Lines, ListPage, foreign_typ
 from kubesched.engine import paused_gc
 from kubesched.errors import ClusterError, GoneError, NotFoundError, ObjectError
 
-__all__ = ["SILENCE_SECONDS", "Reflector", "Sink"]
-
 Sink = Callable[[list[WatchEvent]], None]
 """Is given events in batches, on the event loop's thread, and may keep the list."""
 

@@ -4,8 +4,6 @@ import enum
 
 import msgspec
 
-__all__ = ["ReflectorCounts", "Restart"]
-
 
 class Restart(enum.Enum):
     """Why a list or watch ended."""

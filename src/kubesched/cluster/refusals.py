@@ -8,8 +8,6 @@ import msgspec
 
 from kubesched.errors import ClusterError, ConfigError, ConflictError, GoneError, NotFoundError, UnauthorizedError
 
-__all__ = ["EXPIRED", "UNTRUSTED", "UNUSABLE", "Status", "missing_answer", "refusal", "status_error", "unusable"]
-
 EXPIRED: Final = ("Expired", "Gone")
 """Reasons for a resource version or a continue token that is too old."""
 

@@ -5,8 +5,6 @@ from urllib.parse import quote
 
 from kubesched.api import KINDS, Kind
 
-__all__ = ["FIELD_SELECTORS", "list_path", "object_path", "version_path"]
-
 FIELD_SELECTORS: Final = {"Pod": "status.phase!=Succeeded,status.phase!=Failed"}
 """What a scheduler watches of a kind, where it is not everything: pods that are over take no room."""
 

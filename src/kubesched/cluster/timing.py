@@ -5,8 +5,6 @@ import random
 import time
 from typing import Final
 
-__all__ = ["Timing"]
-
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
 
 

@@ -8,8 +8,6 @@ from kubesched.cluster.access import Access
 from kubesched.cluster.credentials import Auth
 from kubesched.errors import ConfigError
 
-__all__ = ["TlsContexts", "client_context"]
-
 _log = logging.getLogger(__name__)
 
 

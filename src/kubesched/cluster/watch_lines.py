@@ -8,8 +8,6 @@ import msgspec
 from kubesched.api import Kind
 from kubesched.documents import decode_nested
 
-__all__ = ["MAX_LINE", "Lines", "ListPage", "Outline", "WatchLine", "foreign_type", "outline_of", "read_line"]
-
 MAX_LINE: Final = 2**24
 """How many bytes a line of a watch may have: ten times the largest object that etcd takes by default."""
 

@@ -16,8 +16,6 @@ from kubesched.setup import (
     set_up,
 )
 
-__all__ = ["Candidate", "ReadCandidate", "packed"]
-
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 

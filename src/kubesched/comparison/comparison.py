@@ -21,8 +21,6 @@ from kubesched.reports import Shown
 from kubesched.setup import ConfigurationLike, PluginTimes
 from kubesched.simulator import NodeFill, PodState, Progress, Report, listed_devices, node_fills
 
-__all__ = ["MANY_RUNS", "Comparison", "Difference", "PendingPod", "WorkloadSpread", "compare"]
-
 _FEWEST_RUNS: Final = 5
 MANY_RUNS: Final = 20
 

@@ -11,8 +11,6 @@ from kubesched.comparison.comparison import Comparison
 from kubesched.comparison.figures import Figure, figure
 from kubesched.errors import InputError
 
-__all__ = ["Condition", "failures", "parse_conditions"]
-
 _FORM: Final = re.compile(r"\s*(?P<name>\w+)\s*(?P<sign>>=|<=|==|!=|>|<)\s*(?P<value>\S+)\s*")
 _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,

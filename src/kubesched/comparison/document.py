@@ -9,8 +9,6 @@ from kubesched.comparison.comparison import Comparison, Difference
 from kubesched.comparison.figures import Unit
 from kubesched.reports import Cell, Column, Table
 
-__all__ = ["as_document", "as_lines", "as_table"]
-
 _COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
 _DIGITS: Final = 12
 """Of a change: the difference of two rounded numbers is not rounded, as 0.75 - 0.756 shows."""

@@ -10,8 +10,6 @@ from kubesched.api import in_words, parse_quantity, whole_units
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError, QuantityError
 
-__all__ = ["FIGURES", "Figure", "Unit", "figure"]
-
 _MOST_SHARE: Final = 2
 """Requests can be more than a node has, but not twice as much: a larger number is meant as a percentage."""
 

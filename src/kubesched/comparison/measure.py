@@ -16,8 +16,6 @@ from kubesched.plugins import RequiredNodeAffinity
 from kubesched.simulator import Placement, PodState, Report
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 
-__all__ = ["Measured", "Ruler", "Spread"]
-
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _INSTANCE_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _LIKENESS: Final = 0.9

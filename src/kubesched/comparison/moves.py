@@ -25,8 +25,6 @@ from kubesched.framework import (
 from kubesched.simulator import Placement, Report
 from kubesched.state import ClusterState, Nodes
 
-__all__ = ["Cause", "Move", "NodeWatch", "find_moves"]
-
 
 class Cause(enum.Enum):
     """Why a pod is not on the node that the first configuration chose."""

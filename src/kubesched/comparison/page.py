@@ -13,8 +13,6 @@ from kubesched.config import quoted
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
 from kubesched.simulator import fill_table, nodes_table
 
-__all__ = ["comparison_page"]
-
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10
 _N_NAMES: Final = 2

@@ -28,8 +28,6 @@ from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unplaced
 from kubesched.state import DeviceClasses, ObjectStore, pod_volumes
 
-__all__ = ["PENDING", "PodChoice", "may_be_lost", "parse_pod_choice", "placed_again"]
-
 _MODES: Final = ("pending", "all", "rollout")
 _OWNERS: Final = (Job, Namespace, ReplicaSet, ReplicationController, StatefulSet)
 

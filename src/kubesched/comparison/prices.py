@@ -9,8 +9,6 @@ from kubesched.config import Readable, read_text
 from kubesched.documents import read_yaml
 from kubesched.errors import InputError, YamlError
 
-__all__ = ["read_prices"]
-
 _EXAMPLE = "expected instance types with the price of an hour, such as m6i.2xlarge: 0.43"
 
 

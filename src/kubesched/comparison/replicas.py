@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from kubesched.api import Pod
 
-__all__ = ["NOWHERE", "find_moved", "number_replicas"]
-
 NOWHERE: Final = -1
 """In place of the row of a node, for a pod that has none."""
 

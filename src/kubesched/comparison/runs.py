@@ -16,8 +16,6 @@ from kubesched.scheduler import MakeFramework, TieBreak
 from kubesched.setup import PluginTimes, timed_plugins
 from kubesched.simulator import Progress, Report, Simulator
 
-__all__ = ["Cluster", "Run", "Runs"]
-
 _N_FIRST: Final = 4  # runs of `Runs.first`
 _LOADED_PER_PLACEMENT: Final = 30  # objects that are loaded in the time in which a pod is placed
 

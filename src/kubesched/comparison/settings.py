@@ -19,8 +19,6 @@ from kubesched.documents import write_yaml
 from kubesched.errors import InputError
 from kubesched.setup import load_configuration
 
-__all__ = ["Settings", "providers", "settings"]
-
 _EKS_TYPES: Final = ("LeastAllocated", "MostAllocated")
 _EKS_WEIGHTS: Final = range(1, 101)
 _EKS_RESOURCES: Final = 100

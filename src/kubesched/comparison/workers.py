@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Final, TypeVar
 
-__all__ = ["run_all"]
-
 T = TypeVar("T")
 Task = tuple[int, int]
 """The side and the seed of a run."""

@@ -8,8 +8,6 @@ from msgspec import inspect
 
 from kubesched.config.args import PluginArgs
 
-__all__ = ["Argument", "describe_args"]
-
 _SECTION: Final = re.compile(r"^([ \t]*)Attributes:\n((?:\1[ \t]+\S.*\n?)*)", re.MULTILINE)
 _ENTRY: Final = re.compile(r"^(?P<indent>[ \t]+)(?P<name>\w+): (?P<text>.*(?:\n(?P=indent)[ \t]+\S.*)*)", re.MULTILINE)
 _KINDS: Final[dict[type[inspect.Type], str]] = {

@@ -9,8 +9,6 @@ from typing import Final
 from kubesched.config.field_errors import did_you_mean
 from kubesched.errors import ConfigError
 
-__all__ = ["check_feature_gates"]
-
 _GATES: Final = {
     "CompositePodGroup": False,
     "DRADeviceTaints": True,

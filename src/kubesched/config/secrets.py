@@ -3,8 +3,6 @@
 import re
 from typing import Any, Final
 
-__all__ = ["without_password", "without_secrets"]
-
 _PASSWORD: Final = re.compile(r"(//[^/:@]*):[^/]*@")  # of a URL
 _HIDDEN: Final = "***"
 _PRIVATE_KEY: Final = "keyData"

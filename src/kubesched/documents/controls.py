@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["escape_controls", "escape_in_json", "replace_controls"]
-
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # of terminals
     "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # directions and ends of lines of Unicode

@@ -9,8 +9,6 @@ from typing import Final, TypeVar
 
 import msgspec
 
-__all__ = ["decode_nested", "without_depths"]
-
 T = TypeVar("T")
 RawJson = bytes | memoryview | msgspec.Raw
 

@@ -10,8 +10,6 @@ from kubesched.errors import YamlError
 
 _MAX_DIGITS: Final = 10  # of an index
 
-__all__ = ["Place", "Places", "locate", "next_step"]
-
 
 class Place:
     """Where a value is in a text; lines and columns count from 1.

@@ -4,8 +4,6 @@ import difflib
 import json
 from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "quoted"]
-
 
 def did_you_mean(wrong: str, allowed: Iterable[str], likeness: float = 0.6) -> str:
     """`did you mean "x"?` for the nearest allowed word, or nothing where none is near. Case does not count.

@@ -3,8 +3,6 @@
 import errno
 from typing import IO, Any, Final, Protocol, runtime_checkable
 
-__all__ = ["MAX_BYTES", "OpenableFile", "read_file", "read_whole"]
-
 MAX_BYTES = 8 * 2**30
 """Of one file; the largest clusters have a quarter of it."""
 _CHUNK: Final = 2**24

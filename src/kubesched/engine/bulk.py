@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-__all__ = ["paused_gc"]
-
 _FULL_AFTER: Final = 100_000  # new objects; a full collection looks at all objects of a program
 _FROZEN_AT_START: Final = gc.get_freeze_count()  # by Python 3.12 itself
 _new_since_full = 0

@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoolVector", "ChangeLog", "FloatVector", "IntMatrix", "IntVector", "RowAllocator", "grown", "runs"]
-
 BoolVector = npt.NDArray[np.bool_]
 IntVector = npt.NDArray[np.int64]
 IntMatrix = npt.NDArray[np.int64]

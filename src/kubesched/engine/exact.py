@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from kubesched.engine.columns import FloatVector, IntMatrix, IntVector
 
-__all__ = ["as_fractions", "floor_divide", "round_half_away", "weighted_sum"]
-
 _EXACT_BELOW: Final = 2**51
 _SMALL: Final = 64
 

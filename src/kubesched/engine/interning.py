@@ -11,8 +11,6 @@ from typing import Generic, TypeVar
 
 from kubesched.engine.columns import ChangeLog
 
-__all__ = ["Interner"]
-
 ValueT = TypeVar("ValueT", bound=Hashable)
 
 

@@ -8,8 +8,6 @@ import msgspec
 from kubesched.api import KubeObject, Pod, completed, kind_of
 from kubesched.framework import Status
 
-__all__ = ["Change", "Edit", "Fix", "edited"]
-
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
 PodEdit = Callable[[Pod], Pod]
 

@@ -16,8 +16,6 @@ from kubesched.explanation.trial import Trial, placing
 from kubesched.framework import Framework, Status
 from kubesched.state import PodInfo
 
-__all__ = ["MAX_FIXES", "fixes"]
-
 MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first

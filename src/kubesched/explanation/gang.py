@@ -18,8 +18,6 @@ from kubesched.api import (
 from kubesched.errors import InputError
 from kubesched.explanation.names import near_words
 
-__all__ = ["Gang", "find_group", "gangs_of"]
-
 
 class Gang(msgspec.Struct, frozen=True):
     """Pods that are to run together.

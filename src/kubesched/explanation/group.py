@@ -13,8 +13,6 @@ from kubesched.explanation.gang import Gang
 from kubesched.explanation.outcome import diagnosis, outcome
 from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
-__all__ = ["GroupFit", "group_page", "place_group"]
-
 _NO_MINIMUM: Final = (
     "Neither a PodGroup nor a label or annotation of the pods has the minimum of the group. All pods of the group are "
     "counted as needed."

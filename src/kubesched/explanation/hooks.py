@@ -7,9 +7,6 @@ import msgspec
 from kubesched.framework import CycleState, Framework, Status, WaitingPod
 from kubesched.scheduler import PlacedPod
 
-__all__ = ["PRE_ENQUEUE", "HookAnswer", "gated_words", "take", "turned_down_words"]
-
-
 PRE_ENQUEUE: Final = "preEnqueue"
 
 

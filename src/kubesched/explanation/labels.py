@@ -7,8 +7,6 @@ from typing import Final
 
 from kubesched.api import Selector
 
-__all__ = ["near_key", "near_spelling", "unselected"]
-
 _MAX_VALUES: Final = 5
 _NUMBER: Final = re.compile("[0-9]+")
 

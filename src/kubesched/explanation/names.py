@@ -7,8 +7,6 @@ from typing import Final
 from kubesched.api import Pod
 from kubesched.errors import InputError
 
-__all__ = ["near_words", "no_such_pod", "suggestion"]
-
 _N_OFFERED: Final = 3
 _ALIKE: Final = 0.6
 _EXPECTED: Final = "expected a pod of the cluster, not a workload"

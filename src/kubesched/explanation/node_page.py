@@ -15,8 +15,6 @@ from kubesched.explanation.page import data_paragraphs
 from kubesched.framework import Code, Status
 from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
 
-__all__ = ["node_page"]
-
 _VERDICTS: Final = {
     Code.SUCCESS: "passes",
     Code.UNSCHEDULABLE: "rejects",

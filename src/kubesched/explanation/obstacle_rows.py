@@ -14,8 +14,6 @@ from kubesched.explanation.nearest import nearest
 from kubesched.explanation.obstacles import Obstacle, obstacles, reasons_of
 from kubesched.framework import Code, Status
 
-__all__ = ["ObstacleRow", "distinct", "obstacle_rows", "obstacle_texts"]
-
 _NO_VOLUME: Final = "PersistentVolume had no name"  # what VolumeZone says
 _MAX_CAUSES: Final = 4
 _MAX_TEXTS: Final = 50

@@ -15,8 +15,6 @@ from kubesched.explanation.rejection import preemption_sentence
 from kubesched.framework import Code, Status
 from kubesched.reports import Check, Level
 
-__all__ = ["Outcome", "State", "check", "diagnosis", "fits_outcome", "outcome", "state_of"]
-
 LeftOut = tuple[Status, int] | None
 """The verdict on the nodes that PreFilter plugins left out, and how many these are; None for none."""
 

@@ -15,8 +15,6 @@ from kubesched.explanation.outcome import Outcome, State, outcome, state_of
 from kubesched.explanation.pending_counts import PendingCounts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
-__all__ = ["PodAnswer", "Rows", "Told", "answer_of", "overview_page"]
-
 _NUMBERS: Final = re.compile(r"\d+")
 _IN_TURN: Final = (
     "As in kubesched simulate, pods are tried one after another, and each that fits takes room from the next ones."

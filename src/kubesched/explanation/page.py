@@ -18,8 +18,6 @@ from kubesched.framework import Code
 from kubesched.reports import Column, Level, Page, Paragraph, Part, Row, Table, command_about, limits, page_of
 from kubesched.scheduler import EXTENDER
 
-__all__ = ["circumstances", "explanation_page", "verdict"]
-
 
 @page_of.register
 def explanation_page(

@@ -4,8 +4,6 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["PendingCounts"]
-
 
 class PendingCounts(msgspec.Struct, frozen=True):
     """How many pods wait for a node, and how many look as if they did.

@@ -12,8 +12,6 @@ from kubesched.framework import Status
 from kubesched.reports import Align, Cell, Column, Level, Row, Table
 from kubesched.scheduler import ExtenderAnswer
 
-__all__ = ["extender_table", "hook_table", "plugin_table", "verdict_table"]
-
 _N_REASONS: Final = 5
 
 

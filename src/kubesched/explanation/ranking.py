@@ -14,8 +14,6 @@ from kubesched.framework import Scores
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.scheduler import default_sample
 
-__all__ = ["current_place", "points_words", "ranking_parts", "ranking_table"]
-
 _N_ROWS: Final = 10
 _SINCE: Final = (
     "kube-scheduler does not move a running pod. A new decision may differ because of other pods or nodes, a tie-break "

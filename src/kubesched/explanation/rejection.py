@@ -14,16 +14,6 @@ from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.explanation.remedies import joined
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
-__all__ = [
-    "all_rejections",
-    "eviction_sentence",
-    "fix_table",
-    "preemption_sentence",
-    "preemption_words",
-    "rejection_parts",
-    "with_rejections",
-]
-
 _N_ROWS: Final = 12
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
 """What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims: not

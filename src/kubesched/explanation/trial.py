@@ -12,8 +12,6 @@ from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState
 
-__all__ = ["Move", "Trial", "applied", "placing"]
-
 
 class Move(msgspec.Struct, frozen=True):
     """A pod that makes way.

@@ -6,8 +6,6 @@ import msgspec
 
 from kubesched.api import Pod
 
-__all__ = ["Ended", "ended_of"]
-
 
 class Ended(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """How a pod has ended, and who replaces it.

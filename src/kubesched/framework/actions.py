@@ -8,17 +8,6 @@ import msgspec
 from kubesched.api import KubeObject, Pod, kind_of
 from kubesched.config import ExtenderConfig
 
-__all__ = [
-    "Action",
-    "ActionDone",
-    "Bind",
-    "CallExtender",
-    "DeletePod",
-    "PatchPodStatus",
-    "RecordEvent",
-    "WriteObject",
-]
-
 
 class Action(msgspec.Struct, frozen=True):
     """Base of all actions."""

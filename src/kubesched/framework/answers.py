@@ -17,18 +17,6 @@ from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PluginFault
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeInfo, PodInfo
 
-__all__ = [
-    "Hook",
-    "as_scores",
-    "as_verdicts",
-    "checked",
-    "data_notes",
-    "fault",
-    "is_post_filter_answer",
-    "nonsense",
-    "rejection_details",
-]
-
 _INT64: Final = np.dtype(np.int64)
 
 

@@ -2,8 +2,6 @@
 
 from typing import Protocol
 
-__all__ = ["Clock", "VirtualClock"]
-
 
 class Clock(Protocol):
     """Where time comes from; the simulator's is virtual."""

@@ -25,8 +25,6 @@ from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import Status
 from kubesched.state import NodeColumns, Nodes, Rows
 
-__all__ = ["CACHE_BYTES", "MAX_UNUSED", "Column", "ColumnCache", "Rule", "Stamped"]
-
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """The default budget."""
 

@@ -8,8 +8,6 @@ import msgspec
 from kubesched.framework.fault_texts import answer_text
 from kubesched.state import PodInfo
 
-__all__ = ["BindingNotes", "CycleState", "DeadlineExceeded"]
-
 DataT = TypeVar("DataT")
 
 _NO_KEY: Final = (

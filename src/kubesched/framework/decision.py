@@ -6,8 +6,6 @@ from kubesched.api import Pod
 from kubesched.framework.status import Status
 from kubesched.state import PodInfo
 
-__all__ = ["Decision", "NodeScore", "Outcome"]
-
 
 class NodeScore(msgspec.Struct, frozen=True):
     """A feasible node with its scores.

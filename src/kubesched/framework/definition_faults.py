@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-__all__ = ["are_faults_kept", "keeping_definition_faults"]
-
 _KEPT: Final = ContextVar("are faults kept", default=False)
 
 

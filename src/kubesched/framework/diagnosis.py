@@ -13,8 +13,6 @@ import numpy as np
 from kubesched.framework.status import Code, Status
 from kubesched.framework.verdicts import FilterResult, RowStatuses
 
-__all__ = ["NO_NODES", "Diagnosis", "fit_error"]
-
 NO_NODES: Final = "no nodes available to schedule pods"
 """kube-scheduler's text for every pod in a cluster without nodes."""
 

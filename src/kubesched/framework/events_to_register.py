@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from kubesched.api import ClusterEvent, KubeObject, Pod
 
-__all__ = ["EventRegistration", "HintFunction", "QueueingHint"]
-
 
 class QueueingHint(enum.Enum):
     """A hint's answer; the values are the labels of kube-scheduler's metrics.

@@ -11,8 +11,6 @@ from kubesched.api import Pod
 from kubesched.framework.status import HOOK_FAULTS, FaultText, PluginFault
 from kubesched.state import NodeInfo
 
-__all__ = ["answer_text", "fault_place", "fault_text", "in_one_line", "located_line"]
-
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _SEPARATORS: Final = re.compile(r"[\\/]")
 _PLAIN: Final = (RuntimeError, PluginFault)

@@ -47,8 +47,6 @@ from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, V
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, Nodes, Rows
 
-__all__ = ["Framework", "PreFiltered"]
-
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
 _WAIT: Final = "a Status, such as Status.SUCCESS, or Wait(seconds) with a number that is not negative"
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"

@@ -3,8 +3,6 @@
 import enum
 from typing import Final
 
-__all__ = ["FURTHER_HOOKS", "HOOKS", "MAY_AWAIT", "ONE_FORM", "DependsOn", "in_place_of_go", "meant_hook"]
-
 HOOKS: Final[dict[str, tuple[str, ...]]] = {
     "preEnqueue": ("pre_enqueue",),
     "queueSort": ("sort_key", "less"),

@@ -11,8 +11,6 @@ from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeInfo, Nodes
 
-__all__ = ["lifted_filter", "lifted_score"]
-
 _INT64 = 2**63
 
 

@@ -4,8 +4,6 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-__all__ = ["LimitedLog"]
-
 _WINDOW_SECONDS: Final = 60.0
 
 

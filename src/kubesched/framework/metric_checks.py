@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-__all__ = ["buckets_of", "check_label_values", "check_text", "increase_of", "metric_name", "number_of"]
-
 _MAX_BUCKETS: Final = 100
 _MAX_LABELS: Final = 10
 _MAX_TEXT: Final = 1000  # characters

@@ -15,8 +15,6 @@ from kubesched.framework.status import Status
 from kubesched.framework.verdicts import FilterResult
 from kubesched.state import Nodes, Rows
 
-__all__ = ["NodeSearch", "find_feasible"]
-
 _NOT_CHOSEN: Final = "node(s) didn't satisfy plugin(s) [{}]"
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from kubesched.engine import IntVector
 from kubesched.state import NodeColumns, Nodes, PodBatch, PodInfo, Rows
 
-__all__ = ["NominatedPods"]
-
 
 class NominatedPods:
     """The nominations as arrays, rebuilt when they change.

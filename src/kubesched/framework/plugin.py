@@ -30,9 +30,6 @@ from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
-__all__ = ["Handle", "Plugin"]
-
-
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
 
 

@@ -6,8 +6,6 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-__all__ = ["ApiRequest", "NoClient", "PluginClient"]
-
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _ROOT: Final = re.compile(r"/apis?(/[^?#]*)?")
 _DOTS: Final = (".", "..")

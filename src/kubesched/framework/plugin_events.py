@@ -9,8 +9,6 @@ from kubesched.framework.actions import RecordEvent
 from kubesched.framework.limited_log import LimitedLog
 from kubesched.state import NodeInfo, PodInfo
 
-__all__ = ["PluginEvents", "logged_plugin_events", "plugin_event"]
-
 _TYPES: Final = ("Normal", "Warning")
 _REASON_LIMIT: Final = 128
 _NOTE_LIMIT: Final = 1024  # bytes

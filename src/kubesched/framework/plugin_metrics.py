@@ -15,16 +15,6 @@ from kubesched.framework.metric_checks import (
     number_of,
 )
 
-__all__ = [
-    "SECONDS",
-    "MetricShapes",
-    "NoMetrics",
-    "PluginCounter",
-    "PluginGauge",
-    "PluginHistogram",
-    "PluginMetrics",
-]
-
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _MAX_METRICS: Final = 100  # of one plugin
 

@@ -3,8 +3,6 @@
 import re
 from typing import Final
 
-__all__ = ["ClassName", "name_fault"]
-
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _EXPECTED: Final = (
     "expected a text of at most 63 letters, digits, '-', '_' and '.' that begins and ends with a letter or a digit"

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["rights_fault"]
-
 _FIELDS: Final = ("apiGroups", "resources", "verbs")
 _VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 

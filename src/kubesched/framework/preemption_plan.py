@@ -9,8 +9,6 @@ from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import HOOK_FAULTS, PluginFault
 from kubesched.state import PodInfo
 
-__all__ = ["strike_nodes"]
-
 Plan = Mapping[str, tuple[PodInfo, ...]]
 
 

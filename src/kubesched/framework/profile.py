@@ -6,8 +6,6 @@ import msgspec
 
 from kubesched.framework.plugin import Plugin
 
-__all__ = ["Profile"]
-
 
 class Profile(msgspec.Struct, eq=False):
     """The plugins that serve one scheduler name.

@@ -7,8 +7,6 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.framework.status import Status
 
-__all__ = ["Place", "QueuedPodInfo"]
-
 
 class Place(enum.Enum):
     """The queue that a pod is in."""

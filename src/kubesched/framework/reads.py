@@ -7,8 +7,6 @@ from kubesched.api import KINDS, kind_named
 from kubesched.documents import quoted
 from kubesched.errors import InputError, PluginDefinitionError, PluginError
 
-__all__ = ["kinds_read", "readable", "undeclared"]
-
 _ALWAYS: Final = {"Node": "Node", "Pod": "Pod"}
 
 

@@ -12,8 +12,6 @@ from kubesched.api import Pod
 from kubesched.framework.cycle_state import CycleState
 from kubesched.state import NodeInfo, PodInfo
 
-__all__ = ["Reservations"]
-
 ValueT = TypeVar("ValueT")
 
 

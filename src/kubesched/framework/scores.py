@@ -16,8 +16,6 @@ from kubesched.framework.lifting import lifted_score
 from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PluginFault, Status
 from kubesched.state import Nodes
 
-__all__ = ["Scores", "default_normalize", "keeps_equal", "score_rule"]
-
 Normalize = TypeVar("Normalize", bound=Callable[..., IntVector])
 
 

@@ -20,8 +20,6 @@ from kubesched.framework.status import Status, VictimsOf
 from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.state import NodeColumns, PodInfo, Snapshot
 
-__all__ = ["CalledExtenders", "Logger", "ObjectName", "ReadObjects", "Services", "WaitFor"]
-
 ObjectName = str | tuple[str, str]
 """All objects of a kind, or one of them as (kind, key); kinds as in KINDS, keys as `namespace/name` or `name`."""
 

@@ -9,20 +9,6 @@ import msgspec
 
 from kubesched.state import PodInfo
 
-__all__ = [
-    "HOOK_FAULTS",
-    "Code",
-    "FaultText",
-    "PluginFault",
-    "PostFilterAnswer",
-    "PostFilterResult",
-    "PostFiltered",
-    "PreFilterResult",
-    "Status",
-    "VictimsOf",
-    "Wait",
-]
-
 HOOK_FAULTS: Final = (Exception, SystemExit, CancelledError)
 """What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not.
 

@@ -11,8 +11,6 @@ from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, Status
 from kubesched.state import Nodes, PodBatch, PodInfo
 
-__all__ = ["Codes", "FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
-
 Codes = npt.NDArray[np.integer[Any]]
 """(rows,) the verdict of a column filter on each row; 0 where the node fits."""
 _SMALL: Final = 4096  # smaller verdicts are grouped by counting

@@ -13,8 +13,6 @@ from kubesched.api import Pod
 from kubesched.framework.fault_texts import located_line
 from kubesched.framework.status import HOOK_FAULTS, Status
 
-__all__ = ["MAX_PERMIT_SECONDS", "WaitingPod"]
-
 MAX_PERMIT_SECONDS: Final = 15 * 60.0
 _LOG: Final = logging.getLogger("kubesched.plugin")
 

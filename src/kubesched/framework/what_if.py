@@ -8,8 +8,6 @@ from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.verdicts import FilterResult, PodChanges
 from kubesched.state import Nodes, PodBatch, Rows, WhatIfNodes
 
-__all__ = ["WhatIf"]
-
 
 class WhatIf:
     """Some rows of the cluster with pods moved onto and off them, and the verdicts of the filters then.

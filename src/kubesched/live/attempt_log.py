@@ -9,8 +9,6 @@ from typing import Final
 from kubesched.framework import Decision
 from kubesched.metrics import Observer
 
-__all__ = ["ATTEMPT_LOG", "AttemptLog"]
-
 ATTEMPT_LOG: Final = logging.getLogger("kubesched.attempts")
 """Attempts that end well, or without a node, are its debug messages; faults are warnings."""
 

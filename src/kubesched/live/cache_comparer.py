@@ -31,8 +31,6 @@ from kubesched.scheduler import Scheduler
 from kubesched.serving import give_free_memory_back
 from kubesched.state import row_differences
 
-__all__ = ["CacheComparer", "Differences", "inner_differences", "object_differences", "on_sigusr2"]
-
 Differences = dict[str, tuple[str, str]]
 """By what differs: our value, and the value that it should be."""
 

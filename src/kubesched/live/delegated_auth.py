@@ -22,8 +22,6 @@ from kubesched.cluster import ApiClient
 from kubesched.errors import ClusterError
 from kubesched.serving import peer_common_names, peer_organizations
 
-__all__ = ["DelegatedAuth"]
-
 _SECONDS: Final = 10.0
 _MAX_KEPT: Final = 1000
 _AUTHENTICATED: Final = "system:authenticated"

@@ -50,8 +50,6 @@ from kubesched.scheduler import (
 from kubesched.setup import AwaitedRequests, ExtenderCalls, Setup, answering_calls
 from kubesched.state import ClusterState
 
-__all__ = ["LiveScheduler", "Writer"]
-
 _SLICE: Final = 0.005  # seconds of scheduling before other tasks get their turn
 _AT_ONCE: Final = 50  # hints asked and pods moved between two attempts: one takes some 10 microseconds
 _FINISH_SECONDS: Final = 5.0  # for bindings that are sent when a run ends

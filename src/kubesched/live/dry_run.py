@@ -28,8 +28,6 @@ from kubesched.framework import (
 from kubesched.setup import Setup, without_bind
 from kubesched.state import ClusterState
 
-__all__ = ["DryRunWriter", "dry_run_setup", "without_election"]
-
 _NO_LIMIT: Final = 1e9  # seconds
 _FAILED: Final = "FailedScheduling"
 _NOT_WRITTEN: Final = "nothing is written in a dry run"

@@ -38,8 +38,6 @@ from kubesched.serving import (
     self_signed_pair,
 )
 
-__all__ = ["EndpointOptions", "Endpoints", "HealthChecks", "NewClient"]
-
 NewClient = Callable[[str], ApiClient]
 """Builds a client with the credentials of a kubeconfig; of the scheduler itself for ""."""
 

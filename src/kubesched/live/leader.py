@@ -30,8 +30,6 @@ from kubesched.config import LeaderElectionConfiguration
 from kubesched.errors import ClusterError, ConflictError, InputError, LeaseLostError, NotFoundError
 from kubesched.live.lease import Lease, LeaseLock, LeaseSpec, micro_time
 
-__all__ = ["LeaderElector"]
-
 _JITTER: Final = 1.2  # of retryPeriod, between two looks of a candidate
 _SAFE_SHARE: Final = 0.9  # of the lease: clocks of two machines may run at different rates, and to stop takes a moment
 _TOLERATED_SECONDS: Final = 20.0  # past the end of the lease, before the health check fails

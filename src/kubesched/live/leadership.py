@@ -27,8 +27,6 @@ from kubesched.live.leader import LeaderElector
 from kubesched.live.lease import LeaseLock, new_identity
 from kubesched.serving import LoopThread
 
-__all__ = ["Leadership", "ProcessEnd"]
-
 _GRACE_SECONDS: Final = 1.0  # for the main loop to end the process
 _STDERR: Final = 2
 _LOG: Final = logging.getLogger("kubesched.leaderelection")

@@ -17,8 +17,6 @@ import msgspec
 from kubesched.cluster import ApiClient
 from kubesched.errors import ClusterError, NotFoundError
 
-__all__ = ["Lease", "LeaseLock", "LeaseSpec", "is_replica", "micro_time", "new_identity"]
-
 _API_VERSION: Final = "coordination.k8s.io/v1"
 _REPLICA: Final = re.compile(r"_kubesched_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _LOG: Final = logging.getLogger("kubesched.leaderelection")

@@ -18,8 +18,6 @@ from kubesched.config import DEFAULT_SCHEDULER_NAME, KUBE_SCHEDULER_LEASE, Leade
 from kubesched.errors import ClusterError, InputError
 from kubesched.live.lease import LeaseLock, LeaseSpec, is_replica
 
-__all__ = ["OtherScheduler", "serves_default_scheduler"]
-
 _PAUSE_SECONDS: Final = 0.5  # between two looks at a Lease
 _WATCH_SECONDS: Final = 2.0  # for bindings of another scheduler, once everything that exists is known
 _LOOK_SECONDS: Final = 5.0  # for one answer

@@ -40,8 +40,6 @@ from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
 from kubesched.setup import Setup, readers_of
 
-__all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving", "with_kubeconfig"]
-
 _FINISH_SECONDS: Final = 5.0
 _TRIM_SECONDS: Final = 60.0
 _SYNC_SECONDS: Final = 20.0  # until the log says what is missing

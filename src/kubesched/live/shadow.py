@@ -33,8 +33,6 @@ from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, loa
 from kubesched.setup import Setup
 from kubesched.state import ClusterState, PodInfo
 
-__all__ = ["Report", "Shadow"]
-
 Position = tuple[int, int]
 """Where a pod was in the queue: its priority, negative, and the number of the event with which it came."""
 

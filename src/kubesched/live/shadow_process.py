@@ -21,8 +21,6 @@ from kubesched.scheduler import stop_plugins
 from kubesched.serving import Registry, new_registry
 from kubesched.setup import Setup, readers_of
 
-__all__ = ["run_shadow"]
-
 _SUMMARY_SECONDS: Final = 300.0
 _LOG: Final = logging.getLogger("kubesched.shadow")
 

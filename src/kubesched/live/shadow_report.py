@@ -25,8 +25,6 @@ from kubesched.live.shadow_verdict import Agreement, Verdict
 from kubesched.metrics import ShadowMetrics
 from kubesched.snapshot import write_snapshot
 
-__all__ = ["ShadowReport"]
-
 _LINES: Final = "disagreements.jsonl"
 _OLD_LINES: Final = "disagreements.1.jsonl"
 _MAX_BYTES: Final = 8 * 2**20

@@ -22,8 +22,6 @@ from kubesched.framework import CycleState, FilterResult, Framework, PluginFault
 from kubesched.scheduler import SchedulingCycle, default_sample, nodes_to_find, straight
 from kubesched.state import Nodes, PodInfo, Snapshot
 
-__all__ = ["Agreement", "Judge", "Verdict"]
-
 _N_SAMPLES: Final = 16
 
 

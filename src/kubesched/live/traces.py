@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span, Tracer
 
-__all__ = ["Traces", "new_traces"]
-
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _OF_BINDING: Final = ("PreBind", "Bind")
 _OUTSIDE: Final = ("PreEnqueue", "Unreserve")  # run when events come and when bindings fail

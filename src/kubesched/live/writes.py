@@ -36,8 +36,6 @@ from kubesched.framework import (
 )
 from kubesched.state import ClusterState
 
-__all__ = ["ApiWriter", "RecordEvents"]
-
 RecordEvents = Callable[[RecordEvent], None]
 
 _STRATEGIC: Final = "application/strategic-merge-patch+json"

@@ -7,20 +7,6 @@ from kubesched.api import KindUse, Unstructured, kind_named
 from kubesched.framework import Profile
 from kubesched.manifests.installation import Document, Grant, Installation
 
-__all__ = [
-    "account",
-    "cluster_role",
-    "cluster_role_binding",
-    "lease_rules",
-    "plugin_grants",
-    "read_rules",
-    "role",
-    "role_binding",
-    "rule",
-    "rule_comments",
-    "why_read",
-]
-
 _RBAC: Final = "rbac.authorization.k8s.io"
 _API_VERSION: Final = f"{_RBAC}/v1"
 _READ: Final = ["list", "watch"]

@@ -5,8 +5,6 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["PLUGIN_FOLDER", "Document", "Grant", "Installation"]
-
 Document = dict[str, Any]
 """A Kubernetes object, or a part of one, as plain values."""
 

@@ -5,8 +5,6 @@ from typing import Final
 
 from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Installation
 
-__all__ = ["config_map_volume", "container", "mount", "pod_spec", "python_environment", "secret_volume"]
-
 _NOBODY: Final = 65532
 
 

@@ -14,8 +14,6 @@ from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
 from kubesched.manifests.scheduler_installation import SchedulerInstallation
 from kubesched.manifests.workloads import checksum_of, config_map, namespace, service, workload
 
-__all__ = ["CONFIG_FILE", "scheduler_manifests"]
-
 CONFIG_FILE: Final = "scheduler.yaml"
 """The KubeSchedulerConfiguration, next to the files of the plugins."""
 

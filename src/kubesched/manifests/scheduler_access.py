@@ -11,8 +11,6 @@ from kubesched.api import WATCHED_KINDS
 from kubesched.manifests.access import lease_rules, read_rules, rule, why_read
 from kubesched.manifests.installation import Grant
 
-__all__ = ["cluster_grants", "lease_grants"]
-
 _READS = {
     "": "Read nodes and pods, and what rules look at: namespaces and their labels, volumes and claims, and the owners "
     "of pods for default spreading.",

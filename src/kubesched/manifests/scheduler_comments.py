@@ -8,8 +8,6 @@ from kubesched.manifests.installation import Document, Grant
 from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
 from kubesched.manifests.scheduler_installation import SchedulerInstallation
 
-__all__ = ["write_commented"]
-
 _POD: Final = "spec.template.spec"
 _CONTAINER: Final = f"{_POD}.containers[0]"
 _CONTROL_PLANE: Final = "Where kube-scheduler was: on nodes of the control plane, if there are some."

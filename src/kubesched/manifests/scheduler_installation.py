@@ -7,8 +7,6 @@ from kubesched.config import KUBE_SCHEDULER_LEASE
 from kubesched.errors import InputError
 from kubesched.manifests.installation import Document, Installation
 
-__all__ = ["SchedulerInstallation"]
-
 _DEFAULT_PROFILE: Final = "default-scheduler"
 
 

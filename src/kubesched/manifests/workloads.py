@@ -7,8 +7,6 @@ from typing import Final
 from kubesched.errors import InputError
 from kubesched.manifests.installation import Document, Installation
 
-__all__ = ["checksum_of", "config_map", "namespace", "service", "workload"]
-
 _LARGEST_CONFIG_MAP: Final = 900_000  # an API server takes 1 MiB with everything around it
 
 

@@ -7,8 +7,6 @@ from prometheus_client.registry import Collector
 
 from kubesched.metrics.families import Counters
 
-__all__ = ["EventMetrics"]
-
 
 class EventMetrics(Collector):
     """Shows on a page what an EventRecorder has discarded.

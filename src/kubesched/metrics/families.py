@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.utils import floatToGoString
 
-__all__ = ["Counters", "Histogram", "Histograms", "Levels", "exponential"]
-
 
 def exponential(start: float, factor: float, n: int) -> tuple[float, ...]:
     """Upper bounds of n buckets, each `factor` times the one before; Prometheus' ExponentialBuckets."""

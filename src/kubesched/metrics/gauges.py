@@ -9,8 +9,6 @@ from prometheus_client.registry import Collector
 
 from kubesched.scheduler import Scheduler
 
-__all__ = ["Gauges"]
-
 
 class Gauges(Collector):
     """The gauges of kube-scheduler.

@@ -27,8 +27,6 @@ from kubesched.framework import (
 )
 from kubesched.metrics.families import Counters, Histograms, Levels
 
-__all__ = ["MetricsOfPlugins"]
-
 _MAX_SERIES: Final = 500  # of one metric
 _MAX_VALUE: Final = 256  # characters
 _OTHER: Final = "other"

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from kubesched.api import ClusterEvent, KubeObject, Pod, WatchEvent
 from kubesched.framework import ActionDone, Decision, Status
 
-__all__ = ["Observer", "Observers"]
-
 
 class Observer:
     """Is called with what happens, for metrics, logs and traces; a subclass overrides what it needs.

@@ -14,8 +14,6 @@ from prometheus_client.registry import Collector
 from kubesched.api import NANO, Pod
 from kubesched.state import ClusterState, limits_of, requests_of
 
-__all__ = ["PodResources"]
-
 _LABELS: Final = ("namespace", "pod", "node", "scheduler", "priority", "resource", "unit")
 _UNITS: Final = {"cpu": "cores", "memory": "bytes", "ephemeral-storage": "bytes"}
 _TEXT: Final = (

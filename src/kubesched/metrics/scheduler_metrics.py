@@ -23,8 +23,6 @@ from kubesched.metrics.timed_framework import OnRan, PluginTimes
 from kubesched.scheduler import Scheduler
 from kubesched.state import ClusterState
 
-__all__ = ["SchedulerMetrics"]
-
 _MOST_ATTEMPTS: Final = 15  # from here on the label is `15+`
 _ACTIONS: Final = {EventType.ADDED: "Add", EventType.MODIFIED: "Update", EventType.DELETED: "Delete"}
 _RESOURCES: Final = {resource.value.rpartition("/")[2]: resource.value for resource in EventResource}

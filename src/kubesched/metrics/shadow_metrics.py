@@ -9,8 +9,6 @@ from prometheus_client.registry import Collector
 from kubesched.metrics.families import Counters, Histograms, exponential
 from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
 
-__all__ = ["ShadowMetrics"]
-
 
 class ShadowMetrics(Collector):
     """Counts judged bindings. Its methods belong to one thread, except `collect`.

@@ -34,8 +34,6 @@ from kubesched.framework import (
 from kubesched.metrics.families import Counters, Histogram, Histograms, exponential
 from kubesched.state import ClusterState, Nodes
 
-__all__ = ["OnRan", "PluginTimes", "TimedFramework"]
-
 OnRan = Callable[[str, Status, float, Pod], None]
 
 _SAMPLED: Final = 0.1  # of the cycles, for single plugins

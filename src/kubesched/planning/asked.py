@@ -37,8 +37,6 @@ from kubesched.planning.scaling import pods_to_add
 from kubesched.planning.workloads import find_workload
 from kubesched.snapshot import admit_manifests
 
-__all__ = ["Asked", "PodsLike", "asked_of"]
-
 Manifest = str | PathLike[str] | IO[bytes] | IO[str]
 PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Iterable[KubeObject]
 """A manifest or several (files, `-` or open streams), the requests of one pod, or objects with the pods among them."""

@@ -27,18 +27,6 @@ from kubesched.explanation import unselected
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
 from kubesched.planning.workloads import find_workload
 
-__all__ = [
-    "cordoned",
-    "nodes_matching",
-    "nodes_named",
-    "note_on_model",
-    "note_on_scale",
-    "scaled",
-    "uncordoned",
-    "with_nodes_like",
-    "without_nodes",
-]
-
 _HOST: Final = "kubernetes.io/hostname"
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new node does not have them

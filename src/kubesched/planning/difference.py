@@ -12,8 +12,6 @@ from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.reports import Level, Page, Paragraph, Part
 from kubesched.simulator import Placement, PodState, Report
 
-__all__ = ["Difference", "new_pods", "simulated", "with_difference"]
-
 _MAX_NAMED: Final = 3
 
 Simulate = Callable[[Sequence[KubeObject], Set[str]], Report]

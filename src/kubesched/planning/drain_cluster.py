@@ -10,8 +10,6 @@ from kubesched.planning.changes import nodes_named
 from kubesched.planning.settling import settle
 from kubesched.simulator import Allowance, Budgets, PodState, Progress, Trials
 
-__all__ = ["SettledCluster"]
-
 
 class SettledCluster:
     """A cluster after its pending pods were scheduled.

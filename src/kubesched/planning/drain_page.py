@@ -27,8 +27,6 @@ from kubesched.reports import (
 )
 from kubesched.simulator import Victim
 
-__all__ = ["drain_page", "kubectl_drain", "placed_first"]
-
 _MAX_SAVED: Final = 10
 _OUTCOMES: Final = {
     Fate.MOVES: "would run elsewhere",

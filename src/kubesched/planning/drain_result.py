@@ -10,8 +10,6 @@ from kubesched.api import KubeObject
 from kubesched.reports import Shown
 from kubesched.simulator import Fill, NodeFill, NodeGroup, Victim, node_fills
 
-__all__ = ["BudgetUse", "Drain", "DrainedPod", "Fate"]
-
 
 class Fate(enum.Enum):
     """What becomes of a pod on a drained node."""

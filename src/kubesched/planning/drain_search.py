@@ -10,8 +10,6 @@ from kubesched.planning.drain_result import Drain
 from kubesched.planning.draining import Draining
 from kubesched.simulator import Mark, Progress
 
-__all__ = ["DrainSearch"]
-
 _EFFORT: Final = 1_000
 _NODES_PER_EFFORT: Final = 100
 

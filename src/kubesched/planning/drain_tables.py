@@ -10,8 +10,6 @@ from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.plugin_faults import fault_parts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
-__all__ = ["each_page", "most_page"]
-
 _MAX_NAMED: Final = 2
 _BADLY: Final = {
     Fate.RETURNS: "come back",

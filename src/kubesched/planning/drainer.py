@@ -17,8 +17,6 @@ from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 from kubesched.simulator import Progress, Trials
 
-__all__ = ["Drainer", "drain"]
-
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _COLLECT_EVERY: Final = 16
 

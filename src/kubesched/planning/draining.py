@@ -11,8 +11,6 @@ from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.evictions import hangs_because, has_local_data, is_unreachable, leaves_because, stays_because
 from kubesched.simulator import Mark, PodState, Progress, Victim
 
-__all__ = ["Draining"]
-
 
 class Draining:
     """Drains some nodes; `run` once.

@@ -9,8 +9,6 @@ from typing import Final
 from kubesched.admission import Find, waits_for_end
 from kubesched.api import Node, Pod
 
-__all__ = ["hangs_because", "has_local_data", "is_unreachable", "leaves_because", "stays_because"]
-
 _MIRROR: Final = "kubernetes.io/config.mirror"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"

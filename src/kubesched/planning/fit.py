@@ -21,8 +21,6 @@ from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
 from kubesched.simulator import Placement, PodState, Progress, Report, workload_text
 
-__all__ = ["Fit", "WorkloadFit", "fit", "fit_asked"]
-
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
 _NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."

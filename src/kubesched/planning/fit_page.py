@@ -39,8 +39,6 @@ from kubesched.simulator import (
     workload_text,
 )
 
-__all__ = ["fit_page"]
-
 _MAX_ROWS: Final = 20
 _ORDERED: Final = (
     "A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending; here "

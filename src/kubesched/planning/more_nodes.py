@@ -10,8 +10,6 @@ from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.runs import Ran, Runs, has_place, placements_of
 from kubesched.simulator import Placement, PodState, Progress, Report
 
-__all__ = ["MoreNodes", "fewest_nodes"]
-
 
 class MoreNodes(NamedTuple):
     """The fewest new nodes that a search found.

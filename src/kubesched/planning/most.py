@@ -12,8 +12,6 @@ from kubesched.planning.runs import Runs, has_place, placements_of
 from kubesched.simulator import NodeFill, Placement, Progress, Report
 from kubesched.state import PodRequests
 
-__all__ = ["Most", "most_that_fit"]
-
 _FIRST_TRY: Final = 20_000
 _MAX_PODS: Final = 500_000
 

@@ -43,8 +43,6 @@ from kubesched.simulator import (
 )
 from kubesched.state import PodInfo, Snapshot
 
-__all__ = ["PendingPods"]
-
 _MAX_NAMED: Final = 3
 Calls = Callable[[], ExtenderCalls | None]
 """Makes what calls the extenders of one run; returns None where they are not called."""

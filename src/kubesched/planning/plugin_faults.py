@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator
 
 from kubesched.reports import Level, Paragraph, Part
 
-__all__ = ["fault_parts"]
-
 
 def fault_parts(faults: Iterable[str]) -> Iterator[Part]:
     """What plugins failed with: a run with a fault shows what the plugin did, and not what the cluster would do."""

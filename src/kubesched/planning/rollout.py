@@ -25,8 +25,6 @@ from kubesched.planning.runs import Runs, has_place
 from kubesched.planning.scaling import pods_to_remove
 from kubesched.simulator import Placement, PodState, Progress, Report, Trials, Victim, awaited
 
-__all__ = ["Rollout", "roll_out"]
-
 _PERCENT: Final = 100
 _STOPPED: Final = "the rollout stops before this pod is created"
 

@@ -11,8 +11,6 @@ from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, load_configuration, set_up
 from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, Trials
 
-__all__ = ["MakeExtenderCalls", "Ran", "Runs", "has_place", "placements_of"]
-
 MakeExtenderCalls = Callable[[Setup], ExtenderCalls | None]
 """Makes what calls the extenders in one run; it is closed when the run ends."""
 

@@ -8,8 +8,6 @@ from kubesched.admission import claims_of, fresh_claim, fresh_pod, ordinal_of
 from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload, as_int64
 from kubesched.errors import InputError
 
-__all__ = ["pods_to_add", "pods_to_remove"]
-
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _MAX_PODS: Final = 500_000
 

@@ -8,8 +8,6 @@ from kubesched.admission import Controllers, Successor, job_of, replacement_of, 
 from kubesched.api import Job, KubeObject, Pod, kind_of
 from kubesched.simulator import Placement, Progress, Trials, Victim
 
-__all__ = ["Settled", "settle"]
-
 
 class Settled(NamedTuple):
     """What happened until no pod was evicted any more.

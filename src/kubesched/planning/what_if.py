@@ -23,8 +23,6 @@ from kubesched.planning.changes import (
 )
 from kubesched.snapshot import admit_manifests
 
-__all__ = ["Changed", "WhatIf", "chosen_nodes", "node_model"]
-
 _MAX_NAMED: Final = 3
 _FILES: Final = (".json", ".yaml", ".yml", ".gz", ".zst")
 

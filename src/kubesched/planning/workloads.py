@@ -7,8 +7,6 @@ from kubesched.api import Workload
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 
-__all__ = ["find_workload", "is_workload_kind", "near_kind"]
-
 _SHORT_NAMES: Final = {
     "deploy": "Deployment",
     "ds": "DaemonSet",

@@ -9,8 +9,6 @@ from kubesched.plugins.pod_terms import all_match, group_of
 from kubesched.plugins.rejection_words import absent_words, domain_words, pods_words, selector_words
 from kubesched.state import Has, Identity, NodeInfo, PodInfo, Snapshot, Term
 
-__all__ = ["anti_affinity_of_others", "broken_anti_affinity", "missed_affinity"]
-
 _ABOVE_ALL: Final = 2**62  # higher than every priority
 
 

@@ -14,25 +14,6 @@ from kubesched.api import NodeAffinity, NodeSelectorTerm, TopologySpreadConstrai
 from kubesched.config import Duration, FieldError, Int32, Int64, PluginArgs, child, item, qualified_name_errors
 from kubesched.errors import SelectorError
 
-__all__ = [
-    "CPU_AND_MEMORY",
-    "DefaultPreemptionArgs",
-    "DynamicResourcesArgs",
-    "InterPodAffinityArgs",
-    "NodeAffinityArgs",
-    "NodeResourcesBalancedAllocationArgs",
-    "NodeResourcesFitArgs",
-    "PodTopologySpreadArgs",
-    "RequestedToCapacityRatioParam",
-    "ResourceSpec",
-    "ScoringStrategy",
-    "ScoringStrategyType",
-    "UtilizationShapePoint",
-    "VolumeBindingArgs",
-    "shape_errors",
-    "weighed",
-]
-
 
 class ScoringStrategyType(StrEnum):
     """How NodeResourcesFit scores."""

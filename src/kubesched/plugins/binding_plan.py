@@ -14,8 +14,6 @@ from kubesched.framework import ObjectName
 from kubesched.plugins.volume_matching import reach_of_bound
 from kubesched.state import ClusterState, is_bound
 
-__all__ = ["SELECTED_NODE", "BindingOutcome", "BindingPlan"]
-
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 _VOLUME: Final = "PersistentVolume"

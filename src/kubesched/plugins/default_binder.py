@@ -6,8 +6,6 @@ Rule: kube-scheduler v1.36 DefaultBinder: a Binding on the pod's `binding` subre
 from kubesched.api import Pod
 from kubesched.framework import ActionDone, Bind, CycleState, Plugin, Status
 
-__all__ = ["DefaultBinder"]
-
 
 class DefaultBinder(Plugin):
     """Bind pods."""

@@ -33,8 +33,6 @@ from kubesched.plugins.hints import nothing, registration
 from kubesched.plugins.victims import Candidates, find_victims
 from kubesched.state import Nodes, PodInfo, Rows
 
-__all__ = ["DefaultPreemption"]
-
 _NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
 _NOT_HELPFUL: Final = Status.unresolvable("Preemption is not helpful for scheduling")
 _VICTIMS_LEAVE: Final = Status.unresolvable("waiting for the preemption for this pod to be finished")

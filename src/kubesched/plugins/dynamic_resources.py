@@ -28,8 +28,6 @@ from kubesched.plugins.args import DynamicResourcesArgs
 from kubesched.plugins.hints import queue_if, registration
 from kubesched.state import Nodes, resources_of_class
 
-__all__ = ["DynamicResources"]
-
 _WITH_CLAIMS: Final = Status.undecided("kubesched does not place pods with resource claims yet")
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
 _NOT_FOUND: Final = "not found"

@@ -6,8 +6,6 @@ from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, P
 from kubesched.framework import EventRegistration, HintFunction, QueueingHint
 from kubesched.state import NO_VOLUMES, pod_volumes
 
-__all__ = ["by_claim", "by_own", "by_volume", "is_placed", "nothing", "queue_if", "registration", "volumes_part"]
-
 
 def registration(
     resource: EventResource,

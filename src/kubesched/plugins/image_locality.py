@@ -15,8 +15,6 @@ from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import CycleState, DependsOn, Plugin, Stamped
 from kubesched.state import ImageState, Nodes, Rows
 
-__all__ = ["ImageLocality"]
-
 _MIB: Final = 1024 * 1024
 _LOWEST: Final = 23 * _MIB
 _HIGHEST_PER_CONTAINER: Final = 1000 * _MIB

@@ -29,8 +29,6 @@ from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.plugins.pod_terms import MANY_TERMS, all_match, group_of, meant_by, resolved_terms, sums_of_many
 from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Selection, Snapshot, Term
 
-__all__ = ["InterPodAffinity"]
-
 
 class _Sums(msgspec.Struct):
     """Pods counted per domain, and what a what-if table adds to that, by topology key.

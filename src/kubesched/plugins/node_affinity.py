@@ -36,8 +36,6 @@ from kubesched.plugins.node_selection import (
 from kubesched.plugins.rejection_words import missed_terms, unmet
 from kubesched.state import NodeChoice, NodeInfo, Nodes, Part
 
-__all__ = ["NodeAffinity"]
-
 _CONFLICT: Final = Status.unresolvable("pod affinity terms conflict")
 _ADDED: Final = 1
 _OWN: Final = 2

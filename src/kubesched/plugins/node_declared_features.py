@@ -14,8 +14,6 @@ from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration,
 from kubesched.plugins.hints import by_own, nothing, queue_if, registration
 from kubesched.state import Nodes
 
-__all__ = ["NodeDeclaredFeatures"]
-
 
 class NeededFeatures(msgspec.Struct):
     """The features that the pod needs, at least one."""

@@ -13,8 +13,6 @@ from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration,
 from kubesched.plugins.hints import registration
 from kubesched.state import Nodes
 
-__all__ = ["NodeName"]
-
 
 class NodeName(Plugin):
     """Hold spec.nodeName against the node's name."""

@@ -14,8 +14,6 @@ from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration,
 from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import NodeInfo, Nodes, Port, host_ports
 
-__all__ = ["NodePorts", "WantedPorts"]
-
 _ANY: Final = "0.0.0.0"
 
 

@@ -18,8 +18,6 @@ from kubesched.framework import CycleState, DependsOn, Plugin, Status
 from kubesched.plugins.args import NodeResourcesBalancedAllocationArgs
 from kubesched.state import Nodes, Part, PodRequests
 
-__all__ = ["NodeResourcesBalancedAllocation"]
-
 Floats = npt.NDArray[np.float64]
 Stacked = npt.NDArray[np.int64]  # (resources, 2, nodes): without the pod, with it
 

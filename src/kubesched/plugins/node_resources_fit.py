@@ -29,8 +29,6 @@ from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, resources_of_class
 
-__all__ = ["NodeResourcesFit", "broken_linear", "missing_resources"]
-
 BoolMatrix = npt.NDArray[np.bool_]
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")

@@ -23,8 +23,6 @@ from kubesched.engine import BoolVector, IntVector
 from kubesched.errors import SelectorError
 from kubesched.state import NodeChoice, Nodes, Part
 
-__all__ = ["NodeTerms", "PreferredTerms", "RequiredNodeAffinity", "parse_preferred", "required_node_affinity"]
-
 
 class NodeTerms:
     """A parsed NodeSelector.

@@ -14,8 +14,6 @@ from kubesched.plugins.hints import by_own, nothing, queue_if, registration
 from kubesched.plugins.tolerations import is_tolerated
 from kubesched.state import NodeInfo, Nodes
 
-__all__ = ["NodeUnschedulable"]
-
 _TAINT: Final = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 

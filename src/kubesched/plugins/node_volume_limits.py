@@ -32,8 +32,6 @@ from kubesched.state import (
     pod_volumes,
 )
 
-__all__ = ["NodeVolumeLimits"]
-
 _EXCEEDED: Final = Status.unschedulable("node(s) exceed max volume count")
 
 

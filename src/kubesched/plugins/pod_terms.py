@@ -8,8 +8,6 @@ import numpy as np
 from kubesched.engine import FloatVector
 from kubesched.state import AffinityTerms, Identity, Part, PodGroup, Selection, Snapshot, Term
 
-__all__ = ["MANY_TERMS", "all_match", "group_of", "meant_by", "resolved_terms", "sums_of_many"]
-
 MANY_TERMS: Final = 32
 """From so many terms on, a pod's terms are counted together."""
 

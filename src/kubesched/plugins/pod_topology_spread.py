@@ -41,8 +41,6 @@ from kubesched.plugins.spread_constraints import (
 from kubesched.plugins.spread_counts import Counts, Domains
 from kubesched.state import Identity, NodeInfo, Nodes
 
-__all__ = ["PodTopologySpread"]
-
 _MISMATCH: Final = "node(s) didn't match pod topology spread constraints"
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from kubesched.framework import Plugin
 
-__all__ = ["PrioritySort"]
-
 
 class PrioritySort(Plugin):
     """Sort the queue by priority, then by time."""

@@ -6,8 +6,6 @@ from typing import Final
 from kubesched.api import Node, ParsedNodeTerm, Requirement, Selector
 from kubesched.state import Nodes, PodInfo
 
-__all__ = ["absent_words", "domain_words", "missed_terms", "pods_words", "selector_words", "unmet"]
-
 _MAX_NAMED: Final = 3
 
 

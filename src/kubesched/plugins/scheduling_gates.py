@@ -7,8 +7,6 @@ from kubesched.api import ActionType, Pod
 from kubesched.framework import EventRegistration, Plugin, Status
 from kubesched.plugins.hints import by_own
 
-__all__ = ["SchedulingGates"]
-
 
 class SchedulingGates(Plugin):
     """Keep gated pods out of the active queue."""

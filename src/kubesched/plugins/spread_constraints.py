@@ -29,19 +29,6 @@ from kubesched.plugins.node_selection import required_node_affinity
 from kubesched.plugins.tolerations import without_untolerated_taint
 from kubesched.state import Identity, Nodes, PodGroup, PodInfo, Selection, Snapshot
 
-__all__ = [
-    "DO_NOT_SCHEDULE",
-    "HOSTNAME",
-    "SCHEDULE_ANYWAY",
-    "Constraint",
-    "DefaultConstraints",
-    "Policies",
-    "both",
-    "constraints_of",
-    "has_all_keys",
-    "own_constraint",
-]
-
 Policies = tuple[bool, bool]
 """Which nodes count: whether the node affinity of the pod is honoured, and whether taints are."""
 

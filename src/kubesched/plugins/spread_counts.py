@@ -13,8 +13,6 @@ from kubesched.engine import BoolVector, FloatVector
 from kubesched.plugins.spread_constraints import Constraint, Policies, both
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
-__all__ = ["Counts", "Domains"]
-
 _NO_DOMAIN: Final = 2.0**31 - 1
 
 

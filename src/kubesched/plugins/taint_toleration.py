@@ -32,8 +32,6 @@ from kubesched.plugins.tolerations import (
 )
 from kubesched.state import NodeInfo, Nodes
 
-__all__ = ["TaintToleration"]
-
 
 class PreScored:
     """Marks that PreScore ran: the score itself reads the pod's tolerations."""

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from kubesched.engine import BoolVector, IntVector
 from kubesched.state import FreeVolumes, Nodes, Reachable, VolumeWish
 
-__all__ = ["TakenVolumes"]
-
 Places = npt.NDArray[np.intp]
 
 

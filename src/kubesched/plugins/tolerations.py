@@ -14,17 +14,6 @@ from kubesched.api import Taint, Toleration
 from kubesched.engine import BoolVector, Interner, IntVector, grown
 from kubesched.state import Nodes, Part
 
-__all__ = [
-    "JudgedTaints",
-    "has_untolerated_taint",
-    "is_tolerated",
-    "judged_taints",
-    "near_miss",
-    "taint_words",
-    "untolerated_taints",
-    "without_untolerated_taint",
-]
-
 _KEEPS_AWAY: Final = ("NoSchedule", "NoExecute")
 _UNWANTED: Final = "PreferNoSchedule"
 

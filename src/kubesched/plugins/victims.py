@@ -14,9 +14,7 @@ import numpy.typing as npt
 
 from kubesched.engine import BoolVector, IntVector, runs
 from kubesched.framework import FilterResult, VictimsOf, WhatIf
-from kubesched.state import Budget, DisruptionBudgets, PodBatch, PodInfo, Rows
-
-__all__ = ["Budget", "Candidates", "find_victims"]
+from kubesched.state import DisruptionBudgets, PodBatch, PodInfo, Rows
 
 _OFFSET: Final = 2**31  # makes every priority positive
 

@@ -32,8 +32,6 @@ from kubesched.plugins.volume_matching import (
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
 from kubesched.state import ClaimUse, NodeInfo, Nodes, is_bound, is_controlled_by, not_owned, storage_class_of
 
-__all__ = ["VolumeBinding"]
-
 Problems = npt.NDArray[np.int16]
 
 # Problems of the bound claims (0, 1, 2) and of the others (0, 1, 2) make a verdict of the form 3 * bound + other.

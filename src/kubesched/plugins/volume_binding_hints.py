@@ -19,8 +19,6 @@ from kubesched.framework import QueueingHint
 from kubesched.plugins.hints import by_claim, nothing, queue_if, registration, volumes_part
 from kubesched.state import capacity_limit, migrated_plugins
 
-__all__ = ["EVENTS"]
-
 
 def _class_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     """A class comes, or allows other topologies."""

@@ -24,8 +24,6 @@ from kubesched.state import (
     storage_request,
 )
 
-__all__ = ["NO_VOLUME", "ClaimError", "matching_volumes", "reach_of_bound", "wish_of"]
-
 NO_VOLUME: Final = -1
 
 

@@ -13,8 +13,6 @@ from kubesched.api import CSIDriver, PersistentVolumeClaim, Requirement, Storage
 from kubesched.engine import BoolVector
 from kubesched.state import Nodes, Snapshot, storage_class_of, storage_request
 
-__all__ = ["NONE_TO_BIND", "NO_STORAGE", "provisioning_problems"]
-
 NONE_TO_BIND: Final = 1
 """The class makes no volumes, or none for this node."""
 NO_STORAGE: Final = 2

@@ -26,8 +26,6 @@ from kubesched.plugins.hints import by_claim, by_volume, queue_if, registration
 from kubesched.plugins.rejection_words import pods_words
 from kubesched.state import NO_VOLUMES, ClusterState, Disk, Has, NodeInfo, Nodes, PodInfo, disks_conflict, pod_volumes
 
-__all__ = ["VolumeRestrictions", "has_no_disk"]
-
 _NO_DISK: Final = 1
 _CLAIM_IN_USE: Final = 2
 

@@ -24,8 +24,6 @@ from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin
 from kubesched.plugins.hints import by_claim, nothing, queue_if, registration
 from kubesched.state import NO_VOLUMES, NodeInfo, Nodes, storage_class_of
 
-__all__ = ["VolumeZone"]
-
 _STABLE_FORM: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.heap import PodHeap
 
-__all__ = ["ActiveQueue"]
-
 
 class ActiveQueue:
     """Two heaps of one order: pods that were never tried, and pods that are tried again.

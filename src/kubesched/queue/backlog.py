@@ -17,8 +17,6 @@ from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.requeueing import UNTOLD, HintRule, QueueingStrategy, RequeueingTable
 from kubesched.queue.unschedulable import Group, UnschedulablePods
 
-__all__ = ["Backlog", "PendingEvent"]
-
 _MOST_EVENTS: Final = 1000
 _MOST_VERSIONS: Final = 8
 _CHUNK: Final = 20  # pods that are looked at in one step: they cost less than a question

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.heap import PodHeap
 
-__all__ = ["BackoffQueue"]
-
 _NO_BACKOFF = -math.inf
 
 

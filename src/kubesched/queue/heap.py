@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from kubesched.errors import StateError
 from kubesched.framework import Place, QueuedPodInfo
 
-__all__ = ["Less", "LessKey", "PodHeap", "chosen_sort_key", "sort_key_of_less"]
-
 Less = Callable[[QueuedPodInfo, QueuedPodInfo], bool]
 
 _SPARE = 64  # void entries that a heap may hold beyond its valid ones

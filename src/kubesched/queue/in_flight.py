@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from kubesched.api import ClusterEvent, KubeObject
 
-__all__ = ["InFlight", "RecordedEvent"]
-
 
 class RecordedEvent(NamedTuple):
     """An event with the object it is about, before and after."""

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from kubesched.api import Pod
 from kubesched.framework import QueuedPodInfo
 
-__all__ = ["Nominator"]
-
 
 class Nominator:
     """Which pods are nominated to which node. A pod is nominated to one node at most.

@@ -16,8 +16,6 @@ from kubesched.queue.active import ActiveQueue
 from kubesched.queue.backoff import BackoffQueue
 from kubesched.queue.unschedulable import RulesOf, UnschedulablePods
 
-__all__ = ["PLACE_NAMES", "Observer", "Pending", "PendingPod", "Places"]
-
 Observer = Callable[[str, str, Pod], None]
 """Called for each pod that enters a queue: `active`, `backoff` or `unschedulable`; the label of the event; the pod."""
 

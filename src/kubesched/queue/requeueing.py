@@ -9,16 +9,6 @@ from kubesched.errors import PluginError
 from kubesched.framework import HintFunction, QueuedPodInfo, QueueingHint
 from kubesched.queue.in_flight import RecordedEvent
 
-__all__ = [
-    "FORCE_ACTIVATE",
-    "UNSCHEDULABLE_TIMEOUT",
-    "UNTOLD",
-    "HintRule",
-    "QueueingStrategy",
-    "Registration",
-    "RequeueingTable",
-]
-
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout")
 FORCE_ACTIVATE = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "ForceActivate")
 

@@ -66,8 +66,6 @@ from kubesched.queue.requeueing import (
     RequeueingTable,
 )
 
-__all__ = ["PreEnqueue", "SchedulingQueue"]
-
 PreEnqueue = Callable[[Pod, str], Status]
 """(pod, plugin to ask first or "") -> SUCCESS, or the status of the plugin that gates the pod, under its name."""
 

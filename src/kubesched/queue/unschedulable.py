@@ -10,8 +10,6 @@ from kubesched.api import Pod
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.requeueing import HintRule
 
-__all__ = ["Group", "RulesOf", "UnschedulablePods"]
-
 RulesOf = Callable[[str, Collection[str]], Iterable[HintRule]]
 """(profile, plugins) -> what these plugins registered."""
 

@@ -2,8 +2,6 @@
 
 from kubesched.api import is_object_key
 
-__all__ = ["command_about"]
-
 
 def command_about(command: str, *names: str, option: str = "") -> str:
     """A command with names of objects, such as `kubesched explain cluster.json --pod shop/web-7`.

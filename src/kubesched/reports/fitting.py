@@ -12,8 +12,6 @@ import msgspec
 
 from kubesched.reports.page import Align, Cell, Column
 
-__all__ = ["Fitting", "cell_text", "fitting", "fold"]
-
 _BAR: Final = 10
 _GAP: Final = 3
 _EDGES: Final = 2

@@ -8,8 +8,6 @@ from kubesched.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["data_frame"]
-
 
 def data_frame(columns: Mapping[str, Sequence[Any]], index: str = "") -> "pd.DataFrame":
     """A DataFrame of columns of equal length, in their order.

@@ -9,8 +9,6 @@ from kubesched.documents import escape_controls
 from kubesched.reports.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
 from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table, as_cell
 
-__all__ = ["as_fragment", "as_html"]
-
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter
 _MAX_ROWS: Final = 50  # of a table in a fragment

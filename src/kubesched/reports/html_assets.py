@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["FRAGMENT_STYLE", "SCRIPT", "STYLE"]
-
 STYLE: Final = """
 :root{color-scheme:light dark;--text:#1b1f24;--back:#fff;--quiet:#57606a;--line:#d0d7de;--head:#f6f8fa;--link:#0550ae;
 --good:#116329;--warning:#7d4e00;--bad:#a40e26;--fill:#3f6fb5;--new:#d08700;--rest:#e4e8ec;

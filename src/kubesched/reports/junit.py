@@ -8,8 +8,6 @@ from xml.sax.saxutils import escape, quoteattr
 from kubesched.documents import replace_controls
 from kubesched.reports.page import Check, Page
 
-__all__ = ["as_junit"]
-
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from typing import Final
 
-__all__ = ["NOT_MODELLED", "age_sentence", "limits"]
-
 NOT_MODELLED: Final = "Not modelled: autoscalers, the timing of controllers, and resource claims."
 
 _STEPS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))

@@ -9,8 +9,6 @@ from typing import Any, Final
 from kubesched.documents import escape_controls, escape_in_json
 from kubesched.reports.page import Page, as_cell
 
-__all__ = ["as_csv", "as_json", "as_jsonl", "json_line", "json_text"]
-
 _FORMULA: Final = re.compile(r"[=@\t\n\uff0b\uff0d\uff1d\uff20]|[+-](?!$|\d+(\.\d+)?(e[+-]?\d+)?%?$)", re.IGNORECASE)
 """The beginning of a text, not of a number, that spreadsheets take for a formula; some also take full-width signs."""
 

@@ -7,8 +7,6 @@ from typing import Final
 from kubesched.documents import escape_controls
 from kubesched.reports.page import Align, Level, Page, Paragraph, Table, as_cell
 
-__all__ = ["as_markdown"]
-
 _BLOCK: Final = re.compile(r"[-+=](?=[-+=\s]|$)|(?<=\d)[.)](?=\s)")
 
 

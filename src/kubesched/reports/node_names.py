@@ -6,8 +6,6 @@ from typing import Final
 
 from kubesched.reports.page import Align, Page, as_cell
 
-__all__ = ["ShortNames"]
-
 _FEWEST: Final = 2
 _WORTH_IT: Final = (
     9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised; neither are numbers

@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Align", "Cell", "Check", "Column", "Level", "Page", "Paragraph", "Part", "Row", "Table"]
-
 
 class Level(enum.Enum):
     """What a colour means. The words never depend on it."""

@@ -9,8 +9,6 @@ from kubesched.reports.html import as_fragment
 from kubesched.reports.page import Page
 from kubesched.reports.text import print_page
 
-__all__ = ["Shown", "as_text", "page_of"]
-
 
 @singledispatch
 def page_of(result: object) -> Page:

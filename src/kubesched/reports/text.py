@@ -16,8 +16,6 @@ from kubesched.reports.page import Align, Cell, Level, Page, Paragraph, Table, a
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_page"]
-
 _STYLES: Final = {
     Level.PLAIN: "",
     Level.HEADING: "bold",

@@ -20,8 +20,6 @@ from kubesched.framework import (
 from kubesched.scheduler.binding_cycle import is_cancelled
 from kubesched.state import ClusterState
 
-__all__ = ["MakeFramework", "build_frameworks", "start_plugins", "stop_plugins"]
-
 MakeFramework = Callable[[Profile, ColumnCache, ClusterState, Services], Framework]
 """Makes the framework of one profile, as the class Framework does."""
 

@@ -25,8 +25,6 @@ from kubesched.framework import (
 from kubesched.scheduler.pod_in_pre_bind import PodInPreBind
 from kubesched.scheduler.suspension import PermitRequest, perform, suspend
 
-__all__ = ["is_cancelled", "run_binding_cycle"]
-
 
 async def run_binding_cycle(
     framework: Framework,

@@ -17,8 +17,6 @@ from kubesched.scheduler.suspension import begun, perform, suspend
 from kubesched.scheduler.waits import Waits
 from kubesched.state import ObjectStore
 
-__all__ = ["Eviction", "Evictions"]
-
 Eviction = Coroutine[Any, Any, None]
 """Evicts the victims of one decision; yields requests (see `suspension`). Closing it activates the preemptor."""
 

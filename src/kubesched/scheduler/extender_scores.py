@@ -11,8 +11,6 @@ from kubesched.config import ExtenderConfig
 from kubesched.engine import BoolVector, IntVector
 from kubesched.extender.wire import HostPriority
 
-__all__ = ["ExtenderScores", "weighted_scores"]
-
 _SCALE: Final = 10  # from an extender's 0 to 10 to a plugin's 0 to 100
 
 

@@ -41,8 +41,6 @@ from kubesched.scheduler.last_answers import LastAnswers
 from kubesched.scheduler.suspension import perform, perform_all
 from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
 
-__all__ = ["EXTENDER", "ExtenderAnswer", "Extenders", "PodExtenders"]
-
 Plan = Mapping[str, VictimsOf]
 EXTENDER: Final = "Extender"
 """The name under which extenders count among the plugins that rejected a pod."""

@@ -10,8 +10,6 @@ from msgspec.structs import replace
 from kubesched.api import Pod
 from kubesched.framework import Action, Decision, Diagnosis, Outcome, PatchPodStatus, RecordEvent, Status
 
-__all__ = ["failure_actions", "rejected_later"]
-
 _NOTE_BYTES: Final = 1024
 
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
 from kubesched.state import ClusterState
 
-__all__ = ["load_cluster"]
-
 
 def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod]:
     """Fill an empty state with a cluster, but for the pods that wait for a node. Namespaces and uids are `completed`.

@@ -5,8 +5,6 @@ from typing import Any, Final, TypeVar
 
 from kubesched.config import ExtenderConfig
 
-__all__ = ["LastAnswers"]
-
 T = TypeVar("T")
 
 _LARGEST: Final = 2**20  # bytes; whole nodes can have 90 MB

@@ -23,8 +23,6 @@ from kubesched.scheduler.pod_in_pre_bind import PodInPreBind
 from kubesched.scheduler.suspension import suspend
 from kubesched.state import ClusterState
 
-__all__ = ["PlacedPod"]
-
 
 class PlacedPod:
     """A pod and the node that was chosen for it.

@@ -11,8 +11,6 @@ from kubesched.framework import Status
 from kubesched.scheduler.suspension import Request, WaitRequest, drive, suspend
 from kubesched.scheduler.waits import Waits
 
-__all__ = ["PodInPreBind"]
-
 
 class _Preempted(Exception):
     """Ends what a plugin awaits."""

@@ -12,8 +12,6 @@ import numpy as np
 from kubesched.framework import HOOK_FAULTS, Framework, Plugin, Status, answer_text, fault, located_line
 from kubesched.queue import QueuedPodInfo
 
-__all__ = ["QueueOrder"]
-
 
 class QueueOrder:
     """The order of pods in the queue.

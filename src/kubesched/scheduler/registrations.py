@@ -18,8 +18,6 @@ from kubesched.framework import (
 from kubesched.queue import Registration
 from kubesched.scheduler.extenders import EXTENDER
 
-__all__ = ["registrations"]
-
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
 _MOST_LOGGED: Final = 8
 _TAINTS = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)

@@ -48,8 +48,6 @@ from kubesched.scheduler.unconfirmed import Unconfirmed
 from kubesched.scheduler.waits import Waits
 from kubesched.state import ClusterState, PodInfo
 
-__all__ = ["Attempt", "BindingCycle", "Scheduler"]
-
 BindingCycle = Coroutine[Any, Any, Decision]
 """Runs a decision to its end; yields requests (see `suspension`) and gives the decision with its final outcome.
 

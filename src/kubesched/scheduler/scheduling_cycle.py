@@ -35,8 +35,6 @@ from kubesched.scheduler.extenders import EXTENDER, Extenders, PodExtenders
 from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
-__all__ = ["SchedulingCycle"]
-
 _N_RUNNERS_UP: Final = 3
 _LOWEST: Final = -(2**63)
 _SUCCESS: Final = Outcome(Status.SUCCESS)

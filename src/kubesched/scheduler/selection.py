@@ -11,8 +11,6 @@ import numpy as np
 from kubesched.engine import IntVector
 from kubesched.state import Rows
 
-__all__ = ["TieBreak", "default_sample", "first_of_heap", "nodes_to_find", "select_best"]
-
 _MIN_NODES: Final = 100
 
 

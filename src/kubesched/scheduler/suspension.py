@@ -14,20 +14,6 @@ import msgspec
 from kubesched.api import kind_named
 from kubesched.framework import Action, ActionDone, ObjectName, ReadObjects
 
-__all__ = [
-    "PermitRequest",
-    "Request",
-    "Together",
-    "WaitRequest",
-    "begun",
-    "drive",
-    "perform",
-    "perform_all",
-    "straight",
-    "suspend",
-    "wait",
-]
-
 T = TypeVar("T")
 
 

@@ -5,8 +5,6 @@ from typing import Final
 from kubesched.api import Pod
 from kubesched.scheduler.placed_pod import PlacedPod
 
-__all__ = ["UNCONFIRMED_SECONDS", "Unconfirmed"]
-
 UNCONFIRMED_SECONDS: Final = 10 * 60.0
 """How long a pod is held without being shown."""
 

@@ -11,8 +11,6 @@ from kubesched.api import WatchEvent
 from kubesched.framework import HOOK_FAULTS, ObjectName
 from kubesched.scheduler.suspension import WaitRequest
 
-__all__ = ["Waits", "Wake"]
-
 Wake = Callable[[bool, BaseException | None], None]
 """Told once: whether the condition holds, or what asking it raised."""
 

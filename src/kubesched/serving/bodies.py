@@ -23,8 +23,6 @@ from kubesched.serving.connections import clients_turn, our_turn
 from kubesched.serving.free_memory import give_free_memory_back
 from kubesched.serving.pages import Pages
 
-__all__ = ["Bodies", "Buffer", "abandon_body"]
-
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
 _PROGRESS: Final = 2**16  # bytes of a body after which its client's time begins again
 _KEPT: Final = 2**26  # bytes of pages

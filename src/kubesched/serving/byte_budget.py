@@ -11,8 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["ByteBudget", "NoRoomError", "Transfer"]
-
 _SMALL: Final = 2**16  # bytes; transfers up to here never wait
 _LEAST_RATE: Final = 2**14  # bytes a second
 _WINDOW: Final = 1.0  # seconds over which the rate is taken

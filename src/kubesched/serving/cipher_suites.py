@@ -8,8 +8,6 @@ from typing import Final
 
 from kubesched.errors import InputError
 
-__all__ = ["openssl_names"]
-
 _CIPHERS: Final = {
     "AES_128_GCM_SHA256": "AES128-GCM-SHA256",
     "AES_256_GCM_SHA384": "AES256-GCM-SHA384",

@@ -18,8 +18,6 @@ from typing import Final
 
 from kubesched.serving.stalls import abort, sent
 
-__all__ = ["CURRENT", "Connection", "Stage", "clients_turn", "our_turn"]
-
 _MOVING: Final = threading.Lock()  # two threads move connections; each move is short
 
 

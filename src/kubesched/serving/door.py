@@ -27,8 +27,6 @@ from kubesched.serving.connections import CURRENT, Connection, Stage
 from kubesched.serving.establish import establish
 from kubesched.serving.health import HEALTH_PATHS
 
-__all__ = ["Admit", "Door", "max_open"]
-
 _FIRST_BYTES: Final = 64
 _PATIENCE_SECONDS: Final = 0.5  # that a client has before it may have to give way
 _PAUSE_SECONDS: Final = 1.0  # after an accept that failed, mostly for lack of file descriptors

@@ -11,8 +11,6 @@ from collections.abc import Callable
 
 from kubesched.serving.connections import Connection
 
-__all__ = ["establish"]
-
 
 async def establish(
     connection: Connection,

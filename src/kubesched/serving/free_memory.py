@@ -4,8 +4,6 @@ import ctypes
 from functools import cache
 from typing import Any, Final
 
-__all__ = ["give_free_memory_back", "map_large_blocks"]
-
 _M_MMAP_THRESHOLD: Final = -3
 _LARGE: Final = 2**20  # bytes
 

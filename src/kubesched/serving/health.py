@@ -13,8 +13,6 @@ from aiohttp import web
 
 from kubesched.version import VERSION
 
-__all__ = ["HEALTH_PATHS", "Check", "add_checks", "add_health", "add_version", "ping"]
-
 HEALTH_PATHS: Final = ("/healthz", "/livez", "/readyz")
 
 Check = Callable[[], str]

@@ -15,8 +15,6 @@ from typing import Final, TextIO, cast
 
 from kubesched.serving.logs import JsonLines
 
-__all__ = ["JsonStream", "only_json_lines"]
-
 _OUTPUT: Final = "kubesched.output"  # the logger of lines that no logger wrote
 _LONGEST_LINE: Final = 2**16  # longer ones are cut into several
 

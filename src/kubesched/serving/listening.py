@@ -7,8 +7,6 @@ from typing import Final
 
 from kubesched.errors import InputError
 
-__all__ = ["listen"]
-
 _BACKLOG: Final = 1024
 
 

@@ -11,8 +11,6 @@ import msgspec
 from kubesched.documents import escape_controls, escape_in_json
 from kubesched.errors import InputError
 
-__all__ = ["JsonLines", "set_up_logging"]
-
 _LEVELS: Final = {
     "debug": logging.DEBUG,
     "info": logging.INFO,

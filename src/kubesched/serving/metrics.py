@@ -7,8 +7,6 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
 from prometheus_client.exposition import choose_encoder
 
-__all__ = ["Registry", "add_metrics", "new_registry"]
-
 Registry: TypeAlias = CollectorRegistry
 """The series of one page."""
 

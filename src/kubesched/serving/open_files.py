@@ -4,8 +4,6 @@ import logging
 import sys
 from typing import Final
 
-__all__ = ["allow_connections"]
-
 _SPARE: Final = 256  # for logs, libraries, and our connections to others
 
 _LOG: Final = logging.getLogger(__name__)

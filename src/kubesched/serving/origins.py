@@ -12,8 +12,6 @@ from aiohttp.typedefs import Handler, Middleware
 
 from kubesched.framework import LimitedLog
 
-__all__ = ["AllowsHost", "allows_host_on", "refuse_web_pages"]
-
 AllowsHost = Callable[[str], bool]
 """Whether the value of a Host header names this server."""
 

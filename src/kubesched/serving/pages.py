@@ -7,8 +7,6 @@ microseconds, more than the copy itself. So pages of bodies that were read are k
 import mmap
 from typing import Final
 
-__all__ = ["Pages"]
-
 _STEP: Final = 2**20  # bytes; sizes are rounded up to it, so that bodies of about one size fit into the same pages
 _LARGEST_KEPT: Final = 2**25  # bytes, some 2,300 whole nodes; larger ones go back at once
 _PRIVATE: Final = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}

@@ -20,8 +20,6 @@ from kubesched.serving.byte_budget import ByteBudget, Transfer
 from kubesched.serving.connections import Connection, Stage
 from kubesched.version import VERSION
 
-__all__ = ["SERVER_NAME", "QuickAnswer", "QuickCalls", "QuickHandler", "QuickHandlers"]
-
 SERVER_NAME: Final = f"kubesched/{VERSION}"
 """The `Server` header of every answer."""
 

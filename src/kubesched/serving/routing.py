@@ -10,8 +10,6 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-__all__ = ["SHOWN_PATH", "TidyPaths", "explain_refusals"]
-
 SHOWN_PATH: Final[web.AppKey[Callable[[str], str]]] = web.AppKey("shown_path")
 """Of an app: how its answer to an unknown path shows the path of a route; without it, as it is."""
 

@@ -14,8 +14,6 @@ from typing import Final
 
 from kubesched.errors import InputError
 
-__all__ = ["pair_in_memory", "self_signed_pair"]
-
 _HOST: Final = "localhost"
 _ADDRESS: Final = ipaddress.ip_address("127.0.0.1")
 _DAYS: Final = 365

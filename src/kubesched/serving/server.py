@@ -31,8 +31,6 @@ from kubesched.serving.routing import TidyPaths, explain_refusals
 from kubesched.serving.stalls import Stalls
 from kubesched.serving.tls import Certificates, TlsFiles
 
-__all__ = ["Server", "ServerOptions"]
-
 _READ_BUFFER: Final = 2**18  # bytes that wait for a handler, of each connection; twice as many at most
 _GOODBYE_SECONDS: Final = 1.0  # for a TLS client to confirm the end
 _LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left

@@ -12,8 +12,6 @@ if sys.platform == "linux":
     import fcntl
     import termios
 
-__all__ = ["Stalls", "abort", "sent"]
-
 _LOOK_SECONDS: Final = 5.0
 _INT: Final = struct.Struct("i")
 _LONG: Final = struct.Struct("Q")

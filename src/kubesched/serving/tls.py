@@ -20,8 +20,6 @@ from kubesched.errors import InputError
 from kubesched.framework import LimitedLog
 from kubesched.serving.cipher_suites import openssl_names
 
-__all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_names", "peer_organizations"]
-
 _SHOWN: Final = 100  # characters of a path
 _LOG: Final = logging.getLogger(__name__)
 

@@ -23,8 +23,6 @@ from kubesched.config import (
 from kubesched.errors import ConfigError
 from kubesched.setup.registry import IN_TREE, Registry
 
-__all__ = ["ArgsLike", "enable_loaded", "read_args", "without_plugins"]
-
 ArgsLike = PluginArgs | Mapping[str, object] | str | os.PathLike[str] | bytes
 """A plugin's arguments: its Args, a mapping, the name of a YAML or JSON file, or the text of one as bytes."""
 

@@ -10,8 +10,6 @@ from typing import Any
 from kubesched.framework import Action, ActionDone, Clock, Status, WaitingPod
 from kubesched.scheduler import PermitRequest, Request, Together, WaitRequest, Waits
 
-__all__ = ["AwaitedRequests"]
-
 
 class AwaitedRequests:
     """Answers the requests of binding cycles.

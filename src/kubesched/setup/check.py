@@ -48,8 +48,6 @@ from kubesched.setup.profiles import (
 )
 from kubesched.setup.registry import IN_TREE, PluginLike, Registry, find_plugins
 
-__all__ = ["Checked", "check_configuration"]
-
 
 class Checked(msgspec.Struct, frozen=True):
     """What is to be said about a configuration.

@@ -6,8 +6,6 @@ from kubesched.config import effective
 from kubesched.framework import Profile
 from kubesched.setup.setup import Setup
 
-__all__ = ["comparable"]
-
 _UNORDERED: Final = ("preScore", "score")
 
 

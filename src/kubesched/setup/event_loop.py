@@ -10,8 +10,6 @@ import weakref
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-__all__ = ["EventLoop"]
-
 T = TypeVar("T")
 _CANCEL_SECONDS: Final = 10.0
 _LOG: Final = logging.getLogger("kubesched.plugin")

@@ -13,8 +13,6 @@ from kubesched.config import Plugins, PluginSet
 from kubesched.errors import ConfigError
 from kubesched.setup.registry import Registry
 
-__all__ = ["PointFault", "expand_known", "expand_points", "point_faults", "score_weights"]
-
 _MAX_NODE_SCORE: Final = 100
 _MAX_TOTAL_SCORE: Final = 2**63 - 1
 

@@ -10,8 +10,6 @@ from kubesched.config import ExtenderConfig
 from kubesched.framework import ActionDone, CallExtender
 from kubesched.scheduler import Request, Together
 
-__all__ = ["ExtenderCalls", "answering_calls", "sent_kinds", "without_bind"]
-
 
 class ExtenderCalls(Protocol):
     """Calls the extenders of a configuration, such as `extender.client.ExtenderCaller`."""

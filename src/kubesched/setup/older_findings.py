@@ -22,8 +22,6 @@ from kubesched.errors import ConfigError, InputError
 from kubesched.setup.older_versions import older_versions
 from kubesched.setup.registry import Registry
 
-__all__ = ["older_findings"]
-
 _ENTRY: Final = re.compile(r"profiles\[(\d+)\]\.(plugins\.\w+\.enabled|pluginConfig)\[(\d+)\](.*)")
 
 PluginFindings = Callable[[Written, Registry], Iterator[Finding]]

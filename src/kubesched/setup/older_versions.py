@@ -20,8 +20,6 @@ from kubesched.errors import ConfigError, InputError
 from kubesched.setup.registry import PluginLike, find_plugins
 from kubesched.setup.sources import local_places
 
-__all__ = ["convert_text", "logging_conversions", "older_versions"]
-
 _LOG: Final = logging.getLogger("kubesched.config")
 
 

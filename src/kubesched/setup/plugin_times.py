@@ -13,8 +13,6 @@ import msgspec
 
 from kubesched.setup.setup import Setup
 
-__all__ = ["PluginTimes", "timed_plugins"]
-
 _INTERVAL: Final = 0.02
 _LEAST_SHARE: Final = 0.5
 

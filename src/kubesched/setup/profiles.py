@@ -23,17 +23,6 @@ from kubesched.framework import HOOK_FAULTS, Plugin, Profile, kinds_read, locate
 from kubesched.setup.expansion import expand_points, score_weights
 from kubesched.setup.registry import Registry
 
-__all__ = [
-    "build_plugin",
-    "build_profiles",
-    "check_bind",
-    "check_queue_sort",
-    "check_same_queue_sort",
-    "extender_faults",
-    "typed_args",
-    "with_ignored_resources",
-]
-
 
 def build_profiles(
     configuration: KubeSchedulerConfiguration, registry: Registry, *, whole: bool = True

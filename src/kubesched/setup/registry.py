@@ -21,8 +21,6 @@ from kubesched.errors import PluginDefinitionError
 from kubesched.framework import HOOKS, Plugin, in_one_line, keeping_definition_faults
 from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS, legacy_plugin
 
-__all__ = ["ENTRY_POINT_GROUP", "IN_TREE", "LEGACY", "PluginLike", "RegisteredPlugin", "Registry", "find_plugins"]
-
 ENTRY_POINT_GROUP: Final = "kubesched.plugins"
 """The group under which packages announce their plugins."""
 IN_TREE: Final = "in-tree"

@@ -20,8 +20,6 @@ from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 from kubesched.setup.sources import read_source
 
-__all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "readers_of", "set_up"]
-
 ConfigurationLike = KubeSchedulerConfiguration | ConfigSource | str | os.PathLike[str] | bytes | None
 """A configuration, one in a file that holds it, the name of its file, the file's text as bytes, or None for
 kube-scheduler's defaults."""

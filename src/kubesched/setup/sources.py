@@ -7,8 +7,6 @@ from typing import Final
 from kubesched.config import ConfigSource, Input, LocalFiles, Readable, find_sources, read_text
 from kubesched.errors import InputError
 
-__all__ = ["local_places", "read_source", "read_sources"]
-
 _MAX_SHOWN: Final = 5
 
 

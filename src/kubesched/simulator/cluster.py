@@ -18,8 +18,6 @@ from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodSta
 from kubesched.simulator.volume_controllers import VolumeControllers
 from kubesched.state import ClusterState
 
-__all__ = ["MemoryCluster"]
-
 
 class MemoryCluster:
     """Carries out actions against a cluster state.

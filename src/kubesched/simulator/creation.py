@@ -7,8 +7,6 @@ from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
 from kubesched.simulator.ordered_creation import OrderedCreation
 from kubesched.state import ObjectStore
 
-__all__ = ["Creation", "refused_pods"]
-
 
 class Creation:
     """Which of the pending pods are created.

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from kubesched.api import KubeObject, ResourceSlice
 
-__all__ = ["listed_devices"]
-
 
 def listed_devices(slices: Iterable[KubeObject]) -> dict[str, int]:
     """How many devices slices list, by driver, in the order of their names."""

@@ -7,8 +7,6 @@ from typing import Final
 
 from kubesched.framework import Status
 
-__all__ = ["diagnosis_of", "without_post_filter"]
-
 _HEAD: Final = re.compile(r"^0/\d+ nodes are available: ")
 _POST_FILTER: Final = re.compile(r"(?<=\.) (no new claims to deallocate|preemption:|not found).*$", re.DOTALL)
 """What PostFilter plugins add to kube-scheduler's message."""

@@ -7,8 +7,6 @@ import msgspec
 from kubesched.simulator.place import Placed
 from kubesched.simulator.report import Placement, PodState, Report
 
-__all__ = ["placed_line", "placement_line", "report_document"]
-
 
 def placement_line(placement: Placement) -> dict[str, Any]:
     """The final outcome of one pod; empty fields are left out."""

@@ -12,8 +12,6 @@ import msgspec
 from kubesched.api import KubeObject, Pod, PodDisruptionBudget, Selector, decode_object, parse_selector
 from kubesched.errors import SelectorError
 
-__all__ = ["Allowance", "Budgets"]
-
 
 class Budgets:
     """The disruption budgets of a cluster, with their selectors parsed. They are matched once with equal labels."""

@@ -8,8 +8,6 @@ from kubesched.api import is_extended_resource
 from kubesched.reports import Align, Cell, Column, Level, Row, Table
 from kubesched.simulator.report import NodeFill
 
-__all__ = ["fill_level", "fill_table", "fill_words", "nodes_table"]
-
 _MAX_ROWS: Final = 12
 _ALWAYS: Final = ("cpu", "memory")
 _LAST: Final = ("ephemeral-storage", "pods")

@@ -9,8 +9,6 @@ from kubesched.api import Pod
 from kubesched.framework import CycleState, Framework, NodeSearch, PluginFault
 from kubesched.state import PodBatch
 
-__all__ = ["leaving_for"]
-
 
 def leaving_for(framework: Framework, pod: Pod) -> tuple[str, ...]:
     """The pods of lower priority that are being deleted on the node to which a pod is nominated.

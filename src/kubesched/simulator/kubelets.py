@@ -12,8 +12,6 @@ from kubesched.api import Node, Pod
 from kubesched.simulator.report import Fill
 from kubesched.state import ClusterState
 
-__all__ = ["UNSEEN", "kubelet_refusal", "started"]
-
 UNSEEN: Final = "spec.nodeName is set, so kube-scheduler does not see the pod"
 
 

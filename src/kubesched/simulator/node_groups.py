@@ -8,8 +8,6 @@ import msgspec
 
 from kubesched.api import Node
 
-__all__ = ["NodeGroup", "group_nodes"]
-
 _POOLS: Final = (
     "cloud.google.com/gke-nodepool",
     "eks.amazonaws.com/nodegroup",

@@ -10,8 +10,6 @@ from kubesched.admission import ordinal_of
 from kubesched.api import Pod, StatefulSet
 from kubesched.state import ObjectStore
 
-__all__ = ["OrderedCreation", "awaited"]
-
 
 def awaited(pods: Iterable[Pod], runs: Callable[[Pod], bool]) -> Pod | None:
     """The pod of a StatefulSet that its controller waits for before it goes on: the first without a node."""

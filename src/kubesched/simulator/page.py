@@ -35,8 +35,6 @@ from kubesched.simulator.report import (
     workload_text,
 )
 
-__all__ = ["report_page", "summary_of", "victims_table"]
-
 _MAX_NODES: Final = 4
 _GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("workload", "WORKLOAD"))
 _LAST_FILTER: Final = (

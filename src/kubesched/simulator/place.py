@@ -18,8 +18,6 @@ from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
 
-__all__ = ["Placed", "PreemptionOutcome", "pending_in_order", "place", "place_all"]
-
 
 class PreemptionOutcome(msgspec.Struct, frozen=True, rename="camel"):
     """The node that preemption would choose, with the pods that it would delete, sorted."""

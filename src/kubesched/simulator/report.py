@@ -16,20 +16,6 @@ from kubesched.state import NodeColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Fill",
-    "NodeFill",
-    "Placement",
-    "PodState",
-    "Report",
-    "Victim",
-    "node_fills",
-    "pending_counts",
-    "shown_owner",
-    "waiting_words",
-    "workload_text",
-]
-
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_DEVICES: Mapping[str, int] = {}
 _NO_GROUP = NodeGroup()

@@ -65,8 +65,6 @@ from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
 
-__all__ = ["Progress", "Simulator"]
-
 Progress = Callable[[int, int], None]
 """Told now and then: how many pods have been decided, and how many there are."""
 

@@ -7,8 +7,6 @@ from typing import Any, Final
 from kubesched.framework import HOOK_FAULTS, VirtualClock
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, WaitRequest
 
-__all__ = ["LATER", "SuspendedCycles"]
-
 LATER: Final = object()
 """Stands for an answer that there is not yet."""
 

@@ -17,8 +17,6 @@ from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLi
 from kubesched.simulator.report import Fill, Report
 from kubesched.simulator.simulator import Progress, Simulator
 
-__all__ = ["Mark", "Trials"]
-
 Key = tuple[str, str]
 """Kind, and `namespace/name` or the name alone."""
 

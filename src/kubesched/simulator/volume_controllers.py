@@ -31,8 +31,6 @@ from kubesched.api import (
 )
 from kubesched.state import ObjectStore, storage_class_of
 
-__all__ = ["VolumeControllers"]
-
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 

@@ -11,8 +11,6 @@ from typing import IO, Any
 from kubesched.errors import InputError
 from kubesched.snapshot.packing import MAX_UNPACKED, in_gib, most_unpacked, open_packed, packing_errors
 
-__all__ = ["MAX_ARCHIVE", "is_archive", "members_of"]
-
 MAX_ARCHIVE = 32 * 2**30
 """Bytes of all members, also of those that are not read, such as logs."""
 MAX_MEMBERS = 500_000

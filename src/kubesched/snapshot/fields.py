@@ -13,8 +13,6 @@ import msgspec
 from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Unstructured, kind_of
 from kubesched.snapshot.objects import ClusterObjects, T
 
-__all__ = ["LAST_APPLIED", "READ_ANNOTATIONS", "only_read_fields"]
-
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """Where `kubectl apply` keeps the manifest, with the values of environment variables. It is never written."""
 

@@ -16,8 +16,6 @@ from kubesched.snapshot.documents import Document, Header, read_documents, read_
 from kubesched.snapshot.hints import broken_hint, is_template, kind_hint, text_hint
 from kubesched.snapshot.sources import Source, Text, read_texts
 
-__all__ = ["Files"]
-
 _MAX_NAMED: Final = 3
 _OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
 _PREFERRED: Final = re.compile(r"/\w+-preferredversion/")

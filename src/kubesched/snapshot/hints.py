@@ -6,8 +6,6 @@ from typing import Final
 
 from kubesched.config import quoted
 
-__all__ = ["SAVE_CLUSTER", "broken_hint", "is_template", "kind_hint", "text_hint", "unnamed_hint"]
-
 SAVE_CLUSTER: Final = "kubesched snapshot -o cluster.json.gz"
 _PROBE: Final = 4096
 _TEXTS: Final = (

@@ -5,8 +5,6 @@ from typing import Final
 
 from kubesched.api import KINDS
 
-__all__ = ["left_out_sentences"]
-
 _MAX_NAMED: Final = 3
 _NO_NAMES: Final[Mapping[str, Sequence[str]]] = {}
 _FOR_CLAIMS: Final = frozenset(("DeviceTaintRule",))

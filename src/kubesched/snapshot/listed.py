@@ -14,8 +14,6 @@ from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.reader import ObjectReader
 from kubesched.snapshot.sources import SourceLike, find_sources
 
-__all__ = ["ListedObjects"]
-
 
 class ListedObjects:
     """The objects of one cluster, page by page.

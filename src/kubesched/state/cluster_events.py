@@ -21,14 +21,6 @@ from kubesched.api import (
     has_same_requests,
 )
 
-__all__ = [
-    "StateChange",
-    "is_unchanged_node",
-    "node_updates",
-    "object_change",
-    "pod_updates",
-]
-
 
 class StateChange(msgspec.Struct, frozen=True):
     """A cluster event with the object before (None for Add) and after (None for Delete)."""

@@ -37,8 +37,6 @@ from kubesched.state.node_tree import NodeTree
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.snapshot import Snapshot
 
-__all__ = ["ClusterState"]
-
 _Assumed = tuple[str, KubeObject | None, KubeObject]
 """Kind, the object before, and as a plan expects it to become."""
 

@@ -17,8 +17,6 @@ from kubesched.state.pod_info import PodInfo, Port
 from kubesched.state.pod_table import PodBatch, PodTable
 from kubesched.state.resource_axis import ResourceAxis
 
-__all__ = ["NodeColumns"]
-
 ValueT = TypeVar("ValueT", bound=Hashable)
 _NO_LABELS: Final[dict[str, str]] = {}
 

@@ -18,17 +18,6 @@ from kubesched.api import (
     Volume,
 )
 
-__all__ = [
-    "KNOWN_DRIVER_NAMES",
-    "InTree",
-    "Labels",
-    "csi_handle",
-    "in_tree_source",
-    "migrated_driver",
-    "translated_affinity",
-    "translation_error",
-]
-
 _ZONE: Final = "topology.kubernetes.io/zone"
 _ZONE_BETA: Final = "failure-domain.beta.kubernetes.io/zone"
 _EBS_ID: Final = re.compile("vol-[^/]*")

@@ -6,8 +6,6 @@ from typing import Final
 from kubesched.api import DeviceClass, KubeObject, Pod, PodRequests, is_extended_resource
 from kubesched.state.objects import ObjectStore
 
-__all__ = ["DeviceClasses", "resources_of_class"]
-
 _IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
 _NONE: Final[Mapping[str, str]] = {}
 

@@ -8,8 +8,6 @@ from kubesched.errors import SelectorError
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, PodInfo
 
-__all__ = ["Budget", "DisruptionBudgets"]
-
 
 class Budget:
     """A PodDisruptionBudget with its selector parsed.

@@ -10,8 +10,6 @@ from kubesched.state.services import Services
 from kubesched.state.term_counts import TermCounts
 from kubesched.state.volumes import Volumes
 
-__all__ = ["ClusterFacts"]
-
 
 class ClusterFacts:
     """Everything that is known of a cluster. Its subclass ClusterState changes it; all others only read."""

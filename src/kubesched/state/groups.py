@@ -16,8 +16,6 @@ from kubesched.engine import FloatVector, Interner, IntVector, grown
 from kubesched.state.columns import NodeColumns
 from kubesched.state.pod_info import Identity, Part, PodInfo
 
-__all__ = ["PodGroup", "PodGroups"]
-
 Predicate = Callable[[Identity], bool]
 _MAX_GROUPS: Final = 1024
 _MAX_UNUSED: Final = 20_000  # a pod asks for some two groups, so this is about ten thousand pods

@@ -3,8 +3,6 @@
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ImageState"]
-
 Rows = npt.NDArray[np.intp]
 
 

@@ -19,8 +19,6 @@ from kubesched.state.term_counts import NamespaceLabels, TermCounts
 from kubesched.state.terms import Term
 from kubesched.state.volumes import VolumeUse
 
-__all__ = ["check_invariants"]
-
 
 def check_invariants(
     facts: ClusterFacts, tree: NodeTree, placed: dict[str, PodInfo], homeless: dict[str, list[PodInfo]]

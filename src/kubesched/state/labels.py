@@ -10,8 +10,6 @@ import numpy.typing as npt
 from kubesched.api import Requirement, as_int64
 from kubesched.engine import BoolVector, Interner, IntVector, grown
 
-__all__ = ["Codes", "LabelColumn", "LabelColumns"]
-
 Codes = npt.NDArray[np.int32]
 _FEW: Final = 4  # values that are compared one by one
 

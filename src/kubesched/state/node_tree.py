@@ -9,8 +9,6 @@ from typing import Final
 
 from kubesched.api import Node
 
-__all__ = ["ZONE_LABELS", "NodeTree", "zone_key"]
-
 _REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 _ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
 ZONE_LABELS: Final = (*_REGION, *_ZONE)

@@ -19,8 +19,6 @@ from kubesched.state.labels import Codes, LabelColumn
 from kubesched.state.pod_info import PodInfo, Port
 from kubesched.state.pod_table import Has, PodBatch
 
-__all__ = ["NodeInfo", "Nodes", "Rows", "WhatIfNodes"]
-
 _FEW: Final = 64  # rows that are searched as fast as they are indexed
 Rows = npt.NDArray[np.intp]
 ScalarT = TypeVar("ScalarT", bound=np.generic)

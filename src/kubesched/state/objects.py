@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable
 
 from kubesched.api import KubeObject
 
-__all__ = ["ObjectStore"]
-
 Listener = Callable[[KubeObject | None, KubeObject | None], None]
 
 

@@ -27,8 +27,6 @@ from kubesched.api import (
 from kubesched.state.pod_volumes import PodVolumes, pod_volumes
 from kubesched.state.terms import AffinityTerms, affinity_terms
 
-__all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_ports", "image_names"]
-
 Port = tuple[str, str, int]  # ip, protocol, port
 
 _N_RECENT: Final = 2048  # parts and templates, some KB each

@@ -20,8 +20,6 @@ from kubesched.state.pod_volumes import NO_VOLUMES
 from kubesched.state.resource_axis import ResourceAxis
 from kubesched.state.selected_pods import IdentityColumns, Selection
 
-__all__ = ["Has", "PodBatch", "PodTable"]
-
 Slots = npt.NDArray[np.intp]
 _SPARE_SLOTS: Final = 1024
 

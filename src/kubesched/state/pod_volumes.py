@@ -7,8 +7,6 @@ from msgspec.structs import astuple, fields
 from kubesched.api import DiskSource, Pod, Volume
 from kubesched.state.csi_migration import InTree, in_tree_source
 
-__all__ = ["NO_VOLUMES", "ClaimUse", "Disk", "PodVolumes", "pod_volumes"]
-
 
 class ClaimUse(NamedTuple):
     """A volume that uses a claim in the pod's namespace; an ephemeral one's claim is named after pod and volume."""

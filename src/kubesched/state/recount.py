@@ -5,8 +5,6 @@ from collections import Counter
 from kubesched.api import BASIC_RESOURCES, is_scalar_resource, parse_quantity, whole_units
 from kubesched.state.columns import NodeColumns
 
-__all__ = ["row_differences"]
-
 
 def row_differences(columns: NodeColumns, row: int) -> dict[str, tuple[int, int]]:
     """Where the columns of a node are not what its object and the pods on it add up to. Units as in the columns.

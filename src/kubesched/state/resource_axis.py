@@ -9,8 +9,6 @@ from kubesched.api import BASIC_RESOURCES, PodRequests
 from kubesched.engine import Interner, IntMatrix, IntVector
 from kubesched.state.pod_info import Part
 
-__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ResourceAxis"]
-
 CPU: Final = 0
 MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2

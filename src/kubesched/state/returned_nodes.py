@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from kubesched.state.nodes import Nodes, WhatIfNodes
 from kubesched.state.pod_info import PodInfo
 
-__all__ = ["ReturnedNodes"]
-
 
 class ReturnedNodes(WhatIfNodes):
     """A copy of a table without the pods on its nodes; the cluster does not change.

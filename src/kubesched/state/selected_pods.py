@@ -15,8 +15,6 @@ from kubesched.engine import BoolVector, Interner, IntVector
 from kubesched.state.labels import LabelColumn, LabelColumns
 from kubesched.state.pod_info import Identity, Part
 
-__all__ = ["IdentityColumns", "Selection"]
-
 _NO_LABELS: Final[dict[str, str]] = {}
 _CAPACITY: Final = 64
 

@@ -6,8 +6,6 @@ from itertools import count
 from kubesched.api import KubeObject, Service
 from kubesched.state.objects import ObjectStore
 
-__all__ = ["Services"]
-
 
 class Services:
     """Selectors as services state them, kept up to date with the objects; a service without selector is left out."""

@@ -10,8 +10,6 @@ from kubesched.state.facts import ClusterFacts
 from kubesched.state.node_tree import NodeTree
 from kubesched.state.nodes import NodeInfo, Nodes, Rows
 
-__all__ = ["Snapshot"]
-
 
 class Snapshot:
     """The cluster at one moment.

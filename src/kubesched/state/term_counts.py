@@ -16,8 +16,6 @@ from kubesched.state.columns import NodeColumns
 from kubesched.state.pod_info import Identity, Part
 from kubesched.state.terms import Term
 
-__all__ = ["DomainSums", "TermCounts"]
-
 NamespaceLabels = Callable[[str], dict[str, str]]
 
 

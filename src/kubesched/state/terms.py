@@ -12,8 +12,6 @@ import msgspec
 from kubesched.api import LabelSelector, PodAffinity, PodAffinityTerm, Selector, parse_selector
 from kubesched.errors import SelectorError
 
-__all__ = ["NO_TERMS", "AffinityTerms", "Term", "affinity_terms"]
-
 
 class Term(msgspec.Struct, frozen=True, eq=False):
     """One affinity or anti-affinity term. Equal written terms of equal namespaces share one Term (see `AffinityTerms`).

@@ -12,14 +12,6 @@ from kubesched.state import ClusterState
 from kubesched.testing.cluster import FakeCluster
 from kubesched.testing.subject import Subject, difference
 
-__all__ = [
-    "check_any_node_order",
-    "check_reasons",
-    "check_same_answer_twice",
-    "check_score_range",
-    "check_snapshot_untouched",
-]
-
 
 def check_same_answer_twice(subject: Subject) -> None:
     """The same instance answers a second time as it did the first; a new one in an equal cluster answers so, too."""

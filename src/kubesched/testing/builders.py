@@ -11,8 +11,6 @@ import msgspec
 
 from kubesched.api import KubeObject, Node, Pod, decode_object, kind_named
 
-__all__ = ["make_node", "make_object", "make_pod"]
-
 Section = Mapping[str, Any]
 
 _CREATED: Final = "2026-01-01T00:00:00Z"

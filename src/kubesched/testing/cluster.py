@@ -30,8 +30,6 @@ from kubesched.scheduler import build_frameworks, start_plugins, stop_plugins
 from kubesched.setup import EventLoop
 from kubesched.state import ClusterState, Nodes
 
-__all__ = ["FakeCluster", "filter_all", "minimal_profile", "score_all"]
-
 
 def minimal_profile(*plugins: Plugin, weights: Mapping[str, int] | None = None) -> Profile:
     """A profile of these plugins alone, in this order; PrioritySort and DefaultBinder where none sorts or binds.

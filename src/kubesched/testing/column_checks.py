@@ -11,8 +11,6 @@ from kubesched.testing.builders import make_node, make_pod
 from kubesched.testing.cluster import FakeCluster
 from kubesched.testing.subject import Subject, difference
 
-__all__ = ["check_kept_columns", "check_moved_pods", "check_some_rows"]
-
 
 def check_some_rows(subject: Subject) -> None:
     """A row gets the same answer whatever other rows the table has."""

@@ -25,8 +25,6 @@ from kubesched.testing.run_checks import check_allowed_answers, check_unreserve
 from kubesched.testing.scenario import Scenario, varied_scenario
 from kubesched.testing.subject import Subject
 
-__all__ = ["Check", "check_plugin"]
-
 
 class Check(msgspec.Struct, frozen=True):
     """One promise of a plugin: call it; `str()` names it.

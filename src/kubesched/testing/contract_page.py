@@ -10,8 +10,6 @@ from kubesched.reports import Cell, Column, Level, Page, Paragraph, Row, Table
 from kubesched.reports import Check as ReportedCheck
 from kubesched.testing.contract import Check
 
-__all__ = ["CheckOutcome", "contract_page", "run_checks"]
-
 
 class CheckOutcome(msgspec.Struct, frozen=True):
     """What a check of the contract found.

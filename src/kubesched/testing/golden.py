@@ -21,8 +21,6 @@ from kubesched.setup import ArgsLike, PluginLike, set_up
 from kubesched.simulator import Simulator, place, placed_line
 from kubesched.snapshot import load_snapshot
 
-__all__ = ["record_golden", "run_golden"]
-
 Case = Mapping[str, Any]
 Lines = list[dict[str, Any]]
 

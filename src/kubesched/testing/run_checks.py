@@ -11,8 +11,6 @@ from kubesched.simulator import Simulator
 from kubesched.testing.cluster import FakeCluster, minimal_profile
 from kubesched.testing.subject import Subject, difference
 
-__all__ = ["check_allowed_answers", "check_unreserve"]
-
 _PACKAGE: Final = Path(__file__).parents[1]
 
 

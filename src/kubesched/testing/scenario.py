@@ -8,9 +8,6 @@ import msgspec
 from kubesched.api import KubeObject, Node, Pod, decode_object, kind_of
 from kubesched.testing.builders import make_node, make_object, make_pod
 
-__all__ = ["Scenario", "varied_scenario"]
-
-
 T = TypeVar("T", bound=KubeObject)
 
 

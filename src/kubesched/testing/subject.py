@@ -9,8 +9,6 @@ from kubesched.framework import Code, Plugin, Status
 from kubesched.testing.cluster import FakeCluster
 from kubesched.testing.scenario import Scenario
 
-__all__ = ["Answers", "Subject", "difference"]
-
 Answers = tuple[dict[str, Status], dict[str, int]]
 """The answers of a plugin about the nodes: verdicts, scores."""
 

@@ -41,8 +41,6 @@ from kubesched.state import CPU, MEMORY, Nodes, PodInfo
 from kubesched.usage.prometheus import PrometheusSource, query_usage
 from kubesched.usage.samples import Sample, fresh_samples, read_usage_file, sample_of, time_of, time_text
 
-__all__ = ["NodeUsage", "NodeUsageArgs", "WhenStale"]
-
 _KIND: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _RESOURCES: Final = [CPU, MEMORY]
 _NAMED: Final = 3

@@ -16,8 +16,6 @@ from kubesched.documents import describe_fault, shorten
 from kubesched.errors import InputError
 from kubesched.usage.samples import MOST, Sample
 
-__all__ = ["DEFAULT_QUERY", "PrometheusSource", "query_usage", "read_answer"]
-
 DEFAULT_QUERY: Final = (
     'label_replace(sum by (node) (rate(container_cpu_usage_seconds_total{id="/"}[2m])), "resource", "cpu", "", "") '
     'or label_replace(sum by (node) (container_memory_working_set_bytes{id="/"}), "resource", "memory", "", "")'

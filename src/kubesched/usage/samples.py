@@ -12,9 +12,6 @@ from kubesched.config import parse_duration
 from kubesched.documents import decode_nested, describe_fault, read_file, shorten
 from kubesched.errors import InputError
 
-__all__ = ["MOST", "Sample", "fresh_samples", "read_usage_file", "sample_of", "time_of", "time_text"]
-
-
 MOST: Final = 2**60
 """The largest usage that is believed, in milli-CPU and bytes: sums with what pods request stay far within int64."""
 

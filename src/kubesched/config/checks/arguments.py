@@ -7,8 +7,6 @@ from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS
 from kubesched.config.field_errors import PLUGIN_LIKENESS, did_you_mean
 
-__all__ = ["argument_advice"]
-
 
 def argument_advice(review: Review) -> Iterator[Finding]:
     """Find arguments without effect, and arguments that few people intend."""

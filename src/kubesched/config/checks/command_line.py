@@ -10,8 +10,6 @@ from kubesched.config.field_errors import did_you_mean
 from kubesched.config.sources import REPLACED_FLAGS, FieldFlag
 from kubesched.known_flags import FLAGS
 
-__all__ = ["flag_findings", "ignored_flag_findings"]
-
 
 def flag_findings(unknown: Iterable[str], *, has_file: bool) -> Iterator[Finding]:
     """One finding for each flag that kube-scheduler does not have, in its words.

@@ -9,8 +9,6 @@ from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME
 from kubesched.config.types import ExtenderConfig
 
-__all__ = ["extender_advice", "ignorable_bind_before", "sampling_advice", "scored_as_idle"]
-
 _LONG_TIMEOUT: Final = 30
 _SHORT_TIMEOUT: Final = 0.01
 _URL: Final = re.compile(

@@ -8,8 +8,6 @@ from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import DEFAULT_PLUGINS
 from kubesched.config.field_errors import PLUGIN_LIKENESS, did_you_mean
 
-__all__ = ["plugin_set_advice"]
-
 _CONSEQUENCES: Final = {
     "NodeUnschedulable": "pods are placed on cordoned nodes",
     "TaintToleration": "pods are placed on nodes whose taints they do not tolerate",

@@ -8,8 +8,6 @@ from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME
 from kubesched.config.types import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionConfiguration
 
-__all__ = ["process_advice", "shared_leases"]
-
 _JITTER: Final = 1.2
 _SLOW_FAILOVER: Final = 60
 _LONG_BACKOFF: Final = 300

@@ -15,8 +15,6 @@ from kubesched.config.checks.silencing import Silences, read_silences
 from kubesched.config.checks.written import Written
 from kubesched.documents import Places
 
-__all__ = ["Report", "advice_on", "report_on"]
-
 
 def advice_on(review: Review) -> list[Finding]:
     """What kube-scheduler accepts, but a reviewer would not."""

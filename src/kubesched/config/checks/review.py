@@ -7,8 +7,6 @@ import msgspec
 
 from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProfile
 
-__all__ = ["PluginFacts", "Review", "ReviewedProfile", "dig", "entry_path", "first_path", "written_entries"]
-
 
 class PluginFacts(msgspec.Struct, frozen=True):
     """What is known of a plugin.

@@ -7,8 +7,6 @@ from typing import Final, Literal
 
 import msgspec
 
-__all__ = ["RULES", "Finding", "Rule", "Severity"]
-
 Severity = Literal["error", "warning", "note"]
 """error: kube-scheduler does not start. warning: it starts, and pods suffer. note: worth a look in a review."""
 

@@ -7,8 +7,6 @@ from kubesched.config.checks.review import Review, ReviewedProfile, dig
 from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import DEFAULT_PLUGINS
 
-__all__ = ["scoring_advice"]
-
 _DOMINANT: Final = 5
 """With five times the weight of all others together, 20 of 100 points outweigh everything else."""
 

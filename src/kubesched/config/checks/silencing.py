@@ -13,8 +13,6 @@ import msgspec
 from kubesched.config.checks.rules import RULES, Finding
 from kubesched.config.field_errors import did_you_mean
 
-__all__ = ["Silences", "read_silences"]
-
 _COMMENT: Final = re.compile(r"(?:^|(?<=\s))# *kubesched: *ignore\b[ \t:]*(?P<rest>.*)")
 _NAMES: Final = re.compile(r"[\w-]+(?:\s*,\s*[\w-]+)*")
 _UNUSED: Final = "unused-silence"

@@ -24,8 +24,6 @@ from kubesched.config.validation import validate
 from kubesched.documents import Places, locate, shorten
 from kubesched.errors import ConfigError
 
-__all__ = ["Written", "field_finding", "ignored_document", "read_written", "split_error"]
-
 _NO_FLAGS: Final = LeaderElectionFlags()
 _RULES_OF_FIELD_ERRORS: Final = {
     "Required value": "required-value",

@@ -16,21 +16,6 @@ from kubesched.explanation.trial import Move
 from kubesched.plugins import missing_resources, required_node_affinity
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
-__all__ = [
-    "ELSEWHERE",
-    "Case",
-    "Remedy",
-    "affinity_edit",
-    "daemon_set",
-    "joined",
-    "listed",
-    "moved",
-    "node_edit",
-    "of",
-    "removal",
-    "spec_edit",
-]
-
 ELSEWHERE: Final = "to another node"
 """In the text of a remedy that moves one pod; the fix has the node instead."""
 

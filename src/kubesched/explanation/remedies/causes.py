@@ -25,8 +25,6 @@ from kubesched.explanation.remedies.spread import spread
 from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
 from kubesched.explanation.remedies.volumes import claims, has_claim_problem, volume_places
 
-__all__ = ["Cause", "causes", "without_gates"]
-
 Remedies = Callable[[Case, BoolVector], Iterator[Remedy]]
 _MISSING = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
 

@@ -15,8 +15,6 @@ from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, joined
 from kubesched.explanation.remedies.requests import readable
 from kubesched.state import NodeInfo, PodInfo
 
-__all__ = ["more_nodes"]
-
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _MAX_TEMPLATES: Final = 3
 _MAX_SIZES: Final = 50  # different nodes that are looked at

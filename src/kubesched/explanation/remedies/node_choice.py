@@ -12,8 +12,6 @@ from kubesched.explanation.fix import Change, edited
 from kubesched.explanation.labels import near_spelling
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, daemon_set, node_edit, spec_edit
 
-__all__ = ["node_choice"]
-
 _MANAGED: Final = ("kubernetes.io", "k8s.io")  # domains of labels that the cluster itself sets
 _MAX_REQUIREMENTS: Final = 12
 

@@ -17,8 +17,6 @@ from kubesched.explanation.trial import Move
 from kubesched.plugins import WantedPorts
 from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
 
-__all__ = ["affinity", "anti_affinity", "nominated", "ports", "terminating", "volume_limits", "volume_users"]
-
 _ANY: Final = "0.0.0.0"
 _MAX_DOMAINS: Final = 4
 _MAX_NODES: Final = 3

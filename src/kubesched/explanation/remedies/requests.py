@@ -22,8 +22,6 @@ from kubesched.explanation.fix import Change, edited
 from kubesched.explanation.remedies.case import Case, Remedy, joined, spec_edit
 from kubesched.state import PodRequests
 
-__all__ = ["readable", "requests"]
-
 _GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
 _BYTES: Final = ("memory", "ephemeral-storage")
 _MANY_CORES: Final = 100  # fewer may be meant as cores, and are little as milli-CPU

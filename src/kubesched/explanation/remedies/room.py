@@ -11,8 +11,6 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, moved
 from kubesched.state import PodInfo
 
-__all__ = ["room"]
-
 _MAX_NODES: Final = 20
 _MAX_PODS: Final = 20
 

@@ -14,8 +14,6 @@ from kubesched.explanation.trial import Move
 from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
 
-__all__ = ["spread"]
-
 _HARD: Final = "DoNotSchedule"
 _SKEWS: Final = (1, 2, 3, 4, 6, 9, 19, 49, 99)  # how much more skew is tried, the least that helps is offered
 _MAX_DOMAINS: Final = 3

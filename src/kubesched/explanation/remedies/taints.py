@@ -14,8 +14,6 @@ from kubesched.explanation.fix import Change, edited
 from kubesched.explanation.remedies.case import Case, Remedy, listed, node_edit, spec_edit
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
-__all__ = ["cordoned", "cordons", "is_cordon_alone", "tainted", "taints"]
-
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
 _CONDITIONS: Final = {

@@ -19,8 +19,6 @@ from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.state import ClaimUse, NodeInfo, is_bound, is_controlled_by, storage_class_of
 
-__all__ = ["claims", "has_claim_problem", "volume_places"]
-
 _BOUND: Final = "pv.kubernetes.io/bind-completed"
 _ZONE_KEYS: Final = (
     "topology.kubernetes.io/zone",

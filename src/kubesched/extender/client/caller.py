@@ -9,8 +9,6 @@ from kubesched.errors import ExtenderError
 from kubesched.extender.client.client import ExtenderClient
 from kubesched.framework import ActionDone, CallExtender
 
-__all__ = ["ExtenderCaller"]
-
 _VERBS = {"filter": "filter_verb", "prioritize": "prioritize_verb", "preempt": "preempt_verb", "bind": "bind_verb"}
 
 

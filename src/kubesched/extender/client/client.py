@@ -30,8 +30,6 @@ from kubesched.extender.client.transport_errors import body_error, transport_err
 from kubesched.extender.wire import utf8_text
 from kubesched.version import VERSION
 
-__all__ = ["ExtenderClient"]
-
 _DEFAULT_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 90.0
 _SHORTEST: Final = 0.001  # seconds

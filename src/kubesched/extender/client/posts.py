@@ -13,8 +13,6 @@ import aiohttp
 from aiohttp.http import RawResponseMessage
 from yarl import URL
 
-__all__ = ["Posts"]
-
 _NO_LIMIT: Final = aiohttp.ClientTimeout(total=None)
 _SWITCHING_PROTOCOLS: Final = 101
 

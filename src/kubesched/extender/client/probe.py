@@ -25,8 +25,6 @@ from kubesched.extender.wire import (
     preemption_request,
 )
 
-__all__ = ["Probed", "probe"]
-
 _NAME: Final = "kubesched-probe"
 _MAX_SCORE: Final = 10  # MaxExtenderPriority
 _UID: Final = "00000000-0000-0000-0000-000000000000"

@@ -15,8 +15,6 @@ from typing import Final
 import aiohttp
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 
-__all__ = ["body_error", "transport_error"]
-
 _FAILED_CALL: Final = re.compile(r"\[Errno (\d+)\] Connect call failed \('([^']+)', (\d+)")
 _QUOTED: Final = re.compile(r"'([^']*)'")
 _NO_SUCH_HOST: Final = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))

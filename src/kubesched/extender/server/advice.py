@@ -15,8 +15,6 @@ from kubesched.extender.server.watched_kinds import counting_filters
 from kubesched.framework import Profile
 from kubesched.scheduler import default_sample, nodes_to_find
 
-__all__ = ["advice"]
-
 _VERSION: Final = re.compile(r"v?1\.(\d+)")
 _IDLE_NODES_SINCE: Final = 33
 _IGNORABLE_BIND_SINCE: Final = 30

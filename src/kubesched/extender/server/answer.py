@@ -7,8 +7,6 @@ import msgspec
 from kubesched.extender.wire import utf8_text
 from kubesched.framework import Status
 
-__all__ = ["Answer", "reason_text"]
-
 
 class Answer(msgspec.Struct):
     """What goes back, and what is worth knowing of it.

@@ -35,8 +35,6 @@ from kubesched.scheduler import PlacedPod, Unconfirmed, Waits, drive
 from kubesched.setup import AwaitedRequests
 from kubesched.state import ClusterState
 
-__all__ = ["Binder"]
-
 UNANSWERED_SECONDS: Final = 30.0
 """How long an API server may take to answer a Binding. The pod is given back then."""
 

@@ -24,8 +24,6 @@ from kubesched.scheduler import build_frameworks, load_cluster, perform, wait
 from kubesched.setup import Setup
 from kubesched.state import ClusterState
 
-__all__ = ["ClusterWrites", "Extender", "served_profiles"]
-
 
 class ClusterWrites:
     """What an extender asks of the API server; this one has none."""

@@ -7,8 +7,6 @@ import msgspec
 
 from kubesched.extender.server.answer import Answer
 
-__all__ = ["Call", "History"]
-
 _N_KEPT: Final = 200
 
 

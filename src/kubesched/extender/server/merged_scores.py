@@ -11,8 +11,6 @@ import numpy as np
 from kubesched.engine import IntVector
 from kubesched.framework import Profile
 
-__all__ = ["extender_scores", "extender_weight"]
-
 _SAFE_WEIGHT = 2**55
 
 

@@ -14,8 +14,6 @@ from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.recording import Recorder
 from kubesched.serving import Server
 
-__all__ = ["ExtenderMetrics"]
-
 _VERBS: Final = ("filter", "prioritize", "preempt", "bind")
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 

@@ -9,8 +9,6 @@ from kubesched.extender.server.answer import reason_text
 from kubesched.extender.server.requested_nodes import RequestedNodes
 from kubesched.framework import Code, CycleState, FilterResult, Framework, NodeSearch, PluginFault, Status
 
-__all__ = ["NodeVerdicts", "judge"]
-
 _UNKNOWN: Final = "kubesched: the node is not in the extender's cache yet"
 _WORDLESS: Final = "node(s) were rejected by plugin {} without a reason"  # kube-scheduler would show an empty reason
 

@@ -9,8 +9,6 @@ from kubesched.config import Duration, ExtenderManagedResource
 from kubesched.extender.server.merged_scores import extender_weight
 from kubesched.framework import Profile
 
-__all__ = ["Offer", "find_offer"]
-
 _BINDING_POINTS: Final = ("reserve", "permit", "preBind", "bind", "postBind")
 
 

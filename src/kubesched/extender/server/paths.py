@@ -15,8 +15,6 @@ from kubesched.errors import InputError
 from kubesched.framework import LimitedLog
 from kubesched.serving import QuickHandler
 
-__all__ = ["BelowPrefix", "QuickBelowPrefix", "VerbPaths", "log_unknown_paths"]
-
 _VERBS: Final = ("filter", "prioritize", "preempt", "preemption", "bind")
 _STYLES: Final = ("predicates", "priorities")
 _SEGMENT: Final = re.compile(r"[\w.~!$&'()*+,;=:@-]+")  # of a path in a URL, without %: paths are compared decoded

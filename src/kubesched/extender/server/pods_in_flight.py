@@ -12,8 +12,6 @@ from typing import Final
 
 from kubesched.api import EventType, Pod, WatchEvent, compare_versions
 
-__all__ = ["DECISION_SECONDS", "PodsInFlight"]
-
 DECISION_SECONDS: Final = 0.1
 """How long a pod is waited for. Permit and volumes take longer, and an attempt that fails as before is not shown."""
 

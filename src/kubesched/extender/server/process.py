@@ -39,8 +39,6 @@ from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.serving import HEALTH_PATHS, Server, ServerOptions, add_health, add_metrics, allow_clients, new_registry
 from kubesched.setup import Setup, readers_of
 
-__all__ = ["ExtenderOptions", "run_extender"]
-
 _SYNC_SECONDS: Final = 60.0
 _HOUSEKEEPING_SECONDS: Final = 30.0
 _EVENT_SECONDS: Final = 5.0  # for the last events of plugins

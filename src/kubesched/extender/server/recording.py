@@ -21,8 +21,6 @@ from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.wire import Body
 
-__all__ = ["FILE_NAME", "RecordedCall", "RecordedWatch", "Recorder", "read_recording"]
-
 FILE_NAME: Final = "recording.jsonl"
 _VERSION: Final = 1
 _NOTHING: Final = msgspec.Raw(b"null")

@@ -23,8 +23,6 @@ from kubesched.extender.server.score_texts import ScoreTexts
 from kubesched.extender.wire import ExtenderArgs, parse_names
 from kubesched.state import ClusterState, Nodes
 
-__all__ = ["NodeSource", "RequestedNodes"]
-
 Rows = npt.NDArray[np.intp]
 
 _FIRST_KEYS: Final = b'{"metadata":{"name":"'  # how Go begins a node

@@ -9,8 +9,6 @@ from kubesched.engine import IntVector
 from kubesched.extender.wire import host_priority
 from kubesched.state import NodeColumns
 
-__all__ = ["ScoreTexts"]
-
 _N_SCORES: Final = 11
 
 

@@ -26,8 +26,6 @@ from kubesched.extender.wire import Body, binding_answer, filter_answer_error, u
 from kubesched.framework import DeadlineExceeded, LimitedLog, in_one_line, located_line
 from kubesched.serving import SHOWN_PATH, Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
 
-__all__ = ["ExtenderService", "add_routes"]
-
 _NEAR: Final = 0.8
 _FAILED: Final = 500
 _LOG: Final = logging.getLogger("kubesched.extender")

@@ -13,8 +13,6 @@ from msgspec import inspect
 from kubesched.api import Node, Pod
 from kubesched.extender.wire import Body, HostPriority, MetaVictims
 
-__all__ = ["shown_body"]
-
 _HIDDEN: Final = "[hidden]"
 _MAX_CHARACTERS: Final = 64 * 1024
 

@@ -45,8 +45,6 @@ from kubesched.framework import (
 )
 from kubesched.state import PodInfo
 
-__all__ = ["Checkpoint", "Verbs"]
-
 Checkpoint = Callable[[str], None]
 """Raises DeadlineExceeded when the time of a call is over."""
 

@@ -9,8 +9,6 @@ from typing import Final
 from kubesched.errors import InputError
 from kubesched.framework import HOOKS, DependsOn, Plugin, Profile, kinds_read
 
-__all__ = ["check_needs_no_watch", "counting_filters", "watched_kinds"]
-
 _POD_NAMES: Final = frozenset(("held_on", "n_pods", "non_zero_requested", "pods", "port_used", "requested"))
 """Attributes of nodes and tables that are made of the pods there."""
 _ASKS_FOR_PODS: Final = {"handle", "'Pod'"}

@@ -33,22 +33,6 @@ from kubesched.extender.wire.reading import (
 )
 from kubesched.extender.wire.values import Body, FilterAnswer, HostPriority, MetaVictims, Raw
 
-__all__ = [
-    "binding_answer",
-    "binding_error",
-    "filter_answer_error",
-    "filter_answer_names",
-    "filter_answer_nodes",
-    "host_priority",
-    "name_of",
-    "parse_filter_answer",
-    "parse_preemption_answer",
-    "parse_priorities",
-    "preemption_answer",
-    "prioritize_answer",
-    "utf8_text",
-]
-
 T = TypeVar("T")
 
 _ENCODER: Final = msgspec.json.Encoder()

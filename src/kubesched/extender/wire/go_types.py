@@ -14,8 +14,6 @@ from kubesched.extender.wire.json_syntax import syntax_error
 from kubesched.extender.wire.reading import ANY, OBJECT, RAWS, folded
 from kubesched.extender.wire.values import Body, Raw
 
-__all__ = ["BINDING_RESULT", "FILTER_RESULT", "HOST_PRIORITIES", "NODE", "PREEMPTION_RESULT", "GoType", "go_error"]
-
 _MAX_SCANNED: Final = 4 * 2**20  # takes a second; the scheduler waits
 _KINDS: Final = {b"{": "object", b"[": "array", b'"': "string", b"t": "bool", b"f": "bool", b"n": "null"}
 

@@ -6,8 +6,6 @@ Rule: encoding/json of Go 1.26, with which kube-scheduler v1.36 is built: bytes 
 import re
 from typing import Final
 
-__all__ = ["syntax_error"]
-
 _MAX_DEPTH: Final = 10_000
 _VALUE: Final = "looking for beginning of value"
 _KEY: Final = "looking for beginning of object key string"

@@ -10,22 +10,6 @@ import msgspec
 from kubesched.errors import ExtenderError
 from kubesched.extender.wire.values import Body, MetaPod, MetaVictims, Raw, Victims
 
-__all__ = [
-    "ANY",
-    "INT64",
-    "NAMES",
-    "NULL",
-    "OBJECT",
-    "RAWS",
-    "TEXT",
-    "decoded",
-    "fields_of",
-    "first_value",
-    "folded",
-    "meta_victims_of",
-    "victims_of",
-]
-
 T = TypeVar("T")
 
 _LOW: Final = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"

@@ -30,19 +30,6 @@ from kubesched.extender.wire.values import (
     Raw,
 )
 
-__all__ = [
-    "as_kube_scheduler_sends",
-    "binding_request",
-    "meta_preemption_request",
-    "names_request",
-    "nodes_request",
-    "parse_binding_args",
-    "parse_extender_args",
-    "parse_names",
-    "parse_preemption_args",
-    "preemption_request",
-]
-
 T = TypeVar("T")
 
 _ESCAPES: Final = (

@@ -2,19 +2,6 @@
 
 import msgspec
 
-__all__ = [
-    "BindingArgs",
-    "Body",
-    "ExtenderArgs",
-    "FilterAnswer",
-    "HostPriority",
-    "MetaPod",
-    "MetaVictims",
-    "PreemptionArgs",
-    "Raw",
-    "Victims",
-]
-
 Raw = msgspec.Raw
 Body = bytes | bytearray | memoryview
 """What a request or an answer is as bytes."""

@@ -10,15 +10,6 @@ import msgspec
 from kubesched.config import FieldError, Int32, PluginArgs, child
 from kubesched.plugins.args import CPU_AND_MEMORY, ResourceSpec, UtilizationShapePoint, shape_errors, weighed
 
-__all__ = [
-    "NodeLabelArgs",
-    "NodeResourcesLeastAllocatedArgs",
-    "NodeResourcesMostAllocatedArgs",
-    "RequestedToCapacityRatioArgs",
-    "ServiceAffinityArgs",
-    "VolumeLimitsArgs",
-]
-
 
 class NodeLabelArgs(PluginArgs):
     """Arguments of NodeLabel: label keys that a node must have or lack, and those that raise its score.

@@ -12,8 +12,6 @@ from kubesched.engine import IntVector
 from kubesched.framework import CycleState, DependsOn, Plugin
 from kubesched.state import Nodes
 
-__all__ = ["EqualPriority"]
-
 
 class EqualPriority(Plugin):
     """Score without preference."""

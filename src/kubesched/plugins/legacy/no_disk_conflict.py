@@ -11,8 +11,6 @@ from kubesched.plugins.hints import by_volume, queue_if, registration
 from kubesched.plugins.volume_restrictions import has_no_disk
 from kubesched.state import Nodes, disks_conflict, pod_volumes
 
-__all__ = ["NoDiskConflict"]
-
 
 class NoDiskConflict(Plugin):
     """No two writers of one disk on a node."""

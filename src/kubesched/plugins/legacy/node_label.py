@@ -15,8 +15,6 @@ from kubesched.plugins.hints import nothing, queue_if, registration
 from kubesched.plugins.legacy.args import NodeLabelArgs
 from kubesched.state import NodeInfo, Nodes
 
-__all__ = ["NodeLabel"]
-
 
 class NodeLabel(Plugin):
     """Judge nodes by the label keys that they have; the pod does not matter."""

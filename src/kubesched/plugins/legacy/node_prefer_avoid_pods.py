@@ -15,8 +15,6 @@ from kubesched.engine import IntVector
 from kubesched.framework import CycleState, DependsOn, Plugin
 from kubesched.state import Nodes
 
-__all__ = ["NodePreferAvoidPods"]
-
 _ANNOTATION: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _KINDS: Final = ("ReplicationController", "ReplicaSet")
 

@@ -13,8 +13,6 @@ from kubesched.engine import IntVector
 from kubesched.framework import CycleState, DependsOn, Plugin
 from kubesched.state import CPU, MEMORY, Nodes
 
-__all__ = ["NodeResourceLimits", "NodeResourcesLimits"]
-
 
 class NodeResourceLimits(Plugin):
     """Prefer nodes on which the pod can use what its limits allow."""

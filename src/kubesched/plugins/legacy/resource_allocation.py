@@ -23,8 +23,6 @@ from kubesched.plugins.legacy.args import (
 from kubesched.plugins.node_resources_fit import broken_linear
 from kubesched.state import CPU, MEMORY, Nodes
 
-__all__ = ["NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio"]
-
 
 class NodeResourcesLeastAllocated(Plugin):
     """Prefer nodes with much room left."""

@@ -18,8 +18,6 @@ from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.plugins.spread_constraints import HOSTNAME, SCHEDULE_ANYWAY, DefaultConstraints, constraints_of
 from kubesched.state import ZONE_LABELS, Nodes, PodGroup, zone_key
 
-__all__ = ["SelectorSpread"]
-
 _ZONE_WEIGHT: Final = 2.0 / 3.0
 
 

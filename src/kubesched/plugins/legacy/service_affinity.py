@@ -27,8 +27,6 @@ from kubesched.plugins.hints import nothing, queue_if, registration
 from kubesched.plugins.legacy.args import ServiceAffinityArgs
 from kubesched.state import Identity, NodeInfo, Nodes
 
-__all__ = ["ServiceAffinity"]
-
 Labels = dict[str, str]
 
 

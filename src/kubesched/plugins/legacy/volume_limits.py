@@ -38,18 +38,6 @@ from kubesched.state import (
     storage_class_of,
 )
 
-__all__ = [
-    "AzureDiskLimits",
-    "CinderLimits",
-    "EBSLimits",
-    "GCEPDLimits",
-    "MaxAzureDiskVolumeCount",
-    "MaxCSIVolumeCountPred",
-    "MaxCinderVolumeCount",
-    "MaxEBSVolumeCount",
-    "MaxGCEPDVolumeCount",
-]
-
 _INSTANCE_TYPE: Final = ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type")
 _NITRO: Final = re.compile("^[cmr]5.*|t3|z1d")
 _NITRO_LIMIT: Final = 25

@@ -21,8 +21,6 @@ from kubesched.state.volumes.claims import is_controlled_by, not_owned, storage_
 from kubesched.state.volumes.stale_rows import StaleRows
 from kubesched.state.volumes.volume_use import VolumeUse
 
-__all__ = ["AttachedVolumes", "CSIVolume", "VolumesFound"]
-
 CSIVolume = tuple[str, ...]  # driver, handle; driver, namespace/claim, "" while there is no volume
 
 

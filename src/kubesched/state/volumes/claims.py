@@ -4,8 +4,6 @@ from typing import Final
 
 from kubesched.api import CLASS_ANNOTATION, PersistentVolume, PersistentVolumeClaim, Pod, parse_quantity
 
-__all__ = ["is_bound", "is_controlled_by", "not_owned", "storage_class_of", "storage_request"]
-
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 
 

@@ -10,8 +10,6 @@ from kubesched.state.columns import NodeColumns
 from kubesched.state.objects import ObjectStore
 from kubesched.state.volumes.stale_rows import StaleRows
 
-__all__ = ["NO_LIMIT", "CSINodes", "driver_limits", "migrated_plugins"]
-
 NO_LIMIT: Final = MAX_INT64
 """The value in a column of limits where a node has none."""
 

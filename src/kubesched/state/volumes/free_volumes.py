@@ -13,8 +13,6 @@ from kubesched.state.nodes import Nodes
 from kubesched.state.volumes.known_volume import KnownVolume
 from kubesched.state.volumes.node_reach import NodeReach, ValueIndex
 
-__all__ = ["FreeVolumes", "Reachable", "VolumeWish"]
-
 Places = npt.NDArray[np.intp]
 
 

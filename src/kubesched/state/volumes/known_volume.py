@@ -7,8 +7,6 @@ from kubesched.state.csi_migration import in_tree_source, translated_affinity, t
 from kubesched.state.volumes.claims import storage_class_of
 from kubesched.state.volumes.node_reach import NodeReach
 
-__all__ = ["KnownVolume", "Reaches"]
-
 
 class Reaches:
     """One NodeReach for equal affinities, as long as a volume has it."""

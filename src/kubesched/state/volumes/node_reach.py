@@ -9,8 +9,6 @@ from kubesched.errors import SelectorError
 from kubesched.state.labels import LabelColumn
 from kubesched.state.nodes import Nodes
 
-__all__ = ["NodeReach", "ValueIndex"]
-
 
 class NodeReach:
     """The required node affinity of a PersistentVolume.

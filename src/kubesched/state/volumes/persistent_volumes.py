@@ -11,8 +11,6 @@ from kubesched.state.volumes.claims import storage_class_of
 from kubesched.state.volumes.free_volumes import FreeVolumes
 from kubesched.state.volumes.known_volume import KnownVolume, Reaches
 
-__all__ = ["PersistentVolumes"]
-
 _MAX_CLASSES: Final = 256
 
 

@@ -2,8 +2,6 @@
 
 from kubesched.state.columns import NodeColumns
 
-__all__ = ["StaleRows"]
-
 
 class StaleRows:
     """A set of rows that is emptied when it is read; all rows at first."""

@@ -17,8 +17,6 @@ from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.volumes.node_reach import ValueIndex
 
-__all__ = ["StorageCapacities", "capacity_limit"]
-
 
 class StorageCapacities:
     """Published capacities, kept by class; a class is read again after one of its objects changed, and dropped with its

@@ -9,8 +9,6 @@ from kubesched.engine import BoolVector
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.pod_volumes import Disk
 
-__all__ = ["VolumeUse", "disks_conflict"]
-
 KeyT = TypeVar("KeyT")
 
 

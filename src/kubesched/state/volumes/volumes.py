@@ -12,8 +12,6 @@ from kubesched.state.volumes.persistent_volumes import PersistentVolumes
 from kubesched.state.volumes.storage_capacities import StorageCapacities
 from kubesched.state.volumes.volume_use import VolumeUse
 
-__all__ = ["Volumes"]
-
 
 class Volumes:
     """The relations behind the volume plugins. Its owner is ClusterState.
