@@ -149,6 +149,7 @@ class ApiClient:
         timeout: float | None = ...,
         retry: bool | None = ...,
         content_type: str = ...,
+        is_patient: bool = ...,
     ) -> bytes: ...
 
     @overload
@@ -163,6 +164,7 @@ class ApiClient:
         timeout: float | None = ...,
         retry: bool | None = ...,
         content_type: str = ...,
+        is_patient: bool = ...,
     ) -> T: ...
 
     async def request(
@@ -176,6 +178,7 @@ class ApiClient:
         timeout: float | None = None,
         retry: bool | None = None,
         content_type: str = "application/json",
+        is_patient: bool = False,
     ) -> Any:
         """Ask and wait for the answer.
 
@@ -187,13 +190,15 @@ class ApiClient:
             retry: whether a request that was not answered, or was answered 429 or 503, may be sent again; true
                 for GET by default. Five tries at most, after the seconds that the server asks for.
             content_type: of the body, for patches.
+            is_patient: whether requests that are not may go first, where the rate is limited.
         Raises:
             ClusterError: refused, not answered, answered with something else, or not sent because our credentials are
                 not valid at the moment; one of its subclasses where it fits.
         """
         encoded = None if body is None else _encode(body)
         request = _Request(method, self.access.server + path, query or {}, encoded, content_type)
-        answer = await self._ask(request, timeout or self._timeout, method in _SAFE if retry is None else retry)
+        seconds, is_repeatable = timeout or self._timeout, method in _SAFE if retry is None else retry
+        answer = await self._ask(request, seconds, is_repeatable, is_patient=is_patient)
         return answer if type is None else _decode(answer, type, request.label)
 
     @asynccontextmanager
@@ -213,12 +218,12 @@ class ApiClient:
         async with response, aclosing(_pieces(response, request.label)) as pieces:
             yield pieces
 
-    async def _ask(self, request: _Request, seconds: float, is_repeatable: bool) -> bytes:
+    async def _ask(self, request: _Request, seconds: float, is_repeatable: bool, *, is_patient: bool) -> bytes:
         backoff = Backoff(self.timing, first=0.2, longest=_MAX_DELAY)
         tries, may_be_done = 0, False
         while True:
             tries += 1
-            await self._rate.acquire()
+            await self._rate.acquire(is_patient=is_patient)
             try:
                 return await self._as_ourselves(lambda auth: self._exchange(request, auth, seconds))
             except ClusterError as error:

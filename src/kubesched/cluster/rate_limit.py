@@ -1,10 +1,15 @@
 """Limits the requests per second, like `clientConnection` of kube-scheduler."""
 
+import asyncio
+
 from kubesched.cluster.timing import Timing
 
 
 class RateLimit:
     """A token bucket: `burst` requests at once, `qps` a second after that; requests keep their order.
+
+    Patient requests have a separate order: only the first of them takes its place among the others, so that
+    another request has one of them before it at most.
 
     Args:
         qps: requests per second; 0 or less means no limit.
@@ -17,10 +22,15 @@ class RateLimit:
         self._timing = timing
         self._tokens = float(self._burst)
         self._filled_at = timing.monotonic()
+        self._patient = asyncio.Lock()
 
-    async def acquire(self) -> None:
+    async def acquire(self, *, is_patient: bool = False) -> None:
         """Wait for this request's turn."""
         if self._qps <= 0:
+            return
+        if is_patient:
+            async with self._patient:
+                await self.acquire()
             return
         now = self._timing.monotonic()
         self._tokens = min(self._tokens + (now - self._filled_at) * self._qps, self._burst)

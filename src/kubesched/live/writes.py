@@ -7,8 +7,9 @@ whole, in the version that was decided on; the fields that a scheduler does not 
 What a patch has changed counts at once for the next patch of this pod, although the watch shows it later.
 
 Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes
-the Binding that follows it. Only some status patches are sent at a time: thousands of pods that fit nowhere do not keep
-the Bindings of others waiting.
+the Binding that follows it. Only some status patches are sent at a time, and other requests go first where the rate is
+limited: thousands of pods that fit nowhere do not keep the Bindings of others waiting. A condition that still waits for
+its turn is not written any more once the pod has a newer one, or is to be bound.
 
 A process whose lease is over writes nothing: this is checked here, and by the client before each try of each request.
 """
@@ -64,6 +65,21 @@ class _Remembered(msgspec.Struct):
     written_at: float
 
 
+class _Write(msgspec.Struct):
+    """A write under way.
+
+    Attributes:
+        earlier: the write to the same object that comes before it.
+        patch: what a status patch will write once it has its turn; None for other writes, from then on, and where it is
+            not needed any more.
+    """
+
+    action: Action
+    earlier: asyncio.Task[ActionDone] | None
+    patch: PatchPodStatus | None
+    task: asyncio.Task[ActionDone] | None = None
+
+
 class ApiWriter:
     """Writes what the Scheduler decides.
 
@@ -85,13 +101,13 @@ class ApiWriter:
         self.may_write = may_write
         # A client that deletes pods and re-creates them under the same names makes as many patches fail.
         self._failures = LimitedLog(_LOG, "%d more writes that failed were not logged", client.timing.monotonic)
-        self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
+        self._last: dict[tuple[str, str], _Write] = {}  # by object
         self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes in flight
         self._patches = asyncio.Semaphore(_PATCHES_AT_ONCE)
         self._patched: dict[str, _Remembered] = {}  # by uid, the oldest first
         self._writers: dict[type[Action], Callable[[Any], Awaitable[object]]] = {
             Bind: self._bind,
-            PatchPodStatus: self._patch_in_turn,
+            PatchPodStatus: self._patch,
             DeletePod: self._evict,
             WriteObject: self._update,
         }
@@ -124,22 +140,34 @@ class ApiWriter:
 
     def _begin(self, action: Action) -> asyncio.Task[ActionDone]:
         target = _target(action)
-        task = asyncio.create_task(self._after(self._last.get(target), action))
-        self._last[target] = task
+        last = self._last.get(target)
+        earlier = None if last is None else last.task
+        if last is not None and last.task is not None and last.patch is not None:  # it waits for its turn
+            if isinstance(action, PatchPodStatus):
+                last.patch = _merged(last.patch, action)
+                return last.task
+            if isinstance(action, Bind) and self._is_moot(last.patch):
+                last.patch, earlier = None, last.earlier
+        write = _Write(action, earlier, action if isinstance(action, PatchPodStatus) else None)
+        write.task = task = asyncio.create_task(self._after(write))
+        self._last[target] = write
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._ended(target, done))
         return task
 
-    async def _after(self, earlier: asyncio.Task[ActionDone] | None, action: Action) -> ActionDone:
-        if earlier is not None:
-            await asyncio.wait((earlier,))
+    async def _after(self, write: _Write) -> ActionDone:
+        action = write.action
+        if write.earlier is not None:
+            await asyncio.wait((write.earlier,))
+            write.earlier = None
         writer = self._writers.get(type(action))
         if writer is None:
             return ActionDone(action, f"this scheduler cannot do {type(action).__name__}")
         if not self.may_write():
             return ActionDone(action, "the lease of this process is over, so it writes nothing")
         try:
-            return ActionDone(action, answer=await writer(action))
+            is_patch = isinstance(action, PatchPodStatus)
+            return ActionDone(action, answer=await (self._patch_in_turn(write) if is_patch else writer(action)))
         except ClusterError as error:
             # A Binding that fails fails its attempt, and the log of attempts has the error.
             is_minor = isinstance(action, Bind) or isinstance(error, NotFoundError | NotSentError)
@@ -151,8 +179,12 @@ class ApiWriter:
 
     def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
         self._tasks.discard(task)
-        if self._last.get(target) is task:
+        if self._last[target].task is task:
             del self._last[target]
+
+    def _is_moot(self, patch: PatchPodStatus) -> bool:
+        """Whether a status patch is not needed once the pod is bound: it sets a condition, and no nomination."""
+        return patch.nominated_node_name in (None, self._newest_status(self._current(patch.pod)).nominated_node_name)
 
     # --- what is written ---
 
@@ -175,24 +207,28 @@ class ApiWriter:
                 if not self.may_write():
                     raise
 
-    async def _patch_in_turn(self, action: PatchPodStatus) -> None:
+    async def _patch_in_turn(self, write: _Write) -> None:
         async with self._patches:
-            await self._patch(action)
+            patch, write.patch = write.patch, None
+            if patch is not None:
+                await self._patch(patch, is_patient=True)
 
-    async def _patch(self, action: PatchPodStatus) -> None:
-        current = self._cluster_state.objects.get("Pod", action.pod.key)
-        pod = current if isinstance(current, Pod) and current.uid == action.pod.uid else action.pod
+    async def _patch(self, action: PatchPodStatus, *, is_patient: bool = False) -> None:
+        pod = self._current(action.pod)
         status = _status_changes(pod, self._newest_status(pod), action)
-        if status:
-            await self._patch_status(pod, status)
-
-    async def _patch_status(self, pod: Pod, status: dict[str, Any]) -> None:
+        if not status:
+            return
         path = object_path("Pod", pod.namespace, pod.name, "status")
         body = {"metadata": {"uid": pod.uid}, "status": status}
         answer = await self._client.request(
-            "PATCH", path, body=body, content_type=_STRATEGIC, retry=True, type=_Patched
+            "PATCH", path, body=body, content_type=_STRATEGIC, retry=True, type=_Patched, is_patient=is_patient
         )
         self._remember(pod, answer)
+
+    def _current(self, pod: Pod) -> Pod:
+        """The pod as the watch shows it."""
+        current = self._cluster_state.objects.get("Pod", pod.key)
+        return current if isinstance(current, Pod) and current.uid == pod.uid else pod
 
     def _newest_status(self, pod: Pod) -> PodStatus:
         last = self._patched.get(pod.uid)
@@ -241,6 +277,15 @@ def _target(action: Action) -> tuple[str, str]:
     if isinstance(action, WriteObject):
         return action.kind, action.object.key
     return "Pod", action.pod.uid if isinstance(action, Bind | PatchPodStatus | DeletePod) else ""
+
+
+def _merged(patch: PatchPodStatus, later: PatchPodStatus) -> PatchPodStatus:
+    """Both patches of one pod as one; a later value counts."""
+    return PatchPodStatus(
+        later.pod,
+        patch.condition if later.condition is None else later.condition,
+        patch.nominated_node_name if later.nominated_node_name is None else later.nominated_node_name,
+    )
 
 
 def _is_older(pod: Pod, patched: _Remembered) -> bool:
