@@ -91,8 +91,8 @@ if TYPE_CHECKING:
     from kubesched.programs import run_scheduler, serve_extender
     from kubesched.scheduler import TieBreak
     from kubesched.serving import ServerOptions, TlsFiles
+    from kubesched.session import Placement, PodState, Report, Simulator
     from kubesched.setup import Setup, load_configuration, set_up
-    from kubesched.simulator import Placement, PodState, Report, Simulator
     from kubesched.snapshot import ClusterObjects, load_snapshot, read_pod, write_snapshot
     from kubesched.state import CPU, EPHEMERAL_STORAGE, MEMORY, NodeInfo, Nodes, PodInfo, Snapshot
 
@@ -283,7 +283,7 @@ _ROOMS: Final = {
     "scheduler": ("TieBreak",),
     "serving": ("ServerOptions", "TlsFiles"),
     "setup": ("Setup", "load_configuration", "set_up"),
-    "simulator": ("Placement", "PodState", "Report", "Simulator"),
+    "session": ("Placement", "PodState", "Report", "Simulator"),
     "snapshot": ("ClusterObjects", "load_snapshot", "read_pod", "write_snapshot"),
     "state": ("CPU", "EPHEMERAL_STORAGE", "MEMORY", "NodeInfo", "Nodes", "PodInfo", "Snapshot"),
 }

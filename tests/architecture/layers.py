@@ -16,9 +16,10 @@ LAYERS = (
     {"usage"},
     {"setup", "admission", "signals"},
     {"reports"},
-    {"cluster", "snapshot", "serving", "explanation", "manifests", "metrics"},
+    {"cluster", "snapshot", "serving", "manifests", "metrics"},
     {"extender.client"},
-    {"extender.server", "live", "simulator"},
+    {"extender.server", "live", "session"},
+    {"explanation"},
     {"planning", "comparison", "capture", "programs"},
     {"web", "testing", "extender.manifests", "extender.replay"},
     {"cli"},
@@ -45,7 +46,7 @@ CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "usage", "web"},
     "click": {"cli"},
-    "pandas": {"reports", "simulator", "explanation"},  # the latter two for annotations
+    "pandas": {"reports", "session", "explanation"},  # the latter two for annotations
     "prometheus_client": {"metrics", "serving", "extender.server"},
     "rich": {"cli", "reports"},
     "yaml": {"documents"},

@@ -71,7 +71,7 @@ def test_an_upward_or_sideways_import_is_found(name, text):
         ("kubesched.state.x", "from kubesched.api import Pod"),
         ("kubesched.extender.client", "from kubesched.extender.wire import ExtenderArgs"),
         ("kubesched.plugins.x", "from kubesched.plugins.y import z"),
-        ("kubesched.cli.x", "from kubesched.simulator import Simulator"),
+        ("kubesched.cli.x", "from kubesched.session import Simulator"),
     ],
 )
 def test_a_downward_import_is_allowed(name, text):

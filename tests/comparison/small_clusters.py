@@ -7,7 +7,7 @@ from math import ceil
 from random import Random
 
 from kubesched.api import KubeObject, Node, Pod, completed
-from kubesched.simulator import Report
+from kubesched.session import Report
 from kubesched.testing import make_node, make_object, make_pod
 
 ZONE = "topology.kubernetes.io/zone"

@@ -5,7 +5,7 @@ import pytest
 from kubesched.api import completed
 from kubesched.comparison.measure import Ruler
 from kubesched.scheduler import TieBreak
-from kubesched.simulator import Simulator
+from kubesched.session import Simulator
 from kubesched.testing import make_node, make_pod
 from tests.comparison.small_clusters import PRICES, empty_nodes, owned, random_cluster, replicas, worked_out
 

@@ -19,7 +19,7 @@ from kubesched import Plugin, PluginArgs, Status, programs
 from kubesched.testing import make_node, make_pod, record_golden
 
 FOR_USERS = ("kubesched", "kubesched.explanation", "kubesched.testing")
-DOORS = (*FOR_USERS, "kubesched.framework", "kubesched.simulator", "kubesched.state")
+DOORS = (*FOR_USERS, "kubesched.framework", "kubesched.session", "kubesched.state")
 
 
 def listed(*doors: str) -> dict[str, object]:

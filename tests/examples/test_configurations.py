@@ -7,8 +7,8 @@ import pytest
 
 from kubesched.config import effective
 from kubesched.config.dialects.kube_scheduler import LEGACY
+from kubesched.session import Simulator
 from kubesched.setup import Setup, check_configuration, convert_text, set_up
-from kubesched.simulator import Simulator
 from kubesched.snapshot import load_snapshot
 
 FOLDER = Path(__file__).parents[2] / "examples" / "configurations"

@@ -14,7 +14,7 @@ from kubesched.explanation import (
     overview_page,
 )
 from kubesched.reports import Level
-from kubesched.simulator import Simulator
+from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, claim, with_claim
 

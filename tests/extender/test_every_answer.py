@@ -18,8 +18,8 @@ from kubesched.config import KubeSchedulerConfiguration
 from kubesched.extender.client import ExtenderCaller
 from kubesched.framework import Status
 from kubesched.scheduler import Extenders, drive
+from kubesched.session import Placement
 from kubesched.setup import answering_calls, load_configuration
-from kubesched.simulator import Placement
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 from tests.extender.programmable import Answer, Call, ProgrammableExtender

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kubesched import Plugin
-from kubesched.simulator import Simulator
+from kubesched.session import Simulator
 from kubesched.testing import make_node, make_pod
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from kubesched.framework import Code, Status, fault_text
 from kubesched.framework.status import FaultText
+from kubesched.session import Simulator
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator
 from kubesched.testing import make_node, make_pod
 
 PLUGIN = """

@@ -11,7 +11,7 @@ import pytest
 from kubesched.errors import PluginError
 from kubesched.framework import Plugin, Status, Verdicts, answer_text, fault_place, fault_text, in_one_line
 from kubesched.serving import set_up_logging
-from kubesched.simulator import PodState, Simulator
+from kubesched.session import PodState, Simulator
 from kubesched.testing import make_node, make_pod, minimal_profile
 from tests.framework.test_faulty_plugins import (
     KEPT,

@@ -28,7 +28,7 @@ from kubesched.framework import (
     Wait,
 )
 from kubesched.plugins import DefaultPreemption, NodeResourcesFit
-from kubesched.simulator import Placement, PodState, Report, Simulator
+from kubesched.session import Placement, PodState, Report, Simulator
 from kubesched.testing import make_node, make_pod, minimal_profile
 
 Answer = Callable[[], Any]

@@ -13,8 +13,8 @@ from kubesched.errors import PluginError
 from kubesched.explanation import Explainer
 from kubesched.extender.server import ClusterWrites, Extender
 from kubesched.framework import Action, ActionDone, Bind, CycleState, Handle, PatchPodStatus, Plugin, Status, Wait
+from kubesched.session import Simulator
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator
 from kubesched.testing import FakeCluster, make_node, make_pod, minimal_profile
 from tests.extender.asking import encode, in_time, with_names
 from tests.extender.virtual_time import LoopClock, run

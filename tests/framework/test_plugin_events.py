@@ -5,7 +5,7 @@ import pytest
 from kubesched.api import KubeObject, Unstructured
 from kubesched.framework import Plugin, PluginEvents, Status, logged_plugin_events
 from kubesched.framework.plugin_events import plugin_event
-from kubesched.simulator import Simulator
+from kubesched.session import Simulator
 from kubesched.testing import FakeCluster, make_node, make_pod
 
 POD = make_pod("p")

@@ -8,8 +8,8 @@ import json
 
 from kubesched.explanation import Explainer, as_line
 from kubesched.scheduler import TieBreak
+from kubesched.session import Simulator, place, placed_line
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator, place, placed_line
 from kubesched.snapshot import load_snapshot, only_read_fields, write_snapshot
 
 Lines = list[dict]

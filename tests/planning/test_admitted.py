@@ -6,7 +6,7 @@ from kubesched.errors import InputError
 from kubesched.planning import fit, fit_page
 from kubesched.planning.fit import Fit
 from kubesched.reports import Paragraph, Table
-from kubesched.simulator import PodState, Simulator, report_page
+from kubesched.session import PodState, Simulator, report_page
 from kubesched.testing import make_object, make_pod
 from tests.device_cluster import GPU, device_cluster
 from tests.planning.drain_clusters import owned_by

@@ -8,8 +8,8 @@ import pytest
 
 from kubesched.api import KubeObject, Pod
 from kubesched.planning import Drain, Drainer, Fate, drain
+from kubesched.session import Trials
 from kubesched.setup import set_up
-from kubesched.simulator import Trials
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import budget, owned_by

@@ -15,7 +15,7 @@ from kubesched.planning import (
     without_nodes,
 )
 from kubesched.planning.changes import note_on_model
-from kubesched.simulator import Simulator
+from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 
 

@@ -7,8 +7,8 @@ import pytest
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.planning import Drainer, Fate, drain
 from kubesched.scheduler import TieBreak
+from kubesched.session import Fill, Report, Simulator, Trials
 from kubesched.setup import set_up
-from kubesched.simulator import Fill, Report, Simulator, Trials
 from tests.planning.drain_clusters import random_cluster
 
 SEEDS = range(4)

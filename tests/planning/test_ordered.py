@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.planning import WhatIf, simulated
-from kubesched.simulator import PodState, Simulator
+from kubesched.session import PodState, Simulator
 from kubesched.snapshot import ClusterObjects, only_read_fields
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by

@@ -13,8 +13,8 @@ from kubesched.explanation import PodAnswer, State, overview_page
 from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.planning import PendingPods
 from kubesched.reports import Table
+from kubesched.session import Simulator, report_page
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator, report_page
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL

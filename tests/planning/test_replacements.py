@@ -3,7 +3,7 @@
 from kubesched.api import PersistentVolumeClaim, Pod
 from kubesched.comparison.placed_again import parse_pod_choice, placed_again
 from kubesched.planning import WhatIf, drain, simulated
-from kubesched.simulator import Simulator
+from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by
 

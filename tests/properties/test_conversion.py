@@ -12,8 +12,8 @@ from kubesched.config import differences, effective
 from kubesched.config.dialects.kube_scheduler import LEGACY
 from kubesched.explanation import Explainer, as_line
 from kubesched.scheduler import TieBreak
+from kubesched.session import Simulator, place, placed_line
 from kubesched.setup import comparable, convert_text, set_up
-from kubesched.simulator import Simulator, place, placed_line
 from kubesched.snapshot import load_snapshot
 from tests.oracle.compare import read_case
 from tests.properties.configurations import VERSIONS, texts

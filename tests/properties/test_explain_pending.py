@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kubesched.explanation import Rows, State, overview_page
 from kubesched.planning import PendingPods
+from kubesched.session import Placement, PodState, Simulator, without_post_filter
 from kubesched.setup import set_up
-from kubesched.simulator import Placement, PodState, Simulator, without_post_filter
 from tests.cli.clusters import run
 from tests.oracle import more
 from tests.properties.cluster_walk import generated, read

@@ -9,8 +9,8 @@ from kubesched.explanation import Explainer
 from kubesched.extender.server import ClusterWrites, Extender
 from kubesched.framework import Plugin, Status, VirtualClock
 from kubesched.scheduler import load_cluster
+from kubesched.session import Simulator
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
 

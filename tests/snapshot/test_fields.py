@@ -129,7 +129,7 @@ def test_an_empty_list_that_means_something_stays() -> None:
 def test_the_annotations_that_rules_read_are_all_in_the_list() -> None:
     """Constants of files that look into annotations, labels apart."""
     constants = set()
-    for room in ("state", "plugins", "scheduler", "simulator", "planning", "admission", "explanation", "live"):
+    for room in ("state", "plugins", "scheduler", "session", "planning", "admission", "explanation", "live"):
         for path in (SOURCES / room).rglob("*.py"):
             source = path.read_text()
             if "annotations" not in source:

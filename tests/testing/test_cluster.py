@@ -2,7 +2,7 @@ import pytest
 
 from kubesched.errors import PluginError
 from kubesched.framework import Plugin, PreFilterResult, Status, Wait
-from kubesched.simulator import PodState, Simulator
+from kubesched.session import PodState, Simulator
 from kubesched.testing import FakeCluster, filter_all, make_node, make_object, make_pod, minimal_profile, score_all
 
 NODES = [make_node("n1", zone="a"), make_node("n2", zone="b")]

@@ -11,8 +11,8 @@ from kubesched.errors import ConfigError
 from kubesched.explanation import Explanation, explain, explanation_page
 from kubesched.framework import Clock, QueueingHint, Services, VirtualClock
 from kubesched.scheduler import build_frameworks
+from kubesched.session import Simulator
 from kubesched.setup import find_plugins, set_up
-from kubesched.simulator import Simulator
 from kubesched.snapshot import ClusterObjects, load_snapshot, write_snapshot
 from kubesched.state import ClusterState
 from kubesched.testing import (

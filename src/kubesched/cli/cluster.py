@@ -285,7 +285,7 @@ def note_refused(objects: "Iterable[KubeObject]", then: str, keys: Collection[st
         keys: `namespace/name` of the pods that the command is about; None for all.
     """
     from kubesched.planning import new_pods
-    from kubesched.simulator import refused_pods
+    from kubesched.session import refused_pods
 
     known = list(objects)
     refused: dict[str, list[str]] = {}

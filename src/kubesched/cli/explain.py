@@ -198,7 +198,7 @@ def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:
     """Why the API server does not create a pod of a manifest; empty if it does."""
     from kubesched.admission import is_from_manifest
     from kubesched.planning import new_pods
-    from kubesched.simulator import refused_pods
+    from kubesched.session import refused_pods
 
     known = list(cluster)
     return refused_pods(known, new_pods(known)).get(pod.key, "") if is_from_manifest(pod) else ""

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from kubesched.api import Pod
     from kubesched.explanation import Explanation
+    from kubesched.session import Placement
     from kubesched.setup import Setup
-    from kubesched.simulator import Placement
     from kubesched.snapshot import ClusterObjects
 
 _CHEAP: Final = 100_000  # pending pods x nodes: well below a second with kube-scheduler's plugins
@@ -67,7 +67,7 @@ def is_cheap(cluster: "ClusterObjects") -> bool:
 def queue_place(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> QueuePlace | None:
     """Simulate the queue and find the pod in it; None for a pod that is not tried."""
     from kubesched.planning import new_pods
-    from kubesched.simulator import PodState, Simulator
+    from kubesched.session import PodState, Simulator
 
     n_before = 0
     for placement in Simulator(cluster, setup, new=new_pods(cluster)).run().placements:

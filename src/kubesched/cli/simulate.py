@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from kubesched.api import KubeObject
     from kubesched.planning import Difference, WhatIf
+    from kubesched.session import Report, Simulator
     from kubesched.setup import Setup
-    from kubesched.simulator import Report, Simulator
 
 _WITHOUT_DIFFERENCE: Final = ("csv", "jsonl", "junit")
 """Formats that do not have what a change makes of a cluster: nothing is simulated for it."""
@@ -90,7 +90,7 @@ def simulate(
 
     def simulator(objects: "Iterable[KubeObject]", new: "Set[str]") -> "Simulator":
         from kubesched.scheduler import TieBreak
-        from kubesched.simulator import Simulator
+        from kubesched.session import Simulator
 
         own = next(setups)
         calls = first_calls if own is setup or first_calls is None else extender_calls(own, extenders)
@@ -148,7 +148,7 @@ def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> 
 def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
     """Run a whole simulation, or try each pod once with the tie-break given."""
     from kubesched.scheduler import TieBreak
-    from kubesched.simulator import place_all
+    from kubesched.session import place_all
 
     with progress_bar("placing") as progress:
         if one_by_one is None:
@@ -159,7 +159,7 @@ def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
 def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
     """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
     from kubesched.scheduler import TieBreak
-    from kubesched.simulator import not_seen, place, placed_line
+    from kubesched.session import not_seen, place, placed_line
 
     n_pending = n_failed = 0
     for placed in chain(place(simulator, TieBreak(tie_break)), not_seen(simulator)):
@@ -192,7 +192,7 @@ def _print(
     import msgspec
 
     from kubesched.planning import with_difference
-    from kubesched.simulator import PodState, report_page, summary_of
+    from kubesched.session import PodState, report_page, summary_of
 
     if output == "summary":
         print_text(f"{found.text if found is not None else ''} {summary_of(report)}".lstrip())

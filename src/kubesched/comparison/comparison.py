@@ -18,8 +18,8 @@ from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.errors import InputError
 from kubesched.reports import Shown
+from kubesched.session import NodeFill, PodState, Progress, Report, listed_devices, node_fills
 from kubesched.setup import ConfigurationLike, PluginTimes
-from kubesched.simulator import NodeFill, PodState, Progress, Report, listed_devices, node_fills
 
 _FEWEST_RUNS: Final = 5
 MANY_RUNS: Final = 20

@@ -13,7 +13,7 @@ from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_
 from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
-from kubesched.simulator import Placement, PodState, Report
+from kubesched.session import Placement, PodState, Report
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")

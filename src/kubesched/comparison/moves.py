@@ -22,7 +22,7 @@ from kubesched.framework import (
     Services,
     WhatIf,
 )
-from kubesched.simulator import Placement, Report
+from kubesched.session import Placement, Report
 from kubesched.state import ClusterState, Nodes
 
 

@@ -11,7 +11,7 @@ from kubesched.comparison.measure import Spread
 from kubesched.comparison.moves import Cause, Move
 from kubesched.config import quoted
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
-from kubesched.simulator import fill_table, nodes_table
+from kubesched.session import fill_table, nodes_table
 
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10

@@ -13,8 +13,8 @@ from kubesched.comparison.measure import Measured, Ruler
 from kubesched.comparison.workers import run_all
 from kubesched.framework import Framework
 from kubesched.scheduler import MakeFramework, TieBreak
+from kubesched.session import Progress, Report, Simulator
 from kubesched.setup import PluginTimes, timed_plugins
-from kubesched.simulator import Progress, Report, Simulator
 
 _N_FIRST: Final = 4  # runs of `Runs.first`
 _LOADED_PER_PLACEMENT: Final = 30  # objects that are loaded in the time in which a pod is placed

@@ -20,7 +20,6 @@ from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
 from kubesched.explanation.outcome import Outcome, State, diagnosis, fits_outcome, outcome
 from kubesched.explanation.overview import PodAnswer, Rows, Told, answer_of, overview_page
 from kubesched.explanation.page import explanation_page
-from kubesched.explanation.pending_counts import PendingCounts
 from kubesched.explanation.rejection import eviction_sentence
 from kubesched.explanation.unscheduled import Ended
 
@@ -40,7 +39,6 @@ __all__ = [
     "Obstacle",
     "ObstacleRow",
     "Outcome",
-    "PendingCounts",
     "PluginVerdicts",
     "PodAnswer",
     "Preemption",

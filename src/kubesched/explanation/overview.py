@@ -12,8 +12,8 @@ from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.gang import Gang
 from kubesched.explanation.outcome import Outcome, State, outcome, state_of
-from kubesched.explanation.pending_counts import PendingCounts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
+from kubesched.session import PendingCounts
 
 _NUMBERS: Final = re.compile(r"\d+")
 _IN_TURN: Final = (

@@ -10,7 +10,7 @@ from kubesched.api import KubeObject, Pod
 from kubesched.planning.runs import has_place
 from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.reports import Level, Page, Paragraph, Part
-from kubesched.simulator import Placement, PodState, Report
+from kubesched.session import Placement, PodState, Report
 
 _MAX_NAMED: Final = 3
 

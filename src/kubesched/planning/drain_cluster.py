@@ -8,7 +8,7 @@ from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.settling import settle
-from kubesched.simulator import Allowance, Budgets, PodState, Progress, Trials
+from kubesched.session import Allowance, Budgets, PodState, Progress, Trials
 
 
 class SettledCluster:

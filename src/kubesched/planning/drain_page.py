@@ -25,7 +25,7 @@ from kubesched.reports import (
     limits,
     page_of,
 )
-from kubesched.simulator import Victim
+from kubesched.session import Victim
 
 _MAX_SAVED: Final = 10
 _OUTCOMES: Final = {

@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api import KubeObject
 from kubesched.reports import Shown
-from kubesched.simulator import Fill, NodeFill, NodeGroup, Victim, node_fills
+from kubesched.session import Fill, NodeFill, NodeGroup, Victim, node_fills
 
 
 class Fate(enum.Enum):

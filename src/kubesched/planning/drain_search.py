@@ -8,7 +8,7 @@ from kubesched.api import Node
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
 from kubesched.planning.draining import Draining
-from kubesched.simulator import Mark, Progress
+from kubesched.session import Mark, Progress
 
 _EFFORT: Final = 1_000
 _NODES_PER_EFFORT: Final = 100

@@ -14,8 +14,8 @@ from kubesched.planning.drain_result import Drain
 from kubesched.planning.drain_search import DrainSearch
 from kubesched.planning.draining import Draining
 from kubesched.scheduler import TieBreak
+from kubesched.session import Progress, Trials
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
-from kubesched.simulator import Progress, Trials
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _COLLECT_EVERY: Final = 16

@@ -9,7 +9,7 @@ from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.evictions import hangs_because, has_local_data, is_unreachable, leaves_because, stays_because
-from kubesched.simulator import Mark, PodState, Progress, Victim
+from kubesched.session import Mark, PodState, Progress, Victim
 
 
 class Draining:

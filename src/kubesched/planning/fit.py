@@ -18,8 +18,8 @@ from kubesched.planning.runs import Runs, has_place, placements_of
 from kubesched.planning.what_if import node_model
 from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
+from kubesched.session import Placement, PodState, Progress, Report, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
-from kubesched.simulator import Placement, PodState, Progress, Report, workload_text
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000

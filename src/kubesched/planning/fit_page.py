@@ -25,7 +25,7 @@ from kubesched.reports import (
     limits,
     page_of,
 )
-from kubesched.simulator import (
+from kubesched.session import (
     NodeGroup,
     Placement,
     PodState,

@@ -8,7 +8,7 @@ from kubesched.explanation import obstacles
 from kubesched.framework import Code
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.runs import Ran, Runs, has_place, placements_of
-from kubesched.simulator import Placement, PodState, Progress, Report
+from kubesched.session import Placement, PodState, Progress, Report
 
 
 class MoreNodes(NamedTuple):

@@ -9,7 +9,7 @@ from kubesched.api import KubeObject, Pod
 from kubesched.framework import Decision
 from kubesched.planning.asked import Asked
 from kubesched.planning.runs import Runs, has_place, placements_of
-from kubesched.simulator import NodeFill, Placement, Progress, Report
+from kubesched.session import NodeFill, Placement, Progress, Report
 from kubesched.state import PodRequests
 
 _FIRST_TRY: Final = 20_000

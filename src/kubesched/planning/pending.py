@@ -13,7 +13,6 @@ from kubesched.explanation import (
     Explanation,
     Fix,
     Outcome,
-    PendingCounts,
     PodAnswer,
     State,
     Told,
@@ -27,9 +26,9 @@ from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.planning.difference import new_pods
 from kubesched.reports import Table
 from kubesched.scheduler import SchedulingCycle
-from kubesched.setup import ExtenderCalls, Setup
-from kubesched.simulator import (
+from kubesched.session import (
     UNSEEN,
+    PendingCounts,
     Placement,
     PodState,
     Progress,
@@ -41,6 +40,7 @@ from kubesched.simulator import (
     waiting_words,
     without_post_filter,
 )
+from kubesched.setup import ExtenderCalls, Setup
 from kubesched.state import PodInfo, Snapshot
 
 _MAX_NAMED: Final = 3

@@ -23,7 +23,7 @@ from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
 from kubesched.planning.runs import Runs, has_place
 from kubesched.planning.scaling import pods_to_remove
-from kubesched.simulator import Placement, PodState, Progress, Report, Trials, Victim, awaited
+from kubesched.session import Placement, PodState, Progress, Report, Trials, Victim, awaited
 
 _PERCENT: Final = 100
 _STOPPED: Final = "the rollout stops before this pod is created"

@@ -8,8 +8,8 @@ from kubesched.api import KubeObject, Pod, completed, decode_object, kind_of
 from kubesched.explanation import Explainer
 from kubesched.framework import Decision
 from kubesched.scheduler import TieBreak
+from kubesched.session import Placement, PodState, Progress, Report, Simulator, Trials
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, load_configuration, set_up
-from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, Trials
 
 MakeExtenderCalls = Callable[[Setup], ExtenderCalls | None]
 """Makes what calls the extenders in one run; it is closed when the run ends."""

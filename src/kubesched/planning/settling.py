@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kubesched.admission import Controllers, Successor, job_of, replacement_of, successor_of, with_failures
 from kubesched.api import Job, KubeObject, Pod, kind_of
-from kubesched.simulator import Placement, Progress, Trials, Victim
+from kubesched.session import Placement, Progress, Trials, Victim
 
 
 class Settled(NamedTuple):

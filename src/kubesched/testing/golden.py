@@ -17,8 +17,8 @@ import msgspec
 
 from kubesched.explanation import Explainer, as_line
 from kubesched.scheduler import TieBreak
+from kubesched.session import Simulator, place, placed_line
 from kubesched.setup import ArgsLike, PluginLike, set_up
-from kubesched.simulator import Simulator, place, placed_line
 from kubesched.snapshot import load_snapshot
 
 Case = Mapping[str, Any]

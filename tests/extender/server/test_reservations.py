@@ -5,7 +5,7 @@ from typing import Any
 
 from kubesched.api import EventType, Pod
 from kubesched.framework import Plugin
-from kubesched.simulator import Simulator
+from kubesched.session import Simulator
 from kubesched.testing import FakeCluster, make_node, make_pod
 from tests.docs.pages import ROOT, read_blocks
 from tests.extender.server.test_binder import Bound, error_of

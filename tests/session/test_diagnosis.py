@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched import Status
-from kubesched.simulator.diagnosis import diagnosis_of
+from kubesched.session.diagnosis import diagnosis_of
 
 
 @pytest.mark.parametrize(

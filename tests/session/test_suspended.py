@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.framework import Plugin, Status, Wait
-from kubesched.simulator import PodState, Simulator
+from kubesched.session import PodState, Simulator
 from kubesched.testing import make_node, make_pod, minimal_profile
 
 

@@ -13,9 +13,9 @@ import msgspec
 from kubesched.admission import is_new_and_bound
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, decode_object, kind_of, objects_of
 from kubesched.scheduler import TieBreak
+from kubesched.session.report import Fill, Report
+from kubesched.session.session import Progress, Simulator
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
-from kubesched.simulator.report import Fill, Report
-from kubesched.simulator.simulator import Progress, Simulator
 
 Key = tuple[str, str]
 """Kind, and `namespace/name` or the name alone."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from kubesched.simulator.place import Placed
-from kubesched.simulator.report import Placement, PodState, Report
+from kubesched.session.place import Placed
+from kubesched.session.report import Placement, PodState, Report
 
 
 def placement_line(placement: Placement) -> dict[str, Any]:

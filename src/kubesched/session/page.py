@@ -21,10 +21,10 @@ from kubesched.reports import (
     limits,
     page_of,
 )
-from kubesched.simulator.diagnosis import without_post_filter
-from kubesched.simulator.documents import placement_line, report_document
-from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.simulator.report import (
+from kubesched.session.diagnosis import without_post_filter
+from kubesched.session.documents import placement_line, report_document
+from kubesched.session.fill_tables import fill_table, fill_words, nodes_table
+from kubesched.session.report import (
     Placement,
     PodState,
     Report,

@@ -7,8 +7,8 @@ from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.reports import Level, Table
 from kubesched.reports.page import as_cell
 from kubesched.scheduler import TieBreak
-from kubesched.simulator import Simulator, report_page, without_post_filter
-from kubesched.simulator.place import place_all
+from kubesched.session import Simulator, report_page, without_post_filter
+from kubesched.session.place import place_all
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster

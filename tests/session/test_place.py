@@ -1,6 +1,6 @@
 from kubesched.framework import Plugin, Status
 from kubesched.scheduler import TieBreak
-from kubesched.simulator import PodState, Simulator, place, place_all
+from kubesched.session import PodState, Simulator, place, place_all
 from kubesched.testing import make_node, make_object, make_pod
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 

@@ -15,7 +15,7 @@ from kubesched.api import (
     WatchEvent,
 )
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
-from kubesched.simulator.volume_controllers import VolumeControllers
+from kubesched.session.volume_controllers import VolumeControllers
 from kubesched.state import ClusterState
 
 

@@ -10,8 +10,8 @@ from kubesched.errors import InputError
 from kubesched.framework import Plugin, Reservations, Status, Wait
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.scheduler import TieBreak
+from kubesched.session import Placement, PodState, Report, Simulator
 from kubesched.setup import set_up
-from kubesched.simulator import Placement, PodState, Report, Simulator
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import minimal_profile
 from tests.device_cluster import GPU, NOT_DECIDED, WITH_CLAIMS, WITHOUT_DRA, device_cluster

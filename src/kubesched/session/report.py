@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from kubesched.engine import IntMatrix
-from kubesched.explanation import PendingCounts
 from kubesched.reports import Shown, data_frame
-from kubesched.simulator.diagnosis import without_post_filter
-from kubesched.simulator.node_groups import NodeGroup
+from kubesched.session.diagnosis import without_post_filter
+from kubesched.session.node_groups import NodeGroup
+from kubesched.session.pending_counts import PendingCounts
 from kubesched.state import NodeColumns
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.framework import NO_NODES, CycleState, Framework, PluginFault, find_feasible
 from kubesched.scheduler import TieBreak, no_profile, select_best
-from kubesched.simulator.diagnosis import diagnosis_of
-from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
-from kubesched.simulator.simulator import Progress, Simulator
+from kubesched.session.diagnosis import diagnosis_of
+from kubesched.session.report import Fill, Placement, PodState, Report, Victim
+from kubesched.session.session import Progress, Simulator
 
 
 class PreemptionOutcome(msgspec.Struct, frozen=True, rename="camel"):

@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.api import EventType, Pod, WatchEvent
 from kubesched.framework import Action, Bind, DeletePod, PatchPodStatus, RecordEvent
-from kubesched.simulator import MemoryCluster
+from kubesched.session import MemoryCluster
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from kubesched.api import is_extended_resource
 from kubesched.reports import Align, Cell, Column, Level, Row, Table
-from kubesched.simulator.report import NodeFill
+from kubesched.session.report import NodeFill
 
 _MAX_ROWS: Final = 12
 _ALWAYS: Final = ("cpu", "memory")

@@ -41,6 +41,16 @@ from kubesched.scheduler import (
     start_plugins,
     stop_plugins,
 )
+from kubesched.session.cluster import MemoryCluster
+from kubesched.session.creation import Creation
+from kubesched.session.devices import listed_devices
+from kubesched.session.diagnosis import diagnosis_of
+from kubesched.session.evict_budgets import Allowance, Budgets
+from kubesched.session.freed_room import leaving_for
+from kubesched.session.kubelets import UNSEEN, kubelet_refusal, started
+from kubesched.session.node_groups import NodeGroup, group_nodes
+from kubesched.session.report import Fill, Placement, PodState, Report, Victim
+from kubesched.session.suspended import LATER, SuspendedCycles
 from kubesched.setup import (
     ArgsLike,
     ConfigurationLike,
@@ -53,16 +63,6 @@ from kubesched.setup import (
     set_up,
     without_bind,
 )
-from kubesched.simulator.cluster import MemoryCluster
-from kubesched.simulator.creation import Creation
-from kubesched.simulator.devices import listed_devices
-from kubesched.simulator.diagnosis import diagnosis_of
-from kubesched.simulator.evict_budgets import Allowance, Budgets
-from kubesched.simulator.freed_room import leaving_for
-from kubesched.simulator.kubelets import UNSEEN, kubelet_refusal, started
-from kubesched.simulator.node_groups import NodeGroup, group_nodes
-from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
-from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
 
 Progress = Callable[[int, int], None]

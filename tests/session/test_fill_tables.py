@@ -2,7 +2,7 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.reports import Level
-from kubesched.simulator import fill_level
+from kubesched.session import fill_level
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 from tests.device_cluster import device_cluster

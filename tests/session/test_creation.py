@@ -6,7 +6,7 @@ import json
 from kubesched.api import KubeObject, Pod
 from kubesched.planning import WhatIf, new_pods
 from kubesched.scheduler import TieBreak
-from kubesched.simulator import PodState, Report, Simulator, place_all, refused_pods, report_page
+from kubesched.session import PodState, Report, Simulator, place_all, refused_pods, report_page
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 

@@ -9,7 +9,7 @@ import msgspec
 
 from kubesched.admission import no_room, node_refusal, rejected_by
 from kubesched.api import Node, Pod
-from kubesched.simulator.report import Fill
+from kubesched.session.report import Fill
 from kubesched.state import ClusterState
 
 UNSEEN: Final = "spec.nodeName is set, so kube-scheduler does not see the pod"

@@ -1,0 +1,72 @@
+"""A cluster in memory and a scheduler for it, on a virtual clock; what every offline question is a function of."""
+
+from kubesched.session.cluster import MemoryCluster
+from kubesched.session.creation import refused_pods
+from kubesched.session.devices import listed_devices
+from kubesched.session.diagnosis import without_post_filter
+from kubesched.session.documents import placed_line, placement_line, report_document
+from kubesched.session.evict_budgets import Allowance, Budgets
+from kubesched.session.fill_tables import fill_level, fill_table, fill_words, nodes_table
+from kubesched.session.kubelets import UNSEEN
+from kubesched.session.node_groups import NodeGroup
+from kubesched.session.ordered_creation import awaited
+from kubesched.session.page import report_page, summary_of, victims_table
+from kubesched.session.pending_counts import PendingCounts
+from kubesched.session.place import Placed, PreemptionOutcome, not_seen, pending_in_order, place, place_all
+from kubesched.session.report import (
+    Fill,
+    NodeFill,
+    Placement,
+    PodState,
+    Report,
+    Victim,
+    node_fills,
+    pending_counts,
+    waiting_words,
+    workload_text,
+)
+from kubesched.session.session import Progress, Simulator
+from kubesched.session.trials import Mark, Trials
+
+__all__ = [
+    "UNSEEN",
+    "Allowance",
+    "Budgets",
+    "Fill",
+    "Mark",
+    "MemoryCluster",
+    "NodeFill",
+    "NodeGroup",
+    "PendingCounts",
+    "Placed",
+    "Placement",
+    "PodState",
+    "PreemptionOutcome",
+    "Progress",
+    "Report",
+    "Simulator",
+    "Trials",
+    "Victim",
+    "awaited",
+    "fill_level",
+    "fill_table",
+    "fill_words",
+    "listed_devices",
+    "node_fills",
+    "nodes_table",
+    "not_seen",
+    "pending_counts",
+    "pending_in_order",
+    "place",
+    "place_all",
+    "placed_line",
+    "placement_line",
+    "refused_pods",
+    "report_document",
+    "report_page",
+    "summary_of",
+    "victims_table",
+    "waiting_words",
+    "without_post_filter",
+    "workload_text",
+]
