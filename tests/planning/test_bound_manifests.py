@@ -8,7 +8,7 @@ import pytest
 
 from kubesched.api import KubeObject, Pod
 from kubesched.planning import Drain, Drainer, Fate, drain
-from kubesched.session import Trials
+from kubesched.session import Session
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
@@ -60,16 +60,15 @@ def test_the_pod_of_a_template_that_names_a_drained_node_comes_back():
 
 def test_what_is_taken_back_is_not_started_by_the_next_run():
     cluster = added(BARE)
-    trials = Trials(cluster)
-    trials.schedule()
-    before = trials.mark()
+    session = Session(cluster)
+    session.schedule()
     (bound,) = (one for one in cluster if isinstance(one, Pod))
-    trials.change([bound], trials.pods_on("n1"))
-    trials.go_back(before)
-    report = trials.schedule()
-    trials.close()
+    with session.fork():
+        session.change([bound], session.pods_on("n1"))
+    report = session.schedule()
+    session.close()
     assert report.placements == ()
-    assert [pod.key for pod in trials.pods_on("n1")] == ["default/bound"]
+    assert [pod.key for pod in session.pods_on("n1")] == ["default/bound"]
 
 
 @pytest.mark.parametrize("where", ["n2", "n3"])

@@ -7,7 +7,7 @@ import pytest
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.planning import Drainer, Fate, drain
 from kubesched.scheduler import TieBreak
-from kubesched.session import Fill, Report, Simulator, Trials
+from kubesched.session import Fill, Report, Session, Simulator
 from kubesched.setup import set_up
 from tests.planning.drain_clusters import random_cluster
 
@@ -94,14 +94,13 @@ def test_the_set_that_most_finds_can_go_together(seed: int):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_trial_that_is_taken_back_leaves_a_cluster_like_a_new_one(seed: int):
     objects = random_cluster(seed)
-    trials = Trials(objects)
-    start = trials.mark()
-    first = trials.schedule()
-    trials.go_back(start)
-    trials.cluster_state.check_invariants()
-    assert places(trials.objects()) == places(objects)
-    assert trials.schedule().placements == first.placements == Simulator(objects).run().placements
-    trials.close()
+    session = Session(objects)
+    with session.fork():
+        first = session.schedule()
+    session.cluster_state.check_invariants()
+    assert places(session.objects()) == places(objects)
+    assert session.schedule().placements == first.placements == Simulator(objects).run().placements
+    session.close()
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, 6, 9, 35, 38])

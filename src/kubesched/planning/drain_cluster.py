@@ -8,19 +8,19 @@ from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.settling import settle
-from kubesched.session import Allowance, Budgets, PodState, Progress, Trials
+from kubesched.session import Allowance, Budgets, PodState, Progress, Session
 
 
 class SettledCluster:
     """A cluster after its pending pods were scheduled.
 
     Args:
-        trials: the cluster as it was loaded.
+        session: the cluster as it was loaded.
         progress: called while its pending pods are placed.
         taken_at, listed_kinds: as for `controllers_of`.
 
     Attributes:
-        trials: the cluster, for changes that are taken back.
+        session: the cluster, for changes that are taken back.
         controllers: what is counted of its controllers.
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
@@ -39,21 +39,21 @@ class SettledCluster:
 
     def __init__(
         self,
-        trials: Trials,
+        session: Session,
         progress: Progress | None = None,
         taken_at: datetime | None = None,
         listed_kinds: Iterable[str] = (),
     ) -> None:
-        known = trials.objects()
-        self.trials = trials
+        known = session.objects()
+        self.session = session
         self.controllers = controllers_of(known, taken_at, listed_kinds)
         with paused_gc():
-            settled = settle(self.trials, self.controllers, progress)
+            settled = settle(self.session, self.controllers, progress)
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
-        self.groups = trials.node_groups()
-        self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
+        self.groups = session.node_groups()
+        self.budgets = Budgets(self.session.of("PodDisruptionBudget"))
         pending = {one.key: one for one in known if isinstance(one, Pod) and not one.node_name}
-        now = (trials.get("Pod", key) for key in settled.placements)
+        now = (session.get("Pod", key) for key in settled.placements)
         placed = {pod.key: pod for pod in now if isinstance(pod, Pod) and pod.node_name}
         ran = [pod for pod in settled.evicted if pod.key not in pending]
         replaced = [pod for pod in ran if not settled.successors[pod.key].costs_nothing]
@@ -82,7 +82,7 @@ class SettledCluster:
 
     def allowance(self, leaving: Iterable[Pod] = ()) -> Allowance:
         """What the budgets allow now, without some pods."""
-        return Allowance(self.budgets, lambda key: self.trials.get("PodDisruptionBudget", key), leaving)
+        return Allowance(self.budgets, lambda key: self.session.get("PodDisruptionBudget", key), leaving)
 
     def _count_as_ready(self, placed: Iterable[Pod], evicted: Iterable[Pod]) -> None:
         """Enter into the budgets that the placed pods are ready, and that others have left."""
@@ -91,7 +91,7 @@ class SettledCluster:
             allowance.lose(pod)
         for pod in placed:
             allowance.give_back(pod)
-        self.trials.change(allowance.changed())
+        self.session.change(allowance.changed())
 
     def named(self, names: Iterable[str]) -> list[Node]:
         """The nodes of these names, in the given order, each once; a name may be cut at its first dot.
@@ -103,7 +103,7 @@ class SettledCluster:
 
     def pods_on(self, nodes: Sequence[Node]) -> list[Pod]:
         """The pods on some nodes, finished ones among them."""
-        return [pod for node in nodes for pod in (*self.trials.pods_on(node.name), *self._finished.get(node.name, ()))]
+        return [pod for node in nodes for pod in (*self.session.pods_on(node.name), *self._finished.get(node.name, ()))]
 
     def pods_of_job(self, job: str) -> list[Pod]:
         """The pods of a Job that have not ended, as they are now, on whatever node or on none.
@@ -111,7 +111,7 @@ class SettledCluster:
         Args:
             job: `namespace/name`.
         """
-        found = (self.trials.get("Pod", key) for key in self._of_job.get(job, ()))
+        found = (self.session.get("Pod", key) for key in self._of_job.get(job, ()))
         return [pod for pod in found if isinstance(pod, Pod)]
 
     def as_pending(self, pod: Pod) -> Pod:

@@ -8,7 +8,7 @@ from kubesched.api import Node
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
 from kubesched.planning.draining import Draining
-from kubesched.session import Mark, Progress
+from kubesched.session import Progress
 
 _EFFORT: Final = 1_000
 _NODES_PER_EFFORT: Final = 100
@@ -23,16 +23,12 @@ class DrainSearch:
     for each hundred nodes of the cluster. So the answer for a large cluster is that of the first pass.
 
     Args:
-        start: where each trial begins.
         seed: of the random orders.
         collect: called after each trial.
     """
 
-    def __init__(
-        self, cluster: SettledCluster, start: Mark, seed: int, collect: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, cluster: SettledCluster, seed: int, collect: Callable[[], None] = lambda: None) -> None:
         self._cluster = cluster
-        self._start = start
         self._random = Random(seed)
         self._collect = collect
         self._spent = 0
@@ -58,16 +54,15 @@ class DrainSearch:
 
     def _one_by_one(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
         """The nodes that can go one after another."""
-        trials, going = self._cluster.trials, list[Node]()
-        for i, node in enumerate(candidates):
-            before = trials.mark()
-            if self._run([node]).can_go:
-                going.append(node)
-            else:
-                trials.go_back(before)
-            if progress is not None:
-                progress(i + 1, len(candidates))
-        trials.go_back(self._start)
+        session, going = self._cluster.session, list[Node]()
+        with session.fork():
+            for i, node in enumerate(candidates):
+                with session.fork() as fork:
+                    if self._run([node]).can_go:
+                        going.append(node)
+                        fork.commit()
+                if progress is not None:
+                    progress(i + 1, len(candidates))
         return going
 
     def _together(self, nodes: list[Node], *, keeps_objects: bool = False) -> Drain:
@@ -93,10 +88,8 @@ class DrainSearch:
         return nodes
 
     def _tried(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
-        try:
+        with self._cluster.session.fork():
             return self._run(nodes, keeps_objects=keeps_objects)
-        finally:
-            self._cluster.trials.go_back(self._start)
 
     def _run(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
         result = Draining(self._cluster, nodes, keeps_objects=keeps_objects).run()

@@ -14,7 +14,7 @@ from kubesched.planning.drain_result import Drain
 from kubesched.planning.drain_search import DrainSearch
 from kubesched.planning.draining import Draining
 from kubesched.scheduler import TieBreak
-from kubesched.session import Progress, Trials
+from kubesched.session import Progress, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
@@ -53,9 +53,8 @@ class Drainer:
     ) -> None:
         read = getattr(snapshot, "taken_at", None), getattr(snapshot, "listed_kinds", ())
         setup = set_up(configuration, plugins, plugin_args)
-        trials = Trials(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
-        self._cluster = SettledCluster(trials, progress, *read)
-        self._start = self._cluster.trials.mark()
+        session = Session(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
+        self._cluster = SettledCluster(session, progress, *read)
         self._seed = seed
 
     def __enter__(self) -> Self:
@@ -66,7 +65,7 @@ class Drainer:
 
     def close(self) -> None:
         """Stop the plugins; no drain can be tried afterwards."""
-        self._cluster.trials.close()
+        self._cluster.session.close()
 
     def drain(self, nodes: Iterable[str], progress: Progress | None = None) -> Drain:
         """Drain some nodes together.
@@ -114,7 +113,7 @@ class Drainer:
         self._cluster.undecided_nodes.clear()
         with paused_gc():
             collected = map(_collect, count())
-            search = DrainSearch(self._cluster, self._start, self._seed, lambda: next(collected))
+            search = DrainSearch(self._cluster, self._seed, lambda: next(collected))
             result = search.largest(candidates, progress)
         return msgspec.structs.replace(result, undecided_nodes=tuple(self._cluster.undecided_nodes))
 
@@ -123,7 +122,7 @@ class Drainer:
 
     def _by_fill(self, nodes: Sequence[Node]) -> list[Node]:
         """The nodes whose pods request the smallest share of them first."""
-        fill = self._cluster.trials.fill()
+        fill = self._cluster.session.fill()
 
         def share(node: Node) -> float:
             held, offered = fill.held(node.name), fill.allocatable(node.name)
@@ -134,10 +133,8 @@ class Drainer:
         return sorted(nodes, key=share)
 
     def _try(self, nodes: Sequence[Node], *, keeps_objects: bool = False, progress: Progress | None = None) -> Drain:
-        try:
+        with self._cluster.session.fork():
             return Draining(self._cluster, nodes, keeps_objects=keeps_objects, progress=progress).run()
-        finally:
-            self._cluster.trials.go_back(self._start)
 
 
 def drain(

@@ -9,7 +9,7 @@ from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.evictions import hangs_because, has_local_data, is_unreachable, leaves_because, stays_because
-from kubesched.session import Mark, PodState, Progress, Victim
+from kubesched.session import PodState, Progress, Victim
 
 
 class Draining:
@@ -30,9 +30,9 @@ class Draining:
         keeps_objects: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        trials = cluster.trials
+        session = cluster.session
         self._cluster = cluster
-        self._trials = trials
+        self._session = session
         self._nodes = nodes
         self._names = frozenset(node.name for node in nodes)
         self._pods = cluster.pods_on(nodes)
@@ -52,12 +52,12 @@ class Draining:
         self._ended_elsewhere: list[DrainedPod] = []
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
-        self._last: Mark | None = None
+        self._last: list[KubeObject] | None = None
 
     def run(self) -> Drain:
         """Cordon the nodes, and evict their pods in steps."""
-        before = self._trials.fill()
-        self._trials.change(cordoned(self._nodes, [node.name for node in self._nodes]))
+        before = self._session.fill()
+        self._session.change(cordoned(self._nodes, [node.name for node in self._nodes]))
         waiting = self._leave_at_once()
         n_steps = 0
         while waiting:
@@ -70,8 +70,8 @@ class Draining:
             waiting = [pod for pod in waiting if pod.key not in self._successors]  # else its Job has ended it
             self._schedule()
         if self._keeps_objects and self._last is None:
-            self._last = self._trials.mark()
-        self._trials.change(self._allowance.changed())
+            self._last = self._session.objects_now()
+        self._session.change(self._allowance.changed())
         early = map(self._evicted_early, self._evicted_before)
         drained = (*map(self._described, self._pods), *early, *self._ended_elsewhere)
         awaited = {pod.node for pod in drained if pod.node in self._unreachable and pod.is_awaited}
@@ -87,14 +87,14 @@ class Draining:
             n_failed_before=self._cluster.n_failed,
             n_undecided_before=self._cluster.n_undecided,
             before=before,
-            after=self._trials.fill(),
+            after=self._session.fill(),
             groups=self._cluster.groups,
             faults=tuple(self._faults),
             unreachable=tuple(node.name for node in self._nodes if node.name in awaited),
             evicted_before=self._cluster.evicted,
             unplaced_before=self._cluster.unplaced,
             evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
-            objects=() if self._last is None else tuple(self._trials.objects(self._last)),
+            objects=() if self._last is None else tuple(self._session.objects(self._last)),
         )
 
     def _leave_at_once(self) -> list[Pod]:
@@ -118,7 +118,7 @@ class Draining:
 
     def _evict(self, pods: Sequence[Pod]) -> None:
         """Evict pods. Each counts as a failure of its Job, and a Job that fails ends all its pods."""
-        find, known = self._trials.get, self._cluster.controllers
+        find, known = self._session.get, self._cluster.controllers
         n_of_job = Counter(filter(None, map(job_of, pods)))
         for pod in pods:
             self._successors[pod.key] = successor_of(pod, find, n_of_job[job_of(pod)] or 1, known)
@@ -126,7 +126,7 @@ class Draining:
         ended = {job_of(pod): end for pod in pods if (end := self._successors[pod.key]).ends_job}
         self._replace(pods, n_of_job)
         jobs = [(job, key) for key in n_of_job if isinstance(job := find("Job", key), Job)]
-        self._trials.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
+        self._session.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
         for key, end in ended.items():
             self._end(key, end)
 
@@ -148,7 +148,7 @@ class Draining:
                 owner, was_pending = self._cluster.owner_of(pod), pod.key in self._were_pending or not pod.node_name
                 lost = DrainedPod(pod.key, owner, pod.node_name, Fate.LOST, message=end.why, was_pending=was_pending)
                 self._ended_elsewhere.append(lost)
-        self._trials.change(self._allowance.changed(), left)
+        self._session.change(self._allowance.changed(), left)
 
     def _replace(self, pods: Iterable[Pod], n_of_job: Counter[str]) -> bool:
         """Take pods off their nodes; what their controllers make in their place is pending.
@@ -160,19 +160,19 @@ class Draining:
         for pod in pods:
             if pod.key in self._hangs:
                 continue
-            new, old = replacement_of(pod, self._trials.get, n_of_job[job_of(pod)] or 1, self._cluster.controllers)
+            new, old = replacement_of(pod, self._session.get, n_of_job[job_of(pod)] or 1, self._cluster.controllers)
             if not new and pod.key in self._were_pending:
                 new, old = [self._cluster.as_pending(pod)], [pod]
             made += new
             gone += old
-        self._trials.change([*made, *self._allowance.changed()], gone)
+        self._session.change([*made, *self._allowance.changed()], gone)
         return bool(made)
 
     def _schedule(self) -> None:
         if self._keeps_objects:
-            self._last = self._trials.mark()
-        report = self._trials.schedule(self._progress)
-        for action in self._trials.cluster.evicted:
+            self._last = self._session.objects_now()
+        report = self._session.schedule(self._progress)
+        for action in self._session.cluster.evicted:
             broken = self._allowance.lose(action.pod)
             owner = self._cluster.owner_of(action.pod)
             preemptor = action.preemptor.key
@@ -180,7 +180,7 @@ class Draining:
             self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
         self._faults |= dict.fromkeys(report.faults)
         for placement in report.placements:
-            pod = self._trials.get("Pod", placement.pod)
+            pod = self._session.get("Pod", placement.pod)
             if isinstance(pod, Pod) and pod.node_name:
                 self._allowance.give_back(pod)
             elif isinstance(pod, Pod) and placement.state is PodState.NOT_DECIDED:
@@ -197,7 +197,7 @@ class Draining:
             self._allowance.give_back(pod)
 
     def _described(self, pod: Pod) -> DrainedPod:
-        step, now = self._step_of.get(pod.key, 0), self._trials.get("Pod", pod.key)
+        step, now = self._step_of.get(pod.key, 0), self._session.get("Pod", pod.key)
         was_pending = pod.key in self._were_pending
         successor = self._successors.get(pod.key)
         to, message = "", ""
@@ -242,16 +242,16 @@ class Draining:
         running = [
             pod for pod in self._pods if pod.node_name in self._unreachable and pod.key not in self._were_pending
         ]
-        return {pod.key: why for pod in running if (why := hangs_because(pod, self._trials.get))}
+        return {pod.key: why for pod in running if (why := hangs_because(pod, self._session.get))}
 
     def _has_left(self, pod: Pod) -> bool:
         """Whether a pod that was evicted before the drain is not among the pods that the drain evicts."""
-        now = self._trials.get("Pod", pod.key)
+        now = self._session.get("Pod", pod.key)
         return not isinstance(now, Pod) or now.node_name not in self._names
 
     def _evicted_early(self, pod: Pod) -> DrainedPod:
         """What becomes of a pod that ran on a drained node, and that a pending pod evicts before the drain."""
-        now, (_, successor) = self._trials.get("Pod", pod.key), self._cluster.victims[pod.key]
+        now, (_, successor) = self._session.get("Pod", pod.key), self._cluster.victims[pod.key]
         to = now.node_name if isinstance(now, Pod) else ""
         if not successor.is_made:
             fate, message = Fate.MAY_BE_LOST if successor.is_made is None else Fate.LOST, successor.why

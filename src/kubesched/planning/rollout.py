@@ -23,7 +23,7 @@ from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
 from kubesched.planning.runs import Runs, has_place
 from kubesched.planning.scaling import pods_to_remove
-from kubesched.session import Placement, PodState, Progress, Report, Trials, Victim, awaited
+from kubesched.session import Placement, PodState, Progress, Report, Session, Victim, awaited
 
 _PERCENT: Final = 100
 _STOPPED: Final = "the rollout stops before this pod is created"
@@ -67,7 +67,7 @@ def roll_out(
     left_out = {pod.key for plan in plans for pod in plan.left_out}
     new = [one for one in new if not (isinstance(one, Pod) and one.key in left_out)]
     pods = [one for one in new if isinstance(one, Pod)]
-    steps = _Steps(runs.trials(cluster), progress)
+    steps = _Steps(runs.session(cluster), progress)
     try:
         steps.take([one for one in new if not isinstance(one, Pod)], [])
         rollouts = tuple(_Replacement(plan, steps).run() for plan in plans)
@@ -99,23 +99,23 @@ class _Plan(NamedTuple):
 class _Steps:
     """Carries out steps on one cluster and keeps what became of each pod."""
 
-    def __init__(self, trials: Trials, progress: Progress | None) -> None:
-        self._trials = trials
+    def __init__(self, session: Session, progress: Progress | None) -> None:
+        self._session = session
         self._progress = progress
         self._placements: dict[str, Placement] = {}
         self._victims: list[Victim] = []
         self._seconds = 0.0
         self._created: set[str] = set()
         self._why_not: dict[str, str] = {}  # why pods are never created, if it is not the usual reason
-        self._before = trials.fill()
+        self._before = session.fill()
 
     def take(self, created: Sequence[KubeObject], gone: Sequence[str]) -> Report:
         """Remove some pods by `namespace/name`, create others, and schedule what is pending."""
         for key in gone:
             self._placements.pop(key, None)
         self._created.update(one.key for one in created)
-        self._trials.change(created, [pod for pod in map(self.pod, gone) if pod is not None])
-        report = self._trials.schedule(self._progress)
+        self._session.change(created, [pod for pod in map(self.pod, gone) if pod is not None])
+        report = self._session.schedule(self._progress)
         self._placements |= {placement.pod: placement for placement in report.placements}
         self._victims += report.victims
         self._seconds += report.seconds
@@ -126,7 +126,7 @@ class _Steps:
 
     def pod(self, key: str) -> Pod | None:
         """A pod as it is now, with a node or without; None where there is none."""
-        current = self._trials.get("Pod", key)
+        current = self._session.get("Pod", key)
         return current if isinstance(current, Pod) else None
 
     def hold_up(self, new: Iterable[Pod], first: Pod) -> None:
@@ -138,17 +138,17 @@ class _Steps:
         for pod in new:
             if pod.key not in self._created:
                 message = self._why_not.get(pod.key, _STOPPED)
-                owner = self._trials.owner_of(pod)
+                owner = self._session.owner_of(pod)
                 self._placements[pod.key] = Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)
-        trials = self._trials
+        session = self._session
         placements = tuple(self._placements.values())
         return Report(
-            placements, tuple(self._victims), self._before, trials.fill(), self._seconds, trials.node_groups()
+            placements, tuple(self._victims), self._before, session.fill(), self._seconds, session.node_groups()
         )
 
     def close(self) -> None:
         """Stop the plugins."""
-        self._trials.close()
+        self._session.close()
 
 
 class _Replacement:

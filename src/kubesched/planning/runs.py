@@ -8,7 +8,7 @@ from kubesched.api import KubeObject, Pod, completed, decode_object, kind_of
 from kubesched.explanation import Explainer
 from kubesched.framework import Decision
 from kubesched.scheduler import TieBreak
-from kubesched.session import Placement, PodState, Progress, Report, Simulator, Trials
+from kubesched.session import Placement, PodState, Progress, Report, Session, Simulator
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, load_configuration, set_up
 
 MakeExtenderCalls = Callable[[Setup], ExtenderCalls | None]
@@ -87,10 +87,10 @@ class Runs:
         """Explains pods of a cluster with the same configuration. Extenders are not called. Close it at the end."""
         return Explainer(map(completed, objects), set_up(self._configuration, self._plugins, self._plugin_args))
 
-    def trials(self, objects: Iterable[KubeObject]) -> Trials:
+    def session(self, objects: Iterable[KubeObject]) -> Session:
         """A cluster for several steps, with the same configuration. Extenders are not called. Close it at the end."""
         setup = set_up(self._configuration, self._plugins, self._plugin_args)
-        return Trials(objects, setup, tie_break=self._tie_break, seed=self._seed)
+        return Session(objects, setup, tie_break=self._tie_break, seed=self._seed)
 
 
 def has_place(placement: Placement) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kubesched.admission import Controllers, Successor, job_of, replacement_of, successor_of, with_failures
 from kubesched.api import Job, KubeObject, Pod, kind_of
-from kubesched.session import Placement, Progress, Trials, Victim
+from kubesched.session import Placement, Progress, Session, Victim
 
 
 class Settled(NamedTuple):
@@ -27,7 +27,7 @@ class Settled(NamedTuple):
     faults: dict[str, None]
 
 
-def settle(trials: Trials, known: Controllers, progress: Progress | None = None) -> Settled:
+def settle(session: Session, known: Controllers, progress: Progress | None = None) -> Settled:
     """Schedule until no pod is evicted; a victim has a lower priority than its preemptor, so that comes to an end.
 
     Args:
@@ -35,29 +35,29 @@ def settle(trials: Trials, known: Controllers, progress: Progress | None = None)
     """
     settled = Settled({}, [], [], {}, {})
     while True:
-        report = trials.schedule(progress)
+        report = session.schedule(progress)
         settled.placements.update((one.pod, one) for one in report.placements)
         settled.faults.update(dict.fromkeys(report.faults))
         settled.victims.extend(report.victims)
-        gone = [action.pod for action in trials.cluster.evicted]
+        gone = [action.pod for action in session.cluster.evicted]
         settled.evicted.extend(gone)
-        if not _replaced(trials, known, gone, settled.successors):
+        if not _replaced(session, known, gone, settled.successors):
             return settled
 
 
-def _replaced(trials: Trials, known: Controllers, gone: Sequence[Pod], successors: dict[str, Successor]) -> bool:
+def _replaced(session: Session, known: Controllers, gone: Sequence[Pod], successors: dict[str, Successor]) -> bool:
     """Have controllers create new pods for victims. Returns: whether they create one."""
     n_of_job = Counter(filter(None, map(job_of, gone)))
     made: list[KubeObject] = []
     lost: list[KubeObject] = []
     for pod in gone:
         n = n_of_job[job_of(pod)] or 1
-        successors[pod.key] = successor_of(pod, trials.get, n, known)
-        new, old = replacement_of(pod, trials.get, n, known)
+        successors[pod.key] = successor_of(pod, session.get, n, known)
+        new, old = replacement_of(pod, session.get, n, known)
         made += new
-        lost += (one for one in old if trials.get(kind_of(one), one.key) is not None)
+        lost += (one for one in old if session.get(kind_of(one), one.key) is not None)
     like = {job_of(pod): pod for pod in gone}
-    jobs = [(job, key) for key in n_of_job if isinstance(job := trials.get("Job", key), Job)]
-    trials.change(made, lost)
-    trials.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
+    jobs = [(job, key) for key in n_of_job if isinstance(job := session.get("Job", key), Job)]
+    session.change(made, lost)
+    session.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
     return bool(made)

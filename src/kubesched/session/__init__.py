@@ -13,6 +13,7 @@ from kubesched.session.ordered_creation import awaited
 from kubesched.session.page import report_page, summary_of, victims_table
 from kubesched.session.pending_counts import PendingCounts
 from kubesched.session.place import Placed, PreemptionOutcome, not_seen, pending_in_order, place, place_all
+from kubesched.session.queue_run import Progress
 from kubesched.session.report import (
     Fill,
     NodeFill,
@@ -25,15 +26,13 @@ from kubesched.session.report import (
     waiting_words,
     workload_text,
 )
-from kubesched.session.session import Progress, Simulator
-from kubesched.session.trials import Mark, Trials
+from kubesched.session.session import Session, Simulator
 
 __all__ = [
     "UNSEEN",
     "Allowance",
     "Budgets",
     "Fill",
-    "Mark",
     "MemoryCluster",
     "NodeFill",
     "NodeGroup",
@@ -44,8 +43,8 @@ __all__ = [
     "PreemptionOutcome",
     "Progress",
     "Report",
+    "Session",
     "Simulator",
-    "Trials",
     "Victim",
     "awaited",
     "fill_level",

@@ -15,8 +15,9 @@ from kubesched.api import Pod
 from kubesched.framework import NO_NODES, CycleState, Framework, PluginFault, find_feasible
 from kubesched.scheduler import TieBreak, no_profile, select_best
 from kubesched.session.diagnosis import diagnosis_of
+from kubesched.session.queue_run import Progress
 from kubesched.session.report import Fill, Placement, PodState, Report, Victim
-from kubesched.session.session import Progress, Simulator
+from kubesched.session.session import Simulator
 
 
 class PreemptionOutcome(msgspec.Struct, frozen=True, rename="camel"):
@@ -79,7 +80,7 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
 
 def not_seen(simulator: Simulator) -> Iterator[Placed]:
     """After `place`: the pods that no scheduler sees, because they are not created or name their node."""
-    for one in simulator.bound_placements.values():
+    for one in simulator.kubelets.placements.values():
         yield Placed(one.pod, "", one.node, one.message)
     for pod in pending_in_order(simulator.pending):
         if why := simulator.creation.why_not(pod):
@@ -96,7 +97,7 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
         if progress is not None:
             progress(len(placed), total)
     placements = (
-        *simulator.bound_placements.values(),
+        *simulator.kubelets.placements.values(),
         *(
             _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator)
             for pod in pending_in_order(simulator.pending)
