@@ -137,7 +137,8 @@ class Session:
         self._calls = extender_calls
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._is_closed = False
-        self._inventory: Inventory | None = None  # made when there is something to take back
+        self._inventory: Inventory | None = None  # made when it is asked, from what was given and told
+        self._told: list[WatchEvent] = []
         self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
         with paused_gc(is_kept=True):
             self._given = [completed(one) for one in objects_of(snapshot)]
@@ -259,6 +260,8 @@ class Session:
     def _restore(self, before: Mapping[tuple[str, str], KubeObject | None]) -> None:
         """Have the cluster state follow what the inventory has restored."""
         objects = self.cluster_state.objects
+        if any(kind == "ReplicaSet" for kind, _ in before):
+            self.__dict__.pop("_replica_sets", None)
         others: list[KubeObject] = []
         pods: list[Pod] = []
         for (kind, key), then in before.items():
@@ -295,19 +298,27 @@ class Session:
     def _held(self) -> Inventory:
         if self._inventory is None:
             self._inventory = Inventory(self._given)
+            for event in self._told:
+                self._note(self._inventory, event)
+            self._told.clear()
         return self._inventory
+
+    def _note(self, held: Inventory, event: WatchEvent) -> None:
+        gone = held.note(event)
+        if isinstance(gone, Pod):
+            self._disturbed.add(gone.node_name)
+        elif event.kind == "ReplicaSet":
+            self.__dict__.pop("_replica_sets", None)
 
     def _emit(self, action: Action) -> None:
         self.cluster.perform(action)
 
     def _tell(self, event: WatchEvent) -> None:
         """Note what an event changes, and pass it on."""
-        if self._inventory is not None:
-            gone = self._inventory.note(event)
-            if isinstance(gone, Pod):
-                self._disturbed.add(gone.node_name)
-            elif event.kind == "ReplicaSet":
-                self.__dict__.pop("_replica_sets", None)
+        if self._inventory is None:
+            self._told.append(event)
+        else:
+            self._note(self._inventory, event)
         self.scheduler.handle_event(event)
         pod = event.object
         if isinstance(pod, Pod) and pod.node_name and event.type is not EventType.DELETED:
@@ -323,8 +334,9 @@ class Session:
         Args:
             until: called with each decision; true ends the run, and the other pods are reported as not tried.
         """
-        self.pending = self._held().pending()
-        self._put_in_order()
+        if self._inventory is not None or self._told:
+            self.pending = self._held().pending()
+            self._put_in_order()
         self.kubelets.placements.clear()
         self.cluster.evicted.clear()
         self.cluster.events.clear()
