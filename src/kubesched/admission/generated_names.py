@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from typing import Final
+from typing import Final, TypeGuard
 
 from kubesched.api import KubeObject, Pod
 
@@ -52,7 +52,7 @@ def is_copy(pod: Pod) -> bool:
     return _may_be_stable(pod.uid) and pod.uid == stable_uid(_COPY, pod.namespace, pod.name)
 
 
-def is_new_and_bound(pod: KubeObject) -> bool:
+def is_new_and_bound(pod: KubeObject) -> TypeGuard[Pod]:
     """Whether an object is a pod of a manifest that names its node, and that no kubelet has started."""
     if not isinstance(pod, Pod) or not pod.node_name or pod.status.phase != "Pending":
         return False

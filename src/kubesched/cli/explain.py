@@ -361,23 +361,22 @@ def _take_pending(
 
     said: dict[str, dict[str, str]] = {}
 
-    def line(explanation: "Explanation") -> None:
-        key = explanation.pod.key
-        if emit is not None:
-            emit(as_line(explanation) | said[key])
+    def line_of(explanation: "Explanation") -> dict[str, Any]:
+        return as_line(explanation) | said[explanation.pod.key]
 
     with progress_bar("placing") as progress:
-        pending = PendingPods(asked.cluster, asked.setup, workload_of, asked.calls_of_run, progress)
+        decides = asked.setup, workload_of, asked.calls_of_run()
+        pending = PendingPods(asked.cluster, *decides, progress, repeats=emit is not None)
     with pending:
         for answer in pending.answers(meant):
             said[answer.pod] = rows.take(answer) | ({"node": answer.node} if answer.node else {})
             if answer.state is State.FAILED:
                 failed.append(answer.pod)
-        held = list(pending.not_tried(said)) if emit is not None else []
-    if emit is not None:
-        pending.each_attempt(said, line)
-        for explanation in held:
-            line(explanation)
+        if emit is not None:
+            not_tried = [line_of(explanation) for explanation in pending.not_tried(said)]
+            pending.each_attempt(said, lambda explanation: emit(line_of(explanation)))
+            for line in not_tried:
+                emit(line)
     return pending
 
 

@@ -4,10 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import numpy as np
-
 from kubesched.api import Pod
-from kubesched.errors import ExtenderError
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.hooks import PRE_ENQUEUE, HookAnswer, take
 from kubesched.framework import (
@@ -20,11 +17,10 @@ from kubesched.framework import (
     PluginFault,
     Rejections,
     Status,
-    Verdicts,
     data_notes,
-    find_feasible,
 )
-from kubesched.scheduler import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
+from kubesched.scheduler import ExtenderAnswer, Extenders
+from kubesched.session import Attempt, Preempt, attempt, rejections_of
 from kubesched.state import Nodes, PodInfo, Snapshot
 
 _PREEMPTING: Final = ("DefaultPreemption", "DynamicResources")
@@ -55,12 +51,11 @@ async def evaluate(
             info = cluster.cluster_state.pod_info(make_pod("web"))
             assert straight(evaluate(cluster.framework, info)).feasible == ["n1"]
     """
-    snapshot = framework.handle.snapshot()
-    state = CycleState(info)
-    diagnosis = find_feasible(framework, state, snapshot.nodes)
-    if diagnosis.result is not None:
-        diagnosis.result = _own(diagnosis.result)
-    explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
+    tried = await attempt(framework, info, extenders, Preempt.UNLESS_FAILED if preempt else Preempt.NEVER)
+    state, snapshot = tried.state, tried.snapshot
+    if tried.diagnosis.result is not None:
+        tried.diagnosis.result = _own(tried.diagnosis.result)
+    explanation = Explanation(info, tried.profile, snapshot, tried.diagnosis)
     _ask_pre_enqueue(framework, explanation)
     nominated = _nominated(framework, info, snapshot.nodes)
     points = framework.profile.points
@@ -69,55 +64,28 @@ async def evaluate(
         if plugin in points["filter"] or said.rejected.any():
             explanation.by_plugin[plugin.name] = said
     explanation.notes = dict(_notes(framework, state, info.pod))
-    if not snapshot.n_nodes:
-        return explanation
-    explanation.failure = diagnosis.failure
-    asked = None if extenders is None else extenders.of(info)
-    passed = None
-    if asked and explanation.fits and explanation.failure is None:
-        passed = await _ask_extenders(asked, explanation)
-        explanation.extenders = asked.answers
-    if explanation.fits:
-        if passed is not None or not asked:
-            await _score(framework, state, explanation, asked, passed)
-        if take_node and explanation.scores is not None:
-            _take(framework, state, explanation)
-    elif preempt and explanation.failure is None and not explanation.undecided:
-        explanation.preemption = await _post_filter(framework, state, explanation)
+    _add_extenders(explanation, tried.extenders)
+    explanation.failure = tried.failure or tried.score_failure
+    explanation.scores, explanation.compares = tried.scores, tried.compares
+    if take_node and explanation.scores is not None:
+        _take(framework, state, explanation)
+    elif tried.post_filter is not None:
+        explanation.preemption = _preemption(framework, explanation, tried, tried.post_filter)
     return explanation
 
 
-async def _ask_extenders(asked: PodExtenders, explanation: Explanation) -> Nodes | None:
-    """Add the extenders' rejections to those of the filters. Returns: the nodes that are left; None after a failure."""
-    result = explanation.result
-    assert result is not None
-    try:
-        passed: Nodes | None = await asked.filter(result.feasible, {})
-    except ExtenderError as error:
-        explanation.failure = Status.error(str(error)).by(EXTENDER)
-        passed = None
-    rejections = list(result.rejections)
-    for answer in asked.answers:
+def _add_extenders(explanation: Explanation, answers: list[ExtenderAnswer]) -> None:
+    """Add what extenders reject to the verdicts of the plugins."""
+    explanation.extenders = answers
+    for answer in answers:
+        if answer.verb != "filter":
+            continue
         name, number = f"extender {answer.extender}", 2
         while name in explanation.by_plugin:  # several entries of a configuration may have one address
             name, number = f"extender {answer.extender} ({number})", number + 1
         said = PluginVerdicts(None, CycleState(explanation.info), explanation.nodes, name)
-        said.result = FilterResult(explanation.nodes, _rejections(name, explanation.nodes, answer))
+        said.result = FilterResult(explanation.nodes, rejections_of(name, explanation.nodes, answer))
         explanation.by_plugin[name] = said
-        rejections += _rejections(EXTENDER, result.nodes, answer)
-    explanation.diagnosis.take_in(FilterResult(result.nodes, rejections))
-    return passed
-
-
-def _rejections(name: str, nodes: Nodes, answer: ExtenderAnswer) -> list[Rejections]:
-    """What an extender rejects of a table."""
-    numbers: dict[Status, int] = {}
-    values = np.zeros(len(nodes), dtype=np.intp)
-    for node, status in answer.rejected.items():
-        position = nodes.position_of(node)
-        if position is not None:
-            values[position] = numbers.setdefault(status, len(numbers) + 1)
-    return [Rejections(name, Verdicts(values, list(numbers)))] if values.any() else []
 
 
 def _ask_pre_enqueue(framework: Framework, explanation: Explanation) -> None:
@@ -181,36 +149,12 @@ def _own(result: FilterResult) -> FilterResult:
     return FilterResult(result.nodes, kept)
 
 
-async def _score(
-    framework: Framework, state: CycleState, explanation: Explanation, asked: PodExtenders | None, passed: Nodes | None
-) -> None:
-    result = explanation.result
-    assert result is not None
-    is_whole = result.nodes is explanation.nodes and (passed is None or passed.is_known)
-    scored = result if passed is None else FilterResult(passed, [])
-    try:
-        scores = framework.run_score(state, explanation.pod, scored, is_whole=is_whole)
-    except PluginFault as fault:
-        explanation.failure = explanation.failure or fault.status
-        return
-    if asked and len(scores.nodes) > 1:
-        for one in await asked.prioritize(scores.nodes):
-            scores.add(one.name, one.scores)
-    explanation.scores = scores
-    extender_scores = asked is not None and any(one.verb == "prioritize" for one in asked.answers)
-    explanation.compares = framework.has_scores or extender_scores
-
-
-async def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:
-    if not framework.profile.points["postFilter"]:
-        return None
-    answers: list[Status] = []
-    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis, answers)
-    others = [one for one in answers if one.plugin not in _PREEMPTING]
+def _preemption(framework: Framework, explanation: Explanation, tried: Attempt, status: Status) -> Preemption:
+    others = [one for one in tried.post_filter_answers if one.plugin not in _PREEMPTING]
     explanation.hooks += [HookAnswer(one.plugin, "postFilter", one) for one in others if one.message]
-    said = ", ".join(one.message for one in answers if one.plugin in _PREEMPTING and one.message)
-    if answer is None:
+    said = ", ".join(one.message for one in tried.post_filter_answers if one.plugin in _PREEMPTING and one.message)
+    room = tried.room
+    if room is None:
         return Preemption("", (), 0, status.message, said=said)
-    broken = framework.handle.cluster_state.disruption_budgets.broken_by(answer.victims)
-    node, n_violations = answer.nominated_node_name or "", answer.n_pdb_violations
-    return Preemption(node, answer.victims, n_violations, status.message, broken, said)
+    broken = framework.handle.cluster_state.disruption_budgets.broken_by(room.victims)
+    return Preemption(room.nominated_node_name or "", room.victims, room.n_pdb_violations, status.message, broken, said)

@@ -1,7 +1,6 @@
 """Loads a cluster once and explains any of its pods, pending or placed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from random import Random
 from typing import Self
 
 import msgspec
@@ -16,29 +15,10 @@ from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.trial import applied
 from kubesched.explanation.unscheduled import ended_of
-from kubesched.framework import Diagnosis, Framework, NominatedPods, Services, VirtualClock
-from kubesched.scheduler import (
-    Extenders,
-    build_frameworks,
-    drive,
-    load_cluster,
-    no_profile,
-    start_plugins,
-    stop_plugins,
-    straight,
-)
-from kubesched.setup import (
-    ArgsLike,
-    ConfigurationLike,
-    EventLoop,
-    ExtenderCalls,
-    PluginLike,
-    Profiles,
-    Setup,
-    answering_calls,
-    set_up,
-)
-from kubesched.state import ClusterState, PodInfo
+from kubesched.framework import Diagnosis, Framework, Services
+from kubesched.scheduler import Aside, no_profile
+from kubesched.session import Session
+from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
@@ -47,14 +27,12 @@ class Explainer:
     """Explains pods of one cluster, which is built once and does not change. Close it, or use it in a `with` statement.
 
     Args:
-        snapshot: the objects of the cluster; pods without a node are pending and take no room.
+        snapshot: the objects of the cluster; pods without a node are pending and take no room. Or a session at rest.
         configuration, plugins, plugin_args: what decides, as for load_configuration; or a Setup or profiles that were
             built from them.
         extender_calls: calls the extenders of the configuration, and is closed with this; without it they are not
             asked.
         nominations: whether pending pods that are nominated to a node keep their room there, as in kube-scheduler.
-        cluster_state: a loaded state to explain on, such as that of a simulation; `snapshot` has then the objects that
-            it does not have, the pending pods among them.
 
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
@@ -72,43 +50,31 @@ class Explainer:
 
     def __init__(
         self,
-        snapshot: Iterable[KubeObject],
+        snapshot: Iterable[KubeObject] | Session,
         configuration: ConfigurationLike | Setup | Profiles = None,
         plugins: Iterable[PluginLike] = (),
         plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
         *,
         nominations: bool = True,
         extender_calls: ExtenderCalls | None = None,
-        cluster_state: ClusterState | None = None,
     ) -> None:
-        setup = set_up(configuration, plugins, plugin_args)
-        self.cluster_state = ClusterState() if cluster_state is None else cluster_state
-        self.loop = EventLoop()
-        names = {profile.scheduler_name for profile in setup.profiles}
-        known = objects_of(snapshot)
-        waiting = load_cluster(self.cluster_state, known)
-        self._finished = [completed(one) for one in known if isinstance(one, Pod) and one.is_finished]
+        if isinstance(snapshot, Session):
+            self.session = snapshot
+        else:
+            decides = configuration, plugins, plugin_args
+            self.session = Session(snapshot, *decides, extender_calls=extender_calls, starts_bound=False)
+        self.cluster_state, self.frameworks = self.session.cluster_state, self.session.frameworks
+        waiting = self.session.waiting()
+        self._finished = self.session.finished()
+        names = self.frameworks.keys()
         self.pending = sorted((pod for pod in waiting if pod.scheduler_name in names), key=lambda pod: -pod.priority)
         self.foreign = [pod for pod in waiting if pod.scheduler_name not in names]
-        objects = self.cluster_state.objects
-        nominated = NominatedPods(
-            self.cluster_state.columns,
-            self._nominations if nominations else tuple,
-            lambda: objects.generation("Pod"),
-        )
-        self._calls = extender_calls
-        services = Services(clock=VirtualClock(), rng=Random(0), nominated=nominated)
-        called = () if extender_calls is None else setup.configuration.extenders
-        self._extenders = Extenders(called, services.logger) or None
-        services = msgspec.structs.replace(services, extenders=self._extenders)
-        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.cluster_state, services)
-        self.loop.run(start_plugins(self.frameworks.values()))
+        self.session.scheduler.aside = Aside(self._nominated if nominations else tuple, Services().activate)
 
-    def _nominations(self) -> list[tuple[str, PodInfo]]:
-        """Those of pending pods; the cluster state knows a pending pod only while a fix is tried that changes it."""
+    def _nominated(self) -> list[Pod]:
+        """The pending pods; the cluster state knows one only while a fix is tried that changes it."""
         known = [self.cluster_state.objects.get("Pod", pod.key) or pod for pod in self.pending]
-        nominated = [pod for pod in known if isinstance(pod, Pod) and pod.status.nominated_node_name]
-        return [(pod.status.nominated_node_name, self.cluster_state.pod_info(pod)) for pod in nominated]
+        return [pod for pod in known if isinstance(pod, Pod)]
 
     def __enter__(self) -> Self:
         return self
@@ -118,12 +84,7 @@ class Explainer:
 
     def close(self) -> None:
         """Stop the plugins. Explain nothing afterwards: plugins may have given up what their hooks need."""
-        self.loop.close(self._stop())
-
-    async def _stop(self) -> None:
-        await stop_plugins(self.frameworks.values())
-        if self._calls is not None:
-            await self._calls.close()
+        self.session.close()
 
     def explain(self, pod: str | Pod, *, preempt: bool = True) -> Explanation:
         """Explain a pod that is not on a node.
@@ -144,7 +105,9 @@ class Explainer:
             raise InputError(f"pod {pod.key}: {missing}; add a profile with this schedulerName to the configuration")
         if pod.is_finished:
             return self._ended(framework, pod)
-        return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
+        info = self.cluster_state.pod_info(pod)
+        asked = evaluate(framework, info, preempt=preempt, take_node=True, extenders=self.session.extenders)
+        return self.session.ask(asked)
 
     def _ended(self, framework: Framework, pod: Pod) -> Explanation:
         """Explain a pod that nothing schedules again."""
@@ -186,12 +149,6 @@ class Explainer:
     def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""
         return fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
-
-    async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
-        await self.loop.breathe()
-        info = self.cluster_state.pod_info(pod)
-        evaluated = evaluate(framework, info, preempt=preempt, take_node=True, extenders=self._extenders)
-        return straight(evaluated) if self._calls is None else await drive(evaluated, answering_calls(self._calls))
 
 
 def explain(

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import EventType, Pod, WatchEvent, completed
+from kubesched.api import Pod, completed
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.gang import Gang
@@ -60,10 +60,9 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
     placed: dict[str, str] = {}
     lacking: dict[str, str] = {}
     undecided: dict[str, str] = {}
-    bound: list[Pod] = []
     faults: list[str] = []
     profile = ""
-    try:
+    with explainer.session.fork():
         for pod in waiting:
             asked = _served(pod, explainer)
             profile = asked.scheduler_name
@@ -84,12 +83,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
                 faults += [fault.located] if fault is not None else []
                 continue
             placed[pod.key] = chosen.best.node
-            spec = msgspec.structs.replace(asked.spec, node_name=chosen.best.node)
-            bound.append(msgspec.structs.replace(asked, spec=spec))
-            explainer.cluster_state.apply(WatchEvent(EventType.ADDED, "Pod", bound[-1]))
-    finally:
-        for pod in reversed(bound):
-            explainer.cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+            explainer.session.bind(asked, chosen.best.node)
     return GroupFit(group, running, placed, lacking, profile, tuple(faults), undecided)
 
 

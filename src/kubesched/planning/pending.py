@@ -5,9 +5,10 @@ explained on the cluster as the run leaves it: there is what keeps it waiting, a
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Final, Self
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import KubeObject, Pod
 from kubesched.explanation import (
     Explainer,
     Explanation,
@@ -33,7 +34,7 @@ from kubesched.session import (
     PodState,
     Progress,
     Report,
-    Simulator,
+    Session,
     Victim,
     pending_counts,
     victims_table,
@@ -44,8 +45,6 @@ from kubesched.setup import ExtenderCalls, Setup
 from kubesched.state import PodInfo, Snapshot
 
 _MAX_NAMED: Final = 3
-Calls = Callable[[], ExtenderCalls | None]
-"""Makes what calls the extenders of one run; returns None where they are not called."""
 
 
 class PendingPods:
@@ -54,8 +53,9 @@ class PendingPods:
     Args:
         cluster, setup: the cluster, and what decides.
         workload_of: what a pod belongs to, such as `Deployment shop/web`.
-        calls: makes what calls the extenders of one run.
+        extender_calls: calls the extenders of the configuration; without it they are not asked.
         progress: of the simulation.
+        repeats: whether `each_attempt` will be called.
 
     Attributes:
         report: of the simulation.
@@ -72,24 +72,27 @@ class PendingPods:
         cluster: Iterable[KubeObject],
         setup: Setup,
         workload_of: Callable[[Pod], str],
-        calls: Calls = lambda: None,
+        extender_calls: ExtenderCalls | None = None,
         progress: Progress | None = None,
+        *,
+        repeats: bool = False,
     ) -> None:
-        self._cluster, self._setup, self._calls = list(cluster), setup, calls
-        simulator = self._simulator()
+        known = list(cluster)
+        self._session = session = Session(known, setup, extender_calls=extender_calls, new=new_pods(known))
+        self._open = ExitStack()
+        self._fork = self._open.enter_context(session.fork()) if repeats else None
         self._decided: dict[str, Decision] = {}
-        simulator.decisions = self._note
-        self.report: Report = simulator.run(progress)
-        self._evicted = {action.pod.key: action.pod for action in simulator.cluster.evicted}
+        session.decisions = self._note
+        self.report: Report = session.schedule(progress)
+        session.decisions = None
+        self._evicted = {action.pod.key: action.pod for action in session.cluster.evicted}
         self._workload_of = workload_of
-        self._pods = {pod.key: pod for pod in simulator.pending}
-        self.foreign = [pod for pod in simulator.pending if pod.scheduler_name not in simulator.frameworks]
+        self._pods = {pod.key: pod for pod in session.pending}
+        self.foreign = [pod for pod in session.pending if pod.scheduler_name not in session.frameworks]
         unseen = (one for one in (*self.report.placements, *self.report.stuck) if one.names_node)
         self.stuck = {one.pod: one.message.removeprefix(f"{UNSEEN}; ") for one in unseen if one.is_left_pending}
-        self._explainer = Explainer(
-            _taken_off(simulator), setup, extender_calls=calls(), cluster_state=simulator.cluster_state
-        )
-        self._nodes = simulator.cluster_state.snapshot().nodes
+        self._explainer = Explainer(session)
+        self._nodes = session.cluster_state.snapshot().nodes
 
     def __enter__(self) -> Self:
         return self
@@ -98,11 +101,9 @@ class PendingPods:
         self.close()
 
     def close(self) -> None:
-        """Stop the plugins. Afterwards there are no more answers, but `each_attempt` can be called."""
-        self._explainer.close()
-
-    def _simulator(self) -> Simulator:
-        return Simulator(self._cluster, self._setup, extender_calls=self._calls(), new=new_pods(self._cluster))
+        """Stop the plugins. Afterwards there are no more answers."""
+        self._open.close()
+        self._session.close()
 
     def _note(self, decision: Decision) -> None:
         self._decided[decision.pod.uid] = decision
@@ -130,13 +131,17 @@ class PendingPods:
     def each_attempt(self, keys: Collection[str], explained: Callable[[Explanation], None]) -> None:
         """Repeat the simulation, and explain some pods on the cluster as the decision on each of them finds it.
 
+        Explanations from before are not valid afterwards, and neither are further answers.
+
         Args:
             explained: called in the order of the decisions with an explanation that is valid until it returns.
         """
         last = {uid: decision.attempt for uid, decision in self._decided.items() if decision.pod.key in keys}
-        simulator = self._simulator()
-        simulator.scheduler.cycle = _ExplainedCycle(simulator, last, explained)
-        simulator.run()
+        assert self._fork is not None, "repeats is given"
+        self._fork.revert()
+        scheduler = self._session.scheduler
+        scheduler.cycle = _ExplainedCycle(self._session, last, explained)
+        self._session.schedule()
 
     def _answer(self, placement: Placement, names: list[str]) -> PodAnswer:
         pod = self._pods[placement.pod]
@@ -250,34 +255,20 @@ def _state(placement: Placement) -> State:
     return State.PREEMPTS if placement.victims else State.FITS
 
 
-def _taken_off(simulator: Simulator) -> list[Pod]:
-    """Take the pods that are left pending out of the cluster state. Returns: these pods, as they are now."""
-    state = simulator.cluster_state
-    left: list[Pod] = []
-    for pod in simulator.pending:
-        current = state.objects.get("Pod", pod.key)
-        if isinstance(current, Pod) and current.node_name:
-            continue
-        if isinstance(current, Pod):
-            state.apply(WatchEvent(EventType.DELETED, "Pod", current))
-        left.append(current if isinstance(current, Pod) else pod)
-    return left
-
-
 # --- each attempt ---
 
 
 class _ExplainedCycle(SchedulingCycle):
     """Explains some pods right before the last decision on each of them."""
 
-    def __init__(self, simulator: Simulator, last: dict[str, int], explained: Callable[[Explanation], None]) -> None:
-        """Take the place of the simulator's own cycle.
+    def __init__(self, session: Session, last: dict[str, int], explained: Callable[[Explanation], None]) -> None:
+        """Take the place of the session's own cycle.
 
         Args:
             last: uid -> the number of the attempt to explain.
         """
-        self._asked = simulator.scheduler.extenders or None
-        super().__init__(simulator.scheduler.cycle.tie_break, simulator.rng, self._asked)
+        self._asked = session.extenders
+        super().__init__(session.scheduler.cycle.tie_break, session.rng, self._asked)
         self._last = last
         self._explained = explained
 

@@ -1,5 +1,6 @@
 """Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that runs both over a queue."""
 
+from kubesched.scheduler.aside import Aside
 from kubesched.scheduler.assembly import MakeFramework, build_frameworks, no_profile, start_plugins, stop_plugins
 from kubesched.scheduler.evictions import Eviction
 from kubesched.scheduler.extenders import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
@@ -25,6 +26,7 @@ from kubesched.scheduler.waits import Waits, Wake
 __all__ = [
     "EXTENDER",
     "UNCONFIRMED_SECONDS",
+    "Aside",
     "Attempt",
     "BindingCycle",
     "Eviction",

@@ -34,6 +34,7 @@ from kubesched.framework import (
     WaitingPod,
 )
 from kubesched.queue import Nominator, Observer, SchedulingQueue
+from kubesched.scheduler.aside import Aside
 from kubesched.scheduler.assembly import MakeFramework, build_frameworks
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.extenders import Extenders
@@ -83,6 +84,7 @@ class Scheduler:
         waiting_pods: pods held back in Permit, by uid.
         extenders: the extenders that are called.
         waits: what binding cycles wait for; a driver enters their requests, and calls `look` after events.
+        aside: takes the place of the queue while the driver asks about single pods; None while it schedules.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Scheduler:
         self.cluster_state = cluster_state
         self.waiting_pods: dict[str, WaitingPod] = {}
         self.waits = Waits()
+        self.aside: Aside | None = None
         self._on_their_way: dict[str, PlacedPod] = {}
         self._unconfirmed = Unconfirmed()
         self._now = services.clock.monotonic
@@ -116,7 +119,7 @@ class Scheduler:
             cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, nominator, emit, self.activate
         )
         self.frameworks = build_frameworks(
-            profiles, cluster_state, self._offered(services, nominator), make_framework=make_framework
+            profiles, cluster_state, self._offered(services), make_framework=make_framework
         )
         self._order = order = QueueOrder(next(iter(self.frameworks.values())))
         self.queue = SchedulingQueue(
@@ -133,14 +136,14 @@ class Scheduler:
             at_once=at_once,
         )
 
-    def _offered(self, services: Services, nominator: Nominator) -> Services:
+    def _offered(self, services: Services) -> Services:
         """What the driver offers, and what this Scheduler provides."""
         return msgspec.structs.replace(
             services,
             perform=perform,
             wait=wait,
             activate=self.activate,
-            nominated=NominatedPods(self.cluster_state.columns, self._nominations, lambda: nominator.generation),
+            nominated=NominatedPods(self.cluster_state.columns, self._nominations, self._nominations_generation),
             waiting_pods=lambda: self.waiting_pods,
             preempting=self._evictions,
             extenders=self.extenders or None,
@@ -201,7 +204,16 @@ class Scheduler:
         return pod.scheduler_name in self.frameworks
 
     def _nominations(self) -> list[tuple[str, PodInfo]]:
+        if self.aside is not None:
+            nominated = [pod for pod in self.aside.pods() if pod.status.nominated_node_name]
+            return [(pod.status.nominated_node_name, self.cluster_state.pod_info(pod)) for pod in nominated]
         return [(name, self._pod_info(queued)) for name, queued in self.queue.nominator.pairs()]
+
+    def _nominations_generation(self) -> int:
+        """Another number after each change of `_nominations`; those of the queue are not negative."""
+        if self.aside is not None:
+            return -1 - self.cluster_state.objects.generation("Pod")
+        return self.queue.nominator.generation
 
     def _find_pod(self, pod: Pod) -> Pod | None:
         current = self.cluster_state.objects.get("Pod", pod.key)
@@ -375,6 +387,9 @@ class Scheduler:
         """
         if self._order.is_asked:
             raise RuntimeError("activate cannot be called in QueueSort")
+        if self.aside is not None:
+            self.aside.activate(pods)
+            return
         self.queue.activate(pods, self._now())
 
     def _activate(self, state: CycleState) -> None:

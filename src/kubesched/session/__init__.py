@@ -1,5 +1,6 @@
 """A cluster in memory and a scheduler for it, on a virtual clock; what every offline question is a function of."""
 
+from kubesched.session.attempt import Attempt, Preempt, attempt, rejections_of
 from kubesched.session.cluster import MemoryCluster
 from kubesched.session.creation import refused_pods
 from kubesched.session.devices import listed_devices
@@ -31,6 +32,7 @@ from kubesched.session.session import Session, Simulator
 __all__ = [
     "UNSEEN",
     "Allowance",
+    "Attempt",
     "Budgets",
     "Fill",
     "MemoryCluster",
@@ -40,12 +42,14 @@ __all__ = [
     "Placed",
     "Placement",
     "PodState",
+    "Preempt",
     "PreemptionOutcome",
     "Progress",
     "Report",
     "Session",
     "Simulator",
     "Victim",
+    "attempt",
     "awaited",
     "fill_level",
     "fill_table",
@@ -61,6 +65,7 @@ __all__ = [
     "placed_line",
     "placement_line",
     "refused_pods",
+    "rejections_of",
     "report_document",
     "report_page",
     "summary_of",

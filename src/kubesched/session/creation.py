@@ -1,11 +1,14 @@
 """Creates the new pods of a cluster: those that the API server does not refuse, and each when its controller does."""
 
 from collections.abc import Iterable, Sequence, Set
+from typing import Final
 
 from kubesched.admission import Refusals, is_copy, is_from_manifest, is_new_and_bound, refusal_message
 from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
 from kubesched.session.ordered_creation import OrderedCreation
 from kubesched.state import ObjectStore
+
+_POLICIES: Final = ("LimitRange", "Namespace", "PriorityClass", "ResourceQuota", "RuntimeClass")
 
 
 class Creation:
@@ -18,12 +21,11 @@ class Creation:
     """
 
     def __init__(self, pending: Sequence[Pod], new: Set[str], objects: ObjectStore) -> None:
+        self._new = new
         self._objects = objects
-        self._ordered = OrderedCreation(pending, new, objects)
-        kinds = ("LimitRange", "Namespace", "PriorityClass", "ResourceQuota", "RuntimeClass")
-        self._policies: list[KubeObject] = [one for kind in kinds for one in objects.list(kind)]
-        self._may_refuse = bool(self._policies) or any(pod.spec.overhead is not None for pod in pending)
-        self._at_first = self._existing(pending) if self._may_refuse else []
+        self._ordered = OrderedCreation((), new, objects)
+        self._policies = self._policies_now()
+        self._at_first = self._existing(pending) if self._policies or _has_overhead(pending) else None
         self._refusals: Refusals | None = None
         self._refused: dict[str, str] = {}  # by uid
 
@@ -34,10 +36,14 @@ class Creation:
             bound: new pods that name their nodes.
         """
         self._refused.clear()
-        if self._may_refuse and (bound or any(map(_is_new, pending))):
-            if self._refusals is None:
-                self._refusals = Refusals(self._policies, self._at_first)
-            self._refusals.count_again(self._existing(pending))
+        self._ordered = OrderedCreation(pending, self._new, self._objects)
+        policies = self._policies_now()
+        if (policies or _has_overhead(pending)) and (bound or any(map(_is_new, pending))):
+            existing = self._existing(pending)
+            if self._refusals is None or policies != self._policies:
+                self._policies = policies
+                self._refusals = Refusals(policies, existing if self._at_first is None else self._at_first)
+            self._refusals.count_again(existing)
         return [pod for pod in self._ordered.exist(pending) if self.is_allowed(pod)]
 
     def placed(self, pod: Pod) -> Pod | None:
@@ -66,6 +72,10 @@ class Creation:
         if fault := self.refusal(pod):
             return refusal_message(pod, fault)
         return self._ordered.why_not(pod)
+
+    def _policies_now(self) -> list[KubeObject]:
+        """The objects for which the API server refuses pods, or changes them."""
+        return [one for kind in _POLICIES for one in self._objects.list(kind)]
 
     def _existing(self, pending: Iterable[Pod]) -> list[Pod]:
         """The pods that an API server has: those on nodes, and the pending ones that are not new."""
@@ -98,6 +108,10 @@ def refused_pods(cluster: Iterable[KubeObject], new: Set[str]) -> dict[str, str]
             created.append(following)
     refused = [pod for pod in bound if not creation.is_allowed(pod)]
     return {pod.key: why for pod in (*pending, *refused) if (why := creation.refusal(pod))}
+
+
+def _has_overhead(pods: Iterable[Pod]) -> bool:
+    return any(pod.spec.overhead is not None for pod in pods)
 
 
 def _is_new(pod: Pod) -> bool:

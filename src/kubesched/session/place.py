@@ -12,12 +12,13 @@ from itertools import count
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import NO_NODES, CycleState, Framework, PluginFault, find_feasible
+from kubesched.framework import NO_NODES, Framework
 from kubesched.scheduler import TieBreak, no_profile, select_best
+from kubesched.session.attempt import Preempt
 from kubesched.session.diagnosis import diagnosis_of
 from kubesched.session.queue_run import Progress
 from kubesched.session.report import Fill, Placement, PodState, Report, Victim
-from kubesched.session.session import Simulator
+from kubesched.session.session import Session
 
 
 class PreemptionOutcome(msgspec.Struct, frozen=True, rename="camel"):
@@ -58,53 +59,53 @@ def pending_in_order(pods: Iterable[Pod]) -> list[Pod]:
     return sorted(pods, key=lambda pod: -pod.priority)
 
 
-def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
+def place(session: Session, tie_break: TieBreak) -> Iterator[Placed]:
     """Try every pending pod once; each placement is seen by the next."""
-    n_arrived = count(len(simulator.pending))
+    n_arrived = count(len(session.pending))
     try:
-        todo = [(-pod.priority, i, pod) for i, pod in enumerate(simulator.begin())]
+        todo = [(-pod.priority, i, pod) for i, pod in enumerate(session.begin())]
         heapify(todo)
         while todo:
             _, _, pod = heappop(todo)
-            framework = simulator.frameworks.get(pod.scheduler_name)
+            framework = session.frameworks.get(pod.scheduler_name)
             if framework is None:
                 continue
-            placed = simulator.loop.run(_place(simulator, framework, pod, tie_break))
+            placed = _place(session, framework, pod, tie_break)
             yield placed
-            created = simulator.creation.placed(pod) if placed.node else None
+            created = session.creation.placed(pod) if placed.node else None
             if created is not None:
                 heappush(todo, (-created.priority, next(n_arrived), created))
     finally:
-        simulator.close()
+        session.close()
 
 
-def not_seen(simulator: Simulator) -> Iterator[Placed]:
+def not_seen(session: Session) -> Iterator[Placed]:
     """After `place`: the pods that no scheduler sees, because they are not created or name their node."""
-    for one in simulator.kubelets.placements.values():
+    for one in session.kubelets.placements.values():
         yield Placed(one.pod, "", one.node, one.message)
-    for pod in pending_in_order(simulator.pending):
-        if why := simulator.creation.why_not(pod):
+    for pod in pending_in_order(session.pending):
+        if why := session.creation.why_not(pod):
             yield Placed(pod.key, pod.scheduler_name, message=why)
 
 
-def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | None = None) -> Report:
+def place_all(session: Session, tie_break: TieBreak, progress: Progress | None = None) -> Report:
     """Try every pending pod once, and report as a simulation does; victims are named although they stay."""
-    before = Fill(simulator.cluster_state.columns)
-    total = len(simulator.pending)
+    before = Fill(session.cluster_state.columns)
+    total = len(session.pending)
     placed = {}
-    for one in place(simulator, tie_break):
+    for one in place(session, tie_break):
         placed[one.pod] = one
         if progress is not None:
             progress(len(placed), total)
     placements = (
-        *simulator.kubelets.placements.values(),
+        *session.kubelets.placements.values(),
         *(
-            _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator)
-            for pod in pending_in_order(simulator.pending)
+            _not_created(pod, session) or _placement(pod, placed.get(pod.key), session)
+            for pod in pending_in_order(session.pending)
         ),
     )
-    victims = tuple(_victims(simulator, placed.values()))
-    after, groups = Fill(simulator.cluster_state.columns), simulator.node_groups()
+    victims = tuple(_victims(session, placed.values()))
+    after, groups = Fill(session.cluster_state.columns), session.node_groups()
     return Report(
         placements,
         victims,
@@ -113,24 +114,24 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
         0.0,
         groups,
         evicted=False,
-        stuck=simulator.stuck(),
-        devices=simulator.devices(),
+        stuck=session.stuck(),
+        devices=session.devices(),
     )
 
 
-def _not_created(pod: Pod, simulator: Simulator) -> Placement | None:
-    first, refused = simulator.creation.awaits(pod), simulator.creation.refusal(pod)
+def _not_created(pod: Pod, session: Session) -> Placement | None:
+    first, refused = session.creation.awaits(pod), session.creation.refusal(pod)
     if not first and not refused:
         return None
-    placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=simulator.creation.why_not(pod))
-    placement.owner, placement.awaits, placement.refused = simulator.owner_of(pod), first, refused
+    placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=session.creation.why_not(pod))
+    placement.owner, placement.awaits, placement.refused = session.owner_of(pod), first, refused
     return placement
 
 
-def _placement(pod: Pod, placed: Placed | None, simulator: Simulator) -> Placement:
-    owner = simulator.owner_of(pod)
+def _placement(pod: Pod, placed: Placed | None, session: Session) -> Placement:
+    owner = session.owner_of(pod)
     if placed is None:
-        message = no_profile(pod.scheduler_name, simulator.frameworks)
+        message = no_profile(pod.scheduler_name, session.frameworks)
         return Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)
     if placed.node:
         return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1, owner=owner)
@@ -149,45 +150,43 @@ def _placement(pod: Pod, placed: Placed | None, simulator: Simulator) -> Placeme
     return waiting
 
 
-def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]:
+def _victims(session: Session, placed: Iterable[Placed]) -> Iterator[Victim]:
     for one in placed:
         for outcome in one.preemption:
-            allowance = simulator.allowance()  # of the cluster as it is: no pod leaves
+            allowance = session.allowance()  # of the cluster as it is: no pod leaves
             for key in outcome.victims:
-                victim = simulator.cluster_state.objects.get("Pod", key)
+                victim = session.cluster_state.objects.get("Pod", key)
                 if isinstance(victim, Pod):
-                    yield Victim(key, simulator.owner_of(victim), outcome.node, one.pod, allowance.lose(victim))
+                    yield Victim(key, session.owner_of(victim), outcome.node, one.pod, allowance.lose(victim))
 
 
-async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:
-    await simulator.loop.breathe()
-    cluster_state = simulator.cluster_state
-    snapshot = cluster_state.snapshot()
-    info = cluster_state.pod_info(pod)
-    state = CycleState(info)
-    diagnosis = find_feasible(framework, state, snapshot.nodes)
-    result, name = diagnosis.result, framework.profile.scheduler_name
-    if result is not None and result.fits.any():
-        try:
-            scores = framework.run_score(state, pod, result, is_whole=result.nodes is snapshot.nodes)
-        except PluginFault as fault:
-            status = fault.status
-            return Placed(pod.key, name, message=status.message, diagnosis=status.located, is_failed=True)
-        best = select_best(scores.total, tie_break, None, simulator.rng)
-        node_name = scores.nodes.name(best)
-        cluster_state.assume(info, node_name)
+def _place(session: Session, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:
+    tried = session.attempt(pod, Preempt.ALWAYS)
+    name, diagnosis = tried.profile, tried.diagnosis
+    if tried.score_failure is not None:
+        status = tried.score_failure
+        return Placed(pod.key, name, message=status.message, diagnosis=status.located, is_failed=True)
+    if tried.scores is not None:
+        best = select_best(tried.scores.total, tie_break, None, session.rng)
+        node_name = tried.scores.nodes.name(best)
+        session.cluster_state.assume(tried.info, node_name)
         return Placed(pod.key, name, node_name)
-    if not snapshot.n_nodes:
+    if not tried.snapshot.n_nodes:
         return Placed(pod.key, name, message=diagnosis.message, diagnosis=diagnosis.message)
     filters = [plugin.name for plugin in framework.profile.points["filter"]]
-    failure = diagnosis.failure
-    counted, left_out = diagnosis.counts(), diagnosis.left_out
+    failure, counted = diagnosis.failure, diagnosis.counts()
     plugin = "" if failure or diagnosis.undecided or counted else diagnosis.absent.plugin
-    nearest = failure.located if failure else diagnosis_of(counted, filters, diagnosis.message, plugin, left_out)
-    freed, status = await framework.run_post_filter(state, pod, diagnosis)
+    nearest = diagnosis_of(counted, filters, diagnosis.message, plugin, diagnosis.left_out)
+    placed = Placed(pod.key, name, "", diagnosis.message, (), "", failure.located if failure else nearest)
     outcome: tuple[PreemptionOutcome, ...] = ()
-    if freed is not None and freed.nominated_node_name:
-        leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)
-        outcome = (PreemptionOutcome(freed.nominated_node_name, tuple(leaving)),)
-    placed = Placed(pod.key, name, "", diagnosis.message, outcome, status.message, nearest, failure is not None)
-    return msgspec.structs.replace(placed, plugin=plugin, is_undecided=diagnosis.undecided is not None)
+    if tried.room is not None and tried.room.nominated_node_name:
+        leaving = sorted(victim.pod.key for victim in tried.room.victims if not victim.pod.is_terminating)
+        outcome = (PreemptionOutcome(tried.room.nominated_node_name, tuple(leaving)),)
+    return msgspec.structs.replace(
+        placed,
+        preemption=outcome,
+        post_filter_message="" if tried.post_filter is None else tried.post_filter.message,
+        is_failed=failure is not None,
+        plugin=plugin,
+        is_undecided=diagnosis.undecided is not None,
+    )

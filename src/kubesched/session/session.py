@@ -6,10 +6,13 @@ pods are not, and the queue is empty. So each `schedule` begins as that of a ses
 and gives the same placements.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from functools import cached_property
 from random import Random
+from typing import Any, TypeVar
+
+import msgspec
 
 from kubesched.admission import has_not_started, is_new_and_bound, why_it_hangs
 from kubesched.api import (
@@ -27,7 +30,18 @@ from kubesched.api import (
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
-from kubesched.scheduler import MakeFramework, Scheduler, TieBreak, load_cluster, start_plugins, stop_plugins
+from kubesched.scheduler import (
+    Extenders,
+    MakeFramework,
+    Request,
+    Scheduler,
+    TieBreak,
+    drive,
+    load_cluster,
+    start_plugins,
+    stop_plugins,
+)
+from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster import MemoryCluster
 from kubesched.session.creation import Creation
 from kubesched.session.devices import listed_devices
@@ -48,11 +62,13 @@ from kubesched.setup import (
     PluginLike,
     Profiles,
     Setup,
+    answering_calls,
     set_up,
     without_bind,
 )
 from kubesched.state import ClusterState
 
+T = TypeVar("T")
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
@@ -73,6 +89,7 @@ class Session:
             asked. Their bind is not called: a pod is bound in memory.
         new: `namespace/name` of the pending pods that do not exist yet. A StatefulSet with the podManagementPolicy
             OrderedReady creates each of them once the pods of lower numbers have nodes.
+        starts_bound: whether kubelets start the new pods that name their nodes at the first run; else they run.
         make_framework: makes the framework of a profile; for a caller that observes plugins.
 
     Raises:
@@ -110,6 +127,7 @@ class Session:
         seed: int = 0,
         extender_calls: ExtenderCalls | None = None,
         new: Set[str] = frozenset(),
+        starts_bound: bool = True,
         make_framework: MakeFramework = Framework,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
@@ -142,10 +160,12 @@ class Session:
         self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
         with paused_gc(is_kept=True):
             self._given = [completed(one) for one in objects_of(snapshot)]
-            not_started = [one for one in self._given if isinstance(one, Pod) and has_not_started(one)]
-            self._bound = [one for one in self._given if isinstance(one, Pod) and is_new_and_bound(one)]
-            self.pending = load_cluster(self.cluster_state, [one for one in self._given if not is_new_and_bound(one)])
-        hang = ((pod, why_it_hangs(pod, self.cluster_state)) for pod in not_started if not is_new_and_bound(pod))
+            bound = {id(one): one for one in self._given if starts_bound and is_new_and_bound(one)}
+            there = [one for one in self._given if id(one) not in bound]
+            self._bound = list(bound.values())
+            self.pending = self._left = load_cluster(self.cluster_state, there)
+        not_started = [one for one in there if isinstance(one, Pod) and has_not_started(one)]
+        hang = ((pod, why_it_hangs(pod, self.cluster_state)) for pod in not_started)
         self._hanging = [(pod, fault) for pod, fault in hang if fault]
         self.creation = Creation(self.pending, new, self.cluster_state.objects)
         self.loop.run(start_plugins(self.frameworks.values()))
@@ -184,6 +204,14 @@ class Session:
     def objects_now(self) -> list[KubeObject]:
         """The objects as they are now; the JSON of pods that the session placed has no node."""
         return self._held().objects()
+
+    def waiting(self) -> list[Pod]:
+        """The pods that wait for a node, as they are now, in the order of `objects`."""
+        return self._left if self._inventory is None else self._inventory.pending()
+
+    def finished(self) -> list[Pod]:
+        """The pods of the snapshot that have finished."""
+        return [one for one in self._given if isinstance(one, Pod) and one.is_finished]
 
     def pods_on(self, node: str) -> list[Pod]:
         """The pods that hold something of a node, in the order of `objects`."""
@@ -233,12 +261,19 @@ class Session:
         for one in gone:
             self._tell(WatchEvent(EventType.DELETED, kind_of(one), one))
         for one in changed:
-            if isinstance(one, Pod) and is_new_and_bound(one):  # a kubelet sees it at the next run
+            if is_new_and_bound(one):  # a kubelet sees it at the next run
                 self._bound.append(one)
             elif isinstance(one, Pod) and not one.node_name:
                 held.put(one)
             else:
                 self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Have a pod on a node. What its controller creates then is left to the caller."""
+        bound = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node_name))
+        event = WatchEvent(EventType.MODIFIED, "Pod", bound)
+        self._note(self._held(), event)
+        self.scheduler.handle_event(event)
 
     @contextmanager
     def fork(self) -> Iterator[SessionFork]:
@@ -326,6 +361,30 @@ class Session:
             if created is not None:
                 self._tell(WatchEvent(EventType.ADDED, "Pod", created))
 
+    # --- single pods ---
+
+    def attempt(self, pod: Pod, preempt: Preempt = Preempt.UNLESS_FAILED) -> Attempt:
+        """Try a pod that is on no node, without any effect; the other pending pods take no room.
+
+        Raises:
+            KeyError: no profile serves the pod.
+        """
+        framework, info = self.frameworks[pod.scheduler_name], self.cluster_state.pod_info(pod)
+        return self.ask(attempt(framework, info, self.extenders, preempt))
+
+    @property
+    def extenders(self) -> Extenders | None:
+        """The extenders that are called; None for none."""
+        return self.scheduler.extenders or None
+
+    def ask(self, question: Coroutine[Any, Any, T]) -> T:
+        """The answer of a coroutine that asks plugins, and waits for nothing but extenders."""
+        return self.loop.run(self._answered(question))
+
+    async def _answered(self, question: Coroutine[Any, Any, T]) -> T:
+        await self.loop.breathe()
+        return await drive(question, _refuse if self._calls is None else answering_calls(self._calls))
+
     # --- runs ---
 
     def schedule(self, progress: Progress | None = None, until: Callable[[Decision], bool] | None = None) -> Report:
@@ -361,7 +420,11 @@ class Session:
             await run.go(len(self.pending), progress)
             return Placements(self.scheduler, self.creation, run.outcomes)
 
-        found = self.loop.run(go())
+        aside, self.scheduler.aside = self.scheduler.aside, None
+        try:
+            found = self.loop.run(go())
+        finally:
+            self.scheduler.aside = aside
         self._suspended.close()
         return self._report(before, found)
 
@@ -375,10 +438,15 @@ class Session:
     def _rest(self) -> None:
         """Take the pods that are left off the queue, and begin the next run as the first one."""
         self._suspended.close()
+        evicted = {action.pod.uid for action in self.cluster.evicted}
+        self._left = []
         for pod in self.pending:
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod) and not current.node_name:
                 self.scheduler.handle_event(WatchEvent(EventType.DELETED, "Pod", current))
+                self._left.append(current)
+            elif current is None and pod.uid not in evicted:
+                self._left.append(pod)  # it has not been created
         self.rng.seed(self._seed)
         self.scheduler.cycle.next_start = 0
 
@@ -412,6 +480,13 @@ class Session:
             pod = action.pod
             broken = allowance.lose(pod)
             yield Victim(pod.key, self.owner_of(pod), action.node_name, action.preemptor.key, broken)
+
+
+def _refuse(request: Request) -> Awaitable[Any]:
+    """Answer what a hook asks of a question that has no effect."""
+    if isinstance(request, Action):
+        raise RuntimeError(f"this run cannot perform actions: {request!r}")
+    raise RuntimeError("this run cannot wait for conditions")
 
 
 class Simulator(Session):
