@@ -2,9 +2,8 @@
 
 import shlex
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -15,10 +14,6 @@ from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.slow_plugins import noting_slow_plugins
-
-if TYPE_CHECKING:
-    from kubesched.planning import Runs
-    from kubesched.setup import Setup
 
 _WITHOUT_NOTES: Final = ("csv", "jsonl", "junit")
 """Formats that have no room for notes on the manifests, which go to standard error then."""
@@ -149,7 +144,7 @@ def fit(
         skip_bad_objects=skip_bad_objects,
         may_be_empty=bool(like),  # how many nodes would it take in an empty cluster?
     )
-    runs = _runs(setup, references, plugin_args, extenders)
+    calls = extender_calls(setup, extenders)
     asked = asked_of(resources or manifests, cluster.objects, may_wake=maximum or replicas is not None)
     if only:
         asked = asked.only(only)
@@ -166,7 +161,8 @@ def fit(
         answer = fit_asked(
             cluster,
             asked,
-            runs,
+            setup,
+            extender_calls=calls,
             replicas=replicas,
             maximum=maximum,
             nodes_like=like,
@@ -202,13 +198,3 @@ def _shape(text: str) -> tuple[str, int | None]:
     if not number.isdecimal():
         raise click.UsageError(f"--nodes-like: found {text!r}; write NODE or NODE=N, such as worker-1=3")
     return model, int(number)
-
-
-def _runs(setup: "Setup", references: tuple[str, ...], plugin_args: Mapping[str, str], extenders: str) -> "Runs":
-    from kubesched.planning import Runs
-
-    if extenders == "skip" or not setup.configuration.extenders:
-        extender_calls(setup, extenders)  # notes what is not called
-        return Runs(setup.configuration, references, plugin_args)
-    make = partial(extender_calls, extenders=extenders)
-    return Runs(setup.configuration, references, plugin_args, make_extender_calls=make)

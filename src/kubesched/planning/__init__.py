@@ -19,7 +19,6 @@ from kubesched.planning.fit import Fit, WorkloadFit, fit, fit_asked
 from kubesched.planning.fit_page import fit_page
 from kubesched.planning.pending import PendingPods
 from kubesched.planning.rollout import Rollout
-from kubesched.planning.runs import Ran, Runs
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
 from kubesched.planning.workloads import find_workload, is_workload_kind, near_kind
 
@@ -35,9 +34,7 @@ __all__ = [
     "Fit",
     "PendingPods",
     "PodsLike",
-    "Ran",
     "Rollout",
-    "Runs",
     "WhatIf",
     "WorkloadFit",
     "asked_of",

@@ -1,7 +1,7 @@
 """The pods that a question is about: those of manifests, or of plain requests, as many as wanted."""
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from os import PathLike
 from typing import IO, Final, TypeGuard, cast
@@ -33,7 +33,7 @@ from kubesched.api import (
     workloads,
 )
 from kubesched.errors import InputError, QuantityError
-from kubesched.planning.scaling import pods_to_add
+from kubesched.planning.scaling import further_pods, pods_to_add
 from kubesched.planning.workloads import find_workload
 from kubesched.snapshot import admit_manifests
 
@@ -191,6 +191,13 @@ class Asked:
             dropped = {pod.key for pod in self.pods[n:]}
             return [one for one in self._new if not (isinstance(one, Pod) and one.key in dropped)]
         return self._new + pods_to_add(workload, self.pods, n, [*self.cluster, *self._new])
+
+    def one_by_one(self) -> Iterator[KubeObject]:
+        """What is new in a cluster with ever more of the pods; what belongs to a pod comes before it."""
+        workload = self.only_workload()
+        yield from (one for one in self._new if not isinstance(one, Pod))
+        yield from self.pods
+        yield from further_pods(workload, self.pods, [*self.cluster, *self._new])
 
     def check_number(self, n: int | None, *, is_search: bool) -> None:
         """Check that the number of pods can be changed, if it is; arguments as for `notes_on`.

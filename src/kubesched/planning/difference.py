@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.admission import is_from_manifest
 from kubesched.api import KubeObject, Pod
-from kubesched.planning.runs import has_place
+from kubesched.planning.placed import has_place
 from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.reports import Level, Page, Paragraph, Part
 from kubesched.session import Placement, PodState, Report

@@ -13,13 +13,13 @@ from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changes import note_on_model, with_nodes_like
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
+from kubesched.planning.placed import has_place, placements_of
 from kubesched.planning.rollout import Rollout, roll_out
-from kubesched.planning.runs import Runs, has_place, placements_of
 from kubesched.planning.what_if import node_model
 from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
-from kubesched.session import Placement, PodState, Progress, Report, workload_text
-from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
+from kubesched.session import Placement, PodState, Progress, Report, Session, workload_text
+from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
@@ -158,7 +158,7 @@ def fit(
     Args:
         snapshot: the cluster, as load_snapshot gives it.
         pods: a manifest or several (files, `-`, open streams), the requests of one pod, or objects with new pods.
-        configuration, plugins, plugin_args, tie_break, seed: as for Simulator.
+        configuration, plugins, plugin_args, tie_break, seed: as for Session.
         replicas: how many pods instead of the number in the manifest, which has one workload then. If it is suspended
             or has 0 replicas, its pods are tried as if it were resumed.
         maximum: ask for the largest number that fits. That many fit, and one more does not.
@@ -180,11 +180,12 @@ def fit(
     objects = objects_of(snapshot)
     asked = asked_of(pods, objects, may_wake=replicas is not None or maximum)
     asked = asked.only(only) if only else asked
-    runs = Runs(configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
     answer = fit_asked(
         objects,
         asked,
-        runs,
+        set_up(configuration, plugins, plugin_args),
+        tie_break=tie_break,
+        seed=seed,
         replicas=replicas,
         maximum=maximum,
         nodes_like=nodes_like,
@@ -199,8 +200,11 @@ def fit(
 def fit_asked(
     snapshot: Iterable[KubeObject],
     asked: Asked,
-    runs: Runs,
+    setup: Setup,
     *,
+    tie_break: TieBreak = TieBreak.FIRST,
+    seed: int = 0,
+    extender_calls: ExtenderCalls | None = None,
     replicas: int | None = None,
     maximum: bool = False,
     nodes_like: str | Node = "",
@@ -209,7 +213,7 @@ def fit_asked(
     rollout: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
-    """The answer for pods that are admitted to the snapshot already; arguments as for `fit`."""
+    """The answer for pods that are admitted to the snapshot already; arguments as for `fit` and Session."""
     _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
     asked = _resolved(asked, add=add, rollout=rollout)
@@ -223,20 +227,22 @@ def fit_asked(
     more: MoreNodes | None = None
     if isinstance(model, Node) and n_nodes is not None:
         cluster = with_nodes_like(before, model, n_nodes)
-    if rollout and asked.existing:
-        new, report, rollouts = roll_out(cluster, asked, replicas, runs, progress)
-    elif not asked.pods:
-        asked.check_number(replicas, is_search=maximum)
-        new, report = [], runs.run(cluster, progress).report
-    elif maximum:
-        new, report, next_left = most_that_fit(cluster, asked, runs, progress)
-    elif isinstance(model, Node) and n_nodes is None:
-        new = asked.objects(replicas)
-        more = fewest_nodes(cluster, new, model, runs, progress)
-        cluster, report, next_left = more.cluster, more.report, more.next_left
-    else:
-        new = asked.objects(replicas)
-        report = runs.run([*cluster, *new], progress).report
+    with Session(cluster, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls) as session:
+        if rollout and asked.existing:
+            new, report, rollouts = roll_out(session, asked, replicas, progress)
+        elif not asked.pods:
+            asked.check_number(replicas, is_search=maximum)
+            new, report = [], session.schedule(progress)
+        elif maximum:
+            new, report, next_left = most_that_fit(session, asked, progress)
+        elif isinstance(model, Node) and n_nodes is None:
+            new = asked.objects(replicas)
+            more = fewest_nodes(session, cluster, new, model, progress)
+            cluster, report, next_left = more.cluster, more.report, more.next_left
+        else:
+            new = asked.objects(replicas)
+            session.change(new)
+            report = session.schedule(progress)
     return Fit(
         placements_of(new, report),
         report,

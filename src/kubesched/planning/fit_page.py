@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.planning.fit import Fit, WorkloadFit
+from kubesched.planning.placed import has_place
 from kubesched.planning.plugin_faults import fault_parts
 from kubesched.planning.rollout import Rollout
-from kubesched.planning.runs import has_place
 from kubesched.reports import (
     Align,
     Cell,

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kubesched.api import KubeObject, Node, Pod
-from kubesched.explanation import obstacles
+from kubesched.explanation import Explainer, obstacles
 from kubesched.framework import Code
 from kubesched.planning.changes import with_nodes_like
-from kubesched.planning.runs import Ran, Runs, has_place, placements_of
-from kubesched.session import Placement, PodState, Progress, Report
+from kubesched.planning.placed import has_place, placements_of
+from kubesched.session import Placement, PodState, Progress, Report, Session
 
 
 class MoreNodes(NamedTuple):
@@ -34,10 +34,15 @@ class MoreNodes(NamedTuple):
 
 
 class _Tried(NamedTuple):
-    cluster: list[KubeObject]
-    added: list[str]
-    ran: Ran
+    added: list[KubeObject]
+    report: Report
     placements: tuple[Placement, ...]
+    obstacle: str = ""
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of the new nodes."""
+        return [one.name for one in self.added if isinstance(one, Node)]
 
     @property
     def left(self) -> list[Placement]:
@@ -46,17 +51,21 @@ class _Tried(NamedTuple):
     @property
     def n_left_in_all(self) -> int:
         """How many pods have no node, with those that were pending already."""
-        return sum(not has_place(one) for one in self.ran.report.placements)
+        return sum(not has_place(one) for one in self.report.placements)
 
     @property
     def unused(self) -> list[str]:
         """The new nodes that no pod goes to."""
-        used = {one.node for one in self.ran.report.placements}
-        return [name for name in self.added if name not in used]
+        used = {one.node for one in self.report.placements}
+        return [name for name in self.nodes if name not in used]
 
 
 def fewest_nodes(
-    cluster: Sequence[KubeObject], new: Sequence[KubeObject], model: Node, runs: Runs, progress: Progress | None = None
+    session: Session,
+    cluster: Sequence[KubeObject],
+    new: Sequence[KubeObject],
+    model: Node,
+    progress: Progress | None = None,
 ) -> MoreNodes:
     """Search the fewest nodes that have to be added.
 
@@ -64,29 +73,34 @@ def fewest_nodes(
     all pods, because those that are pending already can take new nodes first.
 
     Args:
+        cluster: the objects of the session.
         new: the pods in question, and the objects that come with them.
         model: the shape of a new node.
     """
 
-    def run(n: int) -> _Tried:
-        changed = with_nodes_like(cluster, model, n)
-        ran = runs.run([*changed, *new], progress)
-        added = [one.name for one in changed[len(cluster) :] if isinstance(one, Node)]
-        return _Tried(changed, added, ran, placements_of(new, ran.report))
+    def run(n: int, *, explains: bool = False) -> _Tried:
+        added = with_nodes_like(cluster, model, n)[len(cluster) :]
+        with session.fork():
+            session.change([*added, *new])
+            report = session.schedule(progress)
+            tried = _Tried(added, report, placements_of(new, report))
+            if explains and tried.left:
+                tried = tried._replace(obstacle=_obstacle(tried, new, session))
+            return tried
 
     none_added = run(0)
     n_without = len(none_added.placements) - len(none_added.left)
     if not none_added.left:
-        return MoreNodes(0, none_added.cluster, none_added.ran.report, n_without)
+        return MoreNodes(0, list(cluster), none_added.report, n_without)
     too_few, enough = 0, len(none_added.left)
-    best = run(enough)
+    best = run(enough, explains=True)
     if best.left and not best.unused and none_added.n_left_in_all > enough:
         too_few, enough = enough, none_added.n_left_in_all
-        best = run(enough)
+        best = run(enough, explains=True)
     if best.left:
         n_at_most = len(best.placements) - len(best.left)
-        found = none_added.cluster, none_added.ran.report, n_without, n_at_most, best.left[0]
-        return MoreNodes(None, *found, _obstacle(best, new, runs))
+        found = list(cluster), none_added.report, n_without, n_at_most, best.left[0]
+        return MoreNodes(None, *found, best.obstacle)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         tried = run(middle)
@@ -94,21 +108,20 @@ def fewest_nodes(
             too_few = middle
         else:
             enough, best = middle, tried
-    return MoreNodes(enough, best.cluster, best.ran.report, n_without)
+    return MoreNodes(enough, [*cluster, *best.added], best.report, n_without)
 
 
-def _obstacle(tried: _Tried, new: Iterable[KubeObject], runs: Runs) -> str:
+def _obstacle(tried: _Tried, new: Iterable[KubeObject], session: Session) -> str:
     """What keeps the first pod that is left from a new node, an unused one if there is one."""
     left = tried.left[0]
     if left.state is not PodState.UNSCHEDULABLE or not left.profile:
         return ""
     pod = next(one for one in new if isinstance(one, Pod) and one.key == left.pod)
-    node = (tried.unused or tried.added)[-1]
-    with runs.explainer(tried.ran.objects()) as explainer:
-        explanation = explainer.explain(pod, preempt=False)
-        found = obstacles(explanation, explanation.nodes.names.index(node))
+    node = (tried.unused or tried.nodes)[-1]
+    explanation = Explainer(session).explain(pod, preempt=False)
+    found = obstacles(explanation, explanation.nodes.names.index(node))
     texts = [one.text for one in found]
-    n_there = sum(isinstance(one, Pod) and one.node_name == node for one in tried.cluster)
+    n_there = sum(isinstance(one, Pod) and one.node_name == node for one in tried.added)
     if n_there and any(one.plugin == "NodeResourcesFit" and one.status.code is Code.UNSCHEDULABLE for one in found):
         texts.append(f"{n_there} DaemonSet or static pod{' runs' if n_there == 1 else 's run'} there")
     return "; ".join(texts)

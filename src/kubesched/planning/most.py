@@ -1,6 +1,6 @@
 """The largest number of equal pods that fit: that many fit, and one more does not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
@@ -8,12 +8,13 @@ import msgspec
 from kubesched.api import KubeObject, Pod
 from kubesched.framework import Decision
 from kubesched.planning.asked import Asked
-from kubesched.planning.runs import Runs, has_place, placements_of
-from kubesched.session import NodeFill, Placement, Progress, Report
+from kubesched.planning.placed import has_place, placements_of
+from kubesched.session import Placement, Progress, Report, Session
 from kubesched.state import PodRequests
 
 _FIRST_TRY: Final = 20_000
 _MAX_PODS: Final = 500_000
+_IN_ORDER: Final = "PrioritySort"
 
 
 class Most(NamedTuple):
@@ -30,17 +31,21 @@ class Most(NamedTuple):
     next_left: Placement | None
 
 
-def most_that_fit(cluster: Sequence[KubeObject], asked: Asked, runs: Runs, progress: Progress | None = None) -> Most:
+def most_that_fit(session: Session, asked: Asked, progress: Progress | None = None) -> Most:
     """Find the largest number.
 
-    One run tries pods until the first is left, and one more confirms the number. Where preemption takes part, a larger
-    number can change which pods are evicted, so the number is confirmed by runs with exactly as many pods.
+    One run lets pods arrive until the first is left, and is then the run of exactly as many pods. Where preemption
+    takes part, or plugins order the queue, a larger number can change what becomes of the first pods: the number is
+    then confirmed by runs with exactly as many pods.
 
     Raises:
         InputError: the pods belong to several workloads, or their number is fixed.
     """
     asked.only_workload()
-    search = _Search(cluster, asked, runs, progress)
+    search = _Search(session, asked, progress)
+    if search.may_arrive():
+        found = search.arriving()
+        return found if isinstance(found, Most) else search.answer(search.bisect(found))
     n, preempts = search.scout()
     if n == _MAX_PODS:
         return Most(asked.objects(n), search.run(n), None)
@@ -50,12 +55,40 @@ def most_that_fit(cluster: Sequence[KubeObject], asked: Asked, runs: Runs, progr
 
 
 class _Search:
-    def __init__(self, cluster: Sequence[KubeObject], asked: Asked, runs: Runs, progress: Progress | None) -> None:
-        self._cluster = cluster
+    def __init__(self, session: Session, asked: Asked, progress: Progress | None) -> None:
+        self._session = session
         self._asked = asked
-        self._runs = runs
         self._progress = progress
         self._reports: dict[int, Report] = {}
+
+    # --- pods that arrive one after another ---
+
+    def may_arrive(self) -> bool:
+        """Whether pods that arrive later are tried later: no plugin sorts them in another way, and no kubelet does."""
+        pod = self._asked.pods[0]
+        framework = self._session.frameworks.get(pod.scheduler_name)
+        if framework is None or any(one.node_name for one in self._asked.pods):
+            return False
+        return [plugin.name for plugin in framework.profile.points["queueSort"]] == [_IN_ORDER]
+
+    def arriving(self) -> Most | int:
+        """Let pods arrive until one is left. Returns: the number alone where it has to be confirmed."""
+        with self._session.fork():
+            watch = _Arriving(self._session, self._asked)
+            report = self._session.schedule(self._progress, until=watch)
+        placements = placements_of(watch.pods, report)
+        index = watch.index if watch.index is not None else _first_absent(placements)
+        if index is None:
+            return Most(self._asked.objects(_MAX_PODS), report, None)
+        last = placements[-1]
+        if watch.preempts or index != len(placements) - 1 or has_place(last):
+            return index
+        if sum(map(has_place, placements)) != index:
+            return index
+        kept = tuple(one for one in report.placements if one is not last)
+        return Most(self._asked.objects(index), msgspec.structs.replace(report, placements=kept), last)
+
+    # --- runs with a number of pods ---
 
     def scout(self) -> tuple[int, bool]:
         """Place pods until one finds no node. Returns: how many had one, and whether preemption took part."""
@@ -64,7 +97,9 @@ class _Search:
             new = self._asked.objects(n_tried)
             order = {pod.uid: i for i, pod in enumerate(pod for pod in new if isinstance(pod, Pod))}
             watch = _FirstLeft(order)
-            report = self._runs.run([*self._cluster, *new], self._progress, until=watch).report
+            with self._session.fork():
+                self._session.change(new)
+                report = self._session.schedule(self._progress, until=watch)
             index = watch.index if watch.index is not None else _first_absent(placements_of(new, report))
             if index is not None:
                 return index, watch.preempts
@@ -72,15 +107,16 @@ class _Search:
 
     def _room(self) -> int:
         """How many of the pods fit by their requests alone, if no pod is evicted."""
-        placed = (one for one in self._cluster if not (isinstance(one, Pod) and not one.node_name))
         needed = {**PodRequests(self._asked.pods[0]).wanted, "pods": 1}
-        return sum(_room_on(node, needed) for node in self._runs.run(placed).report.nodes)
+        fill = self._session.fill()
+        return sum(_room_on(fill.allocatable(name), fill.held(name), needed) for name in fill.node_names)
 
     def run(self, n: int) -> Report:
         """The report for exactly `n` pods."""
         if n not in self._reports:
-            new = self._asked.objects(n)
-            self._reports[n] = self._runs.run([*self._cluster, *new], self._progress).report
+            with self._session.fork():
+                self._session.change(self._asked.objects(n))
+                self._reports[n] = self._session.schedule(self._progress)
         return self._reports[n]
 
     def n_placed(self, n: int) -> int:
@@ -148,18 +184,51 @@ class _FirstLeft:
         return self.index is not None
 
 
+class _Arriving(_FirstLeft):
+    """Lets pods arrive during a run, each once the one before has a node or is nominated to one.
+
+    Where preemption takes part, the run ends with the first pod that is left.
+
+    Attributes:
+        pods: those that have arrived.
+    """
+
+    def __init__(self, session: Session, asked: Asked) -> None:
+        super().__init__({})
+        self.pods: list[Pod] = []
+        self._session = session
+        self._coming = asked.one_by_one()
+        session.change(self._next())
+
+    def _next(self) -> Iterator[KubeObject]:
+        """What comes, up to and with a pod."""
+        for one in self._coming:
+            yield one
+            if isinstance(one, Pod):
+                self._order[one.uid] = len(self.pods)
+                self.pods.append(one)
+                return
+
+    def __call__(self, decision: Decision) -> bool:
+        is_left = super().__call__(decision)
+        is_last = decision.pod.uid == self.pods[-1].uid
+        if is_last and not is_left and len(self.pods) < _MAX_PODS:
+            self._session.arrive(self._next())
+        return is_left and self.preempts
+
+
 def _first_absent(placements: Iterable[Placement]) -> int | None:
     """The index of the first pod without a node that no scheduler has tried: one that is refused, or names its node."""
     return next((i for i, one in enumerate(placements) if not has_place(one)), None)
 
 
-def _growing(n: int) -> Iterable[int]:
+def _growing(n: int) -> Iterator[int]:
     while n < _MAX_PODS:
         yield n
         n *= 4
     yield _MAX_PODS
 
 
-def _room_on(node: NodeFill, needed: dict[str, int]) -> int:
-    free = ((node.allocatable.get(name, 0) - node.before.get(name, 0)) // n for name, n in needed.items() if n)
+def _room_on(offered: Mapping[str, int], held: Mapping[str, int], needed: Mapping[str, int]) -> int:
+    free = ((offered.get(name, 0) - held.get(name, 0)) // n for name, n in needed.items() if n)
     return max(0, min(free))

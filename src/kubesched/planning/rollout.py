@@ -21,7 +21,7 @@ from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon, o
 from kubesched.api import KubeObject, Pod, Workload, as_int64
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
-from kubesched.planning.runs import Runs, has_place
+from kubesched.planning.placed import has_place
 from kubesched.planning.scaling import pods_to_remove
 from kubesched.session import Placement, PodState, Progress, Report, Session, Victim, awaited
 
@@ -53,7 +53,7 @@ class Rollout(msgspec.Struct, frozen=True):
 
 
 def roll_out(
-    cluster: Sequence[KubeObject], asked: Asked, replicas: int | None, runs: Runs, progress: Progress | None = None
+    session: Session, asked: Asked, replicas: int | None, progress: Progress | None = None
 ) -> tuple[list[KubeObject], Report, tuple[Rollout, ...]]:
     """Replace the pods of the workloads that exist, and add the others.
 
@@ -67,16 +67,13 @@ def roll_out(
     left_out = {pod.key for plan in plans for pod in plan.left_out}
     new = [one for one in new if not (isinstance(one, Pod) and one.key in left_out)]
     pods = [one for one in new if isinstance(one, Pod)]
-    steps = _Steps(runs.session(cluster), progress)
-    try:
-        steps.take([one for one in new if not isinstance(one, Pod)], [])
-        rollouts = tuple(_Replacement(plan, steps).run() for plan in plans)
-        replaced = {pod.key for plan in plans for pod in plan.new}
-        if others := [pod for pod in pods if pod.key not in replaced]:
-            steps.take(others, [])
-        return new, steps.report(pods), rollouts
-    finally:
-        steps.close()
+    steps = _Steps(session, progress)
+    steps.take([one for one in new if not isinstance(one, Pod)], [])
+    rollouts = tuple(_Replacement(plan, steps).run() for plan in plans)
+    replaced = {pod.key for plan in plans for pod in plan.new}
+    if others := [pod for pod in pods if pod.key not in replaced]:
+        steps.take(others, [])
+    return new, steps.report(pods), rollouts
 
 
 class _Plan(NamedTuple):
@@ -145,10 +142,6 @@ class _Steps:
         return Report(
             placements, tuple(self._victims), self._before, session.fill(), self._seconds, session.node_groups()
         )
-
-    def close(self) -> None:
-        """Stop the plugins."""
-        self._session.close()
 
 
 class _Replacement:

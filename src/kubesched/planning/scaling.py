@@ -1,7 +1,8 @@
 """Which pods a controller adds and removes when the number of its replicas changes."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Final
 
 from kubesched.admission import claims_of, fresh_claim, fresh_pod, ordinal_of
@@ -50,6 +51,17 @@ def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequen
         raise InputError(f"{workload}: found {n} replicas; expected 0 to {_MAX_PODS}")
     if not pods:
         raise InputError(f"{workload} has no pod in the snapshot to copy; add its manifest with replicas: {n} instead")
+    added: list[KubeObject] = []
+    for one in further_pods(workload, pods, objects):
+        added.append(one)
+        n_new -= isinstance(one, Pod)
+        if not n_new:
+            break
+    return added
+
+
+def further_pods(workload: Workload, pods: Sequence[Pod], objects: Sequence[KubeObject]) -> Iterator[KubeObject]:
+    """The pods that a workload would have next, each after its claims; arguments as for `pods_to_add`."""
     model = max(pods, key=lambda pod: pod.metadata.creation_timestamp or "")
     taken, claims = set(), {}
     for one in objects:
@@ -61,16 +73,12 @@ def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequen
     number = _first_number(workload, objects) if is_numbered else 1
     base = _base(workload, model)
     of_model = claims_of(model, claims)
-    added: list[KubeObject] = []
-    while n_new:
-        if f"{model.namespace}/{base}{number}" not in taken:
-            pod = fresh_pod(model, f"{base}{number}")
+    for i in count(number):
+        if f"{model.namespace}/{base}{i}" not in taken:
+            pod = fresh_pod(model, f"{base}{i}")
             new_claims = (fresh_claim(claim, model, pod) for claim in of_model)
-            added += [claim for claim in new_claims if claim.key not in claims]
-            added.append(pod)
-            n_new -= 1
-        number += 1
-    return added
+            yield from (claim for claim in new_claims if claim.key not in claims)
+            yield pod
 
 
 def _base(workload: Workload, model: Pod) -> str:

@@ -57,11 +57,11 @@ class QueueRun:
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         self._is_over = False
 
-    async def go(self, total: int, progress: Progress | None) -> None:
+    async def go(self, total: Callable[[], int], progress: Progress | None) -> None:
         """Try the pods.
 
         Args:
-            total: how many pods there are, for `progress`.
+            total: gives how many pods there are, for `progress`.
         """
         plugins = [plugin for framework in self._scheduler.frameworks.values() for plugin in framework.profile.plugins]
         may_have_tasks = any(plugin.defines("start") for plugin in plugins)
@@ -74,9 +74,9 @@ class QueueRun:
                 if step % _COLLECT_EVERY == 0:
                     gc.collect(0)
                 if progress is not None and len(self.outcomes) % _PROGRESS_EVERY == 0:
-                    progress(len(self.outcomes), total)
+                    progress(len(self.outcomes), total())
         if progress is not None:
-            progress(total, total)
+            progress(total(), total())
 
     async def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""

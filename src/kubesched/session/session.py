@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from contextlib import contextmanager
 from functools import cached_property
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -163,10 +163,10 @@ class Session:
             bound = {id(one): one for one in self._given if starts_bound and is_new_and_bound(one)}
             there = [one for one in self._given if id(one) not in bound]
             self._bound = list(bound.values())
-            self.pending = self._left = load_cluster(self.cluster_state, there)
-        not_started = [one for one in there if isinstance(one, Pod) and has_not_started(one)]
-        hang = ((pod, why_it_hangs(pod, self.cluster_state)) for pod in not_started)
-        self._hanging = [(pod, fault) for pod, fault in hang if fault]
+            self.pending = load_cluster(self.cluster_state, there)
+        self._left = list(self.pending)
+        self._not_started = [one for one in there if isinstance(one, Pod) and has_not_started(one)]
+        self._hanging: list[tuple[Pod, str]] = []
         self.creation = Creation(self.pending, new, self.cluster_state.objects)
         self.loop.run(start_plugins(self.frameworks.values()))
 
@@ -182,6 +182,12 @@ class Session:
         await stop_plugins(self.frameworks.values())
         if self._calls is not None:
             await self._calls.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     # --- what there is ---
 
@@ -267,6 +273,17 @@ class Session:
                 held.put(one)
             else:
                 self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
+
+    def arrive(self, objects: Iterable[KubeObject]) -> None:
+        """Have objects come in while a run goes on. A pod joins the queue, if the API server creates it."""
+        for one in objects:
+            if not isinstance(one, Pod) or one.node_name:
+                self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
+                continue
+            self.pending.append(one)
+            self._held().put(one)
+            if self.creation.is_allowed(one):
+                self._tell(WatchEvent(EventType.ADDED, "Pod", one))
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Have a pod on a node. What its controller creates then is left to the caller."""
@@ -417,7 +434,7 @@ class Session:
         async def go() -> Placements:
             for pod in self.begin():
                 self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
-            await run.go(len(self.pending), progress)
+            await run.go(lambda: len(self.pending), progress)
             return Placements(self.scheduler, self.creation, run.outcomes)
 
         aside, self.scheduler.aside = self.scheduler.aside, None
@@ -430,6 +447,10 @@ class Session:
 
     def begin(self) -> list[Pod]:
         """Have kubelets start the new pods that name their nodes. Returns: the pending pods that exist."""
+        known = self.cluster_state.objects
+        there = (pod for pod in self._not_started if known.get("Pod", pod.key) is pod)
+        hang = ((pod, why_it_hangs(pod, self.cluster_state)) for pod in there)
+        self._hanging = [(pod, fault) for pod, fault in hang if fault]
         created = self.creation.begin(self.pending, self._bound)
         self.kubelets.start(self._bound, self.creation, self.owner_of)
         self._bound.clear()
