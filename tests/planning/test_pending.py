@@ -170,10 +170,10 @@ def test_a_plugin_that_fails_is_told_with_its_line():
 
 def test_each_attempt_is_explained_on_the_cluster_that_it_finds():
     pods = [make_pod(f"web-{i}", requests=cpu("1500m")) for i in range(2)]
-    with PendingPods([NODE, *pods], set_up(), lambda pod: pod.name) as pending:
-        keys = [answer.pod for answer in pending.answers()]
     fits = {}
-    pending.each_attempt(keys, lambda explanation: fits.update({explanation.pod.name: explanation.fits}))
+    with PendingPods([NODE, *pods], set_up(), lambda pod: pod.name, repeats=True) as pending:
+        keys = [answer.pod for answer in pending.answers()]
+        pending.each_attempt(keys, lambda explanation: fits.update({explanation.pod.name: explanation.fits}))
     assert fits == {"web-0": True, "web-1": False}
 
 
