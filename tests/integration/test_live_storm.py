@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+
 from campaigns.storm.account import Plan
 from campaigns.storm.storm import play
-
 from tests.integration.control_plane import ControlPlane
 
 pytestmark = [

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+
 from campaigns.storm.judge import faults_at_the_end
 
 NO_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)"

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from campaigns.storm.ledger import GRACE_SECONDS, Ledger
 from campaigns.storm.observer import NodeSeen, PodSeen, amounts, requested
 
