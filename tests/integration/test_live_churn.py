@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.churn.campaign import run
+from campaigns.churn.campaign import run
 from tests.integration.control_plane import ControlPlane
 
 pytestmark = [

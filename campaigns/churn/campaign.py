@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """Lets a cluster churn for an hour, and watches the memory and the cache of one live scheduler.
 
-python -m tests.churn.campaign [--minutes 60] [--per-second 50] [--seed 1] [--out DIR]
+python -m campaigns.churn.campaign [--minutes 60] [--per-second 50] [--seed 1] [--out DIR]
 
-A real API server, and `kubesched scheduler` as its only scheduler. tests/churn/workload.py describes what happens. Each
-minute the process gets SIGUSR2, and its log has to say that cache and queue equal a fresh list. Harm is:
+A real API server, and `kubesched scheduler` as its only scheduler. workload.py beside this file describes what happens.
+Each minute the process gets SIGUSR2, and its log has to say that cache and queue equal a fresh list. Harm is:
 
 - the process ends, or its log has an error or a stack trace;
 - a comparison that shows a difference, or does not come;
@@ -24,8 +23,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.churn.workload import Workload
+from campaigns.churn.workload import Workload
 from tests.integration.build import find_binary
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess
