@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from campaigns.e2e.cluster import Cluster
 from kubesched.testing import make_pod
-from tests.e2e.cluster import Cluster
 from tests.integration.api_client import ApiError
 from tests.integration.build import find_binary
 from tests.integration.processes import wait_until

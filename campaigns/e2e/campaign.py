@@ -1,10 +1,9 @@
-# ruff: noqa: T201 - a program that prints what it finds
 """Run Kubernetes' own tests of scheduling, with kube-scheduler and then with kubesched as the only scheduler.
 
-    python -m tests.e2e.campaign [--focus REGEX] [--schedulers kubesched] [--out DIR]
+    python -m campaigns.e2e.campaign [--focus REGEX] [--schedulers kubesched] [--out DIR]
 
 Builds the tests and a control plane, and starts etcd, kube-apiserver, kube-controller-manager and four nodes. No
-container runs on the nodes (tests/e2e/fake_kubelet.py). Each scheduler gets its own cluster and takes half an hour.
+container runs on the nodes (campaigns/e2e/fake_kubelet.py). Each scheduler gets its own cluster and takes half an hour.
 --out keeps the logs and the results of every scheduler; those of a scheduler that is left out are read from there. A
 run of all tests adds its table to docs/evidence/e2e.md. The exit code is 1 if kubesched fails a test that
 kube-scheduler passes.
@@ -20,8 +19,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.e2e.cluster import NODES, Cluster
-from tests.e2e.report import Result, lost_tests, read_results, table, with_entry
+from campaigns.e2e.cluster import NODES, Cluster
+from campaigns.e2e.report import Result, lost_tests, read_results, table, with_entry
 from tests.integration.build import GoProgram, find_binary
 from tests.integration.live_process import LiveProcess
 from tests.integration.processes import Process

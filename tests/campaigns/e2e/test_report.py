@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.e2e.report import Result, lost_tests, read_results, table, with_entry
+from campaigns.e2e.report import Result, lost_tests, read_results, table, with_entry
 
 PASSED, FAILED = Result("Pods are placed", "passed", 2.4, ""), Result("Pods are placed", "failed", 9.6, "not placed")
 

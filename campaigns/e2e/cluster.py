@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from campaigns.e2e.fake_kubelet import FakeKubelets
 from kubesched.testing import make_node
-from tests.e2e.fake_kubelet import FakeKubelets
 from tests.integration.control_plane import ControlPlane
 from tests.integration.processes import Process, free_port
 
