@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.extenders.campaign import judge
+from campaigns.extenders.campaign import judge
 from tests.integration.control_plane import ControlPlane
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Set
 from dataclasses import replace
 
-from tests.extenders.play import Asked, Played
+from campaigns.extenders.play import Asked, Played
 from tests.integration.live_outcome import Facts, Outcome, differences
 
 ANY_ORDER = re.compile(r"\[(expected at least one victim pod on node [^\]]*)\]")

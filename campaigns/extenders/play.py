@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any
 
+from campaigns.extenders.program import Program, nodes_of, pod_of, victims_of
+from campaigns.extenders.scenario import Scenario
 from tests.extender.programmable import Call, ProgrammableExtender
-from tests.extenders.program import Program, nodes_of, pod_of, victims_of
-from tests.extenders.scenario import Scenario
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_outcome import QUIET_SECONDS, Outcome, is_decided, look, wait_until_quiet
 

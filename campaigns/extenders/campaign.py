@@ -1,7 +1,6 @@
-# ruff: noqa: T201 - a program that prints what it finds
 """Has kube-scheduler and kubesched call the same random extenders in the same random clusters, and compares them.
 
-    python -m tests.extenders.campaign [--seeds 200] [--first 0] [--jobs 1] [--tries 3] [--control]
+    python -m campaigns.extenders.campaign [--seeds 200] [--first 0] [--jobs 1] [--tries 3] [--control]
 
 Each seed has a configuration with one to three extenders (names and whole nodes, every verb, managed resources,
 ignorable or not, with failures, odd answers and slow ones) and a script of events. Compared are node, conditions,
@@ -20,10 +19,10 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from campaigns.extenders.compare import Comparison
+from campaigns.extenders.play import Played, play
+from campaigns.extenders.scenario import Scenario
 from tests.extender.programmable import Answer, ProgrammableExtender
-from tests.extenders.compare import Comparison
-from tests.extenders.play import Played, play
-from tests.extenders.scenario import Scenario
 from tests.integration.cleaning import clear
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
-from tests.extenders.program import TIMEOUT
+from campaigns.extenders.program import TIMEOUT
 from tests.integration.live_scenarios import Script
 from tests.integration.live_volumes import Step
 
