@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Lets everything that makes scheduling slow come at once, and observes what becomes of each pod.
 
 python -m campaigns.storm.campaign [--minutes 10] [--nodes 100] [--waiting 20000] [--rate 200] [--seed 1] [--json FILE]
@@ -25,7 +24,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
 from benchmarks.report.machine import machine
 
 from campaigns.storm.account import Plan

@@ -1,7 +1,7 @@
 """What is wrong with the API server in a storm, as a proxy makes it."""
 
-from tests.faults.fault import Fault
-from tests.faults.fault_proxy import FaultProxy
+from campaigns.faults.fault import Fault
+from campaigns.faults.fault_proxy import FaultProxy
 
 SLOW_RATE, SLOW_SECONDS = 0.2, 0.3
 BIND_RATE = 0.003  # low, because a refused pod waits a second or more, which would be the p99

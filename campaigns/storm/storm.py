@@ -11,6 +11,8 @@ from random import Random
 from benchmarks.scheduling.run import cost
 from benchmarks.scheduling.waiting import Makers, as_stored
 
+from campaigns.faults.fault_proxy import FaultProxy
+from campaigns.faults.proxied_plane import ProxiedPlane
 from campaigns.storm.account import Account, Plan, Use, wait_of
 from campaigns.storm.arrivals import Arrivals
 from campaigns.storm.happenings import happenings
@@ -20,8 +22,6 @@ from campaigns.storm.observer import Observer
 from campaigns.storm.pods import Pools, helped, waiting
 from campaigns.storm.probes import FAILURE_THRESHOLD, Probes
 from campaigns.storm.slow_api import slow_down
-from tests.faults.fault_proxy import FaultProxy
-from tests.faults.proxied_plane import ProxiedPlane
 from tests.idle import clients as idle_clients
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess

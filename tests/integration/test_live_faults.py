@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.campaign import play
-from tests.faults.run import RecordedPlane
+from campaigns.faults.campaign import play
+from campaigns.faults.run import RecordedPlane
 from tests.integration.build import find_binary
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(180)]

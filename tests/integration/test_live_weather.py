@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from campaigns.faults.fault import Fault
+from campaigns.faults.fault_proxy import FaultProxy
+from campaigns.faults.proxied_plane import ProxiedPlane
 from kubesched.testing import make_node, make_pod
 from tests.cluster.fake_api_server import line
-from tests.faults.fault import Fault
-from tests.faults.fault_proxy import FaultProxy
-from tests.faults.proxied_plane import ProxiedPlane
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess
 from tests.integration.processes import wait_until

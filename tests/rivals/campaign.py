@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
+from campaigns.faults.history import read
+from campaigns.faults.run import RecordedPlane
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_pod
-from tests.faults.history import read
-from tests.faults.run import RecordedPlane
 from tests.integration.build import find_binary
 from tests.integration.cleaning import clear
 from tests.integration.live_process import LiveProcess

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Breaks everything around live schedulers, and looks at what really happened.
 
-python -m tests.faults.campaign [--runs 100] [--first 0] [--out DIR]
+python -m campaigns.faults.campaign [--runs 100] [--first 0] [--out DIR]
 
 Each run has its own seed: one or two replicas of `kubesched scheduler` with short leases, a few nodes with little room,
 and pods that come for six seconds, while the API server is killed, watches are cut or expire, Bindings are refused
@@ -24,8 +23,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.faults.run import RecordedPlane, Report, Run
+from campaigns.faults.run import RecordedPlane, Report, Run
 from tests.integration.build import find_binary
 from tests.integration.cleaning import clear
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 from signal import SIGCONT, SIGSTOP, SIGUSR2
 
+from campaigns.faults.history import Etcd, History, read, shortage
+from campaigns.faults.replica import LEASE_SECONDS, Replica
 from kubesched.testing import make_node, make_pod
-from tests.faults.history import Etcd, History, read, shortage
-from tests.faults.replica import LEASE_SECONDS, Replica
 from tests.integration.api_client import ApiError
 from tests.integration.control_plane import ControlPlane
 from tests.integration.processes import NotInTime, wait_until

@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from tests.faults.fault_proxy import FaultProxy
+from campaigns.faults.fault_proxy import FaultProxy
 
 TEXT = b'{"items": []}' + b" " * 2**18
 

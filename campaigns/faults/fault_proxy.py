@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
-from tests.faults.fault import Call, Fault, called
+from campaigns.faults.fault import Call, Fault, called
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from tests.faults.fault_proxy import FaultProxy
+from campaigns.faults.fault_proxy import FaultProxy
 from tests.integration.control_plane import ControlPlane
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from campaigns.faults.fault import Fault, called
+from campaigns.faults.fault_proxy import FaultProxy
 from tests.cluster.fake_api_server import FakeApiServer, line, node, objects, says, stream
-from tests.faults.fault import Fault, called
-from tests.faults.fault_proxy import FaultProxy
 
 NODES = "/api/v1/nodes"
 BINDING = "/api/v1/namespaces/default/pods/a/binding"

@@ -12,9 +12,9 @@ from typing import Any
 
 from aiohttp import web
 
+from campaigns.faults.compared import Case, Stage
+from campaigns.faults.fault import Fault
 from kubesched.testing import make_pod
-from tests.faults.compared import Case, Stage
-from tests.faults.fault import Fault
 from tests.integration.api_client import ApiError
 from tests.serving.certificates import Authority
 

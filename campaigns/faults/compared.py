@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Plays the same weather to kube-scheduler and to kubesched, and prints what came of it at each of the two as a table.
 
-python -m tests.faults.compared [--only WORD ...] [--src DIR]
+python -m campaigns.faults.compared [--only WORD ...] [--src DIR]
 
 Each case has a cluster with one node, a scheduler behind the fault proxy, and a pod that is created when the fault
 begins. The time is that until the pod is bound. --src takes kubesched from the source of another commit.
@@ -18,10 +17,9 @@ from pathlib import Path
 from signal import SIGCONT
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
+from campaigns.faults.fault_proxy import FaultProxy
+from campaigns.faults.proxied_plane import ProxiedPlane
 from kubesched.testing import make_node, make_pod
-from tests.faults.fault_proxy import FaultProxy
-from tests.faults.proxied_plane import ProxiedPlane
 from tests.integration.build import find_binary
 from tests.integration.cleaning import clear
 from tests.integration.control_plane import ControlPlane
@@ -143,7 +141,7 @@ def played(case: Case, name: str, plane: ControlPlane) -> str:
 
 
 def main() -> int:
-    from tests.faults.weather_cases import CASES
+    from campaigns.faults.weather_cases import CASES
 
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--only", nargs="*", default=[], help="words of titles")
