@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from random import Random
 
-from tests.extender.fuzz import cases
+from campaigns.fuzz.bodies import cases
 from tests.weather.calls import large, post
 from tests.weather.connections import Connection, Target
 

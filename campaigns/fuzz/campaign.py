@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Send broken bodies to the verbs of the extender server; every answer has to be one that the protocol allows.
 
-    python -m tests.fuzz.campaign [--count 1000000] [--seed 1] [--jobs 1] [--portion K] [--out .campaign/fuzz]
+    python -m campaigns.fuzz.campaign [--count 1000000] [--seed 1] [--jobs 1] [--portion K] [--out .campaign/fuzz]
 
 The bodies come in portions of 2,000, each to fresh servers. The same seed and portion give the same bodies. Portions
 that are done are noted in OUT, so an interrupted run goes on where it stood; a body that did harm is written there too.
@@ -14,8 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.extender.fuzz import Failure, run
+from campaigns.fuzz.bodies import Failure, run
 
 PORTION = 2000
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.extender.fuzz import cases, run, servers
+from campaigns.fuzz.bodies import cases, run, servers
 
 PORTIONS = 10
 
