@@ -2,7 +2,7 @@
 
 import threading
 
-from tests.idle.probes import probe
+from campaigns.idle.probes import probe
 
 EVERY_SECONDS = 1.0
 FAILURE_THRESHOLD = 3  # of a kubelet, which then restarts the container

@@ -13,6 +13,7 @@ from benchmarks.scheduling.waiting import Makers, as_stored
 
 from campaigns.faults.fault_proxy import FaultProxy
 from campaigns.faults.proxied_plane import ProxiedPlane
+from campaigns.idle import clients as idle_clients
 from campaigns.storm.account import Account, Plan, Use, wait_of
 from campaigns.storm.arrivals import Arrivals
 from campaigns.storm.happenings import happenings
@@ -22,7 +23,6 @@ from campaigns.storm.observer import Observer
 from campaigns.storm.pods import Pools, helped, waiting
 from campaigns.storm.probes import FAILURE_THRESHOLD, Probes
 from campaigns.storm.slow_api import slow_down
-from tests.idle import clients as idle_clients
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess
 from tests.integration.processes import NotInTime, Process, wait_until

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.idle.campaign import Port, clients
-from tests.idle.probes import send_probes
+from campaigns.idle.campaign import Port, clients
+from campaigns.idle.probes import send_probes
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess
 from tests.integration.processes import wait_until

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from campaigns.idle.clients import KINDS, Target, attack
+from campaigns.idle.probes import probe
 from kubesched.serving import QuickAnswer, QuickHandler, Server, TlsFiles, add_health
 from kubesched.serving.connections import Connection, Stage
-from tests.idle.clients import KINDS, Target, attack
-from tests.idle.probes import probe
 from tests.serving.certificates import Authority
 from tests.serving.running import Conversation, connected, hello, new_server, serving
 

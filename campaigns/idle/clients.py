@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens connections that do not get to the point, until it is stopped; each that is closed is opened again.
 
-python -m tests.idle.clients KIND PORT [--tls] [--clients 250] [--post PATH]
+python -m campaigns.idle.clients KIND PORT [--tls] [--clients 250] [--post PATH]
 """
 
 import argparse

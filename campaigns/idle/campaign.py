@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """Probes /livez while hundreds of clients hold connections and say nothing, on each port of each program.
 
-python -m tests.idle.campaign [--clients 250] [--probes 30] [--every 0.3] [--kind KIND] [--port PORT]
+python -m campaigns.idle.campaign [--clients 250] [--probes 30] [--every 0.3] [--kind KIND] [--port PORT]
 
 Probed are kube-scheduler and `kubesched scheduler` over HTTPS, and `kubesched extender` over HTTP, HTTPS and at its
-health port, whose main port is HTTPS. tests/idle/clients.py has the kinds of clients. Each probe has a connection of
+health port, whose main port is HTTPS. clients.py has the kinds of clients. Each probe has a connection of
 its own and a second for its answer. --kind and --port take part of a name and leave the others out. The exit code is 1
 when a probe of kubesched failed.
 """
@@ -19,9 +18,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.idle.clients import KINDS
-from tests.idle.probes import Probes, send_probes
+from campaigns.idle.clients import KINDS
+from campaigns.idle.probes import Probes, send_probes
 from tests.integration.build import find_binary
 from tests.integration.control_plane import ControlPlane
 from tests.integration.extender_process import ExtenderProcess
@@ -75,7 +73,7 @@ class Outcome(NamedTuple):
 def clients(kind: str, port: Port, n: int) -> Iterator[None]:
     """Clients for the length of the block."""
     options = ["--clients", str(n), "--post", port.post, *(["--tls"] if port.is_encrypted else [])]
-    command = [sys.executable, "-m", "tests.idle.clients", kind, str(port.number), *options]
+    command = [sys.executable, "-m", "campaigns.idle.clients", kind, str(port.number), *options]
     attack = subprocess.Popen(command, cwd=Path(__file__).parents[2])
     try:
         yield
