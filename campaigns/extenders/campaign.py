@@ -22,12 +22,12 @@ from pathlib import Path
 from campaigns.extenders.compare import Comparison
 from campaigns.extenders.play import Played, play
 from campaigns.extenders.scenario import Scenario
+from campaigns.live.campaign import NO_BATCHING, start_planes
 from tests.extender.programmable import Answer, ProgrammableExtender
 from tests.integration.cleaning import clear
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess
 from tests.integration.scheduler_process import SchedulerProcess
-from tests.live.campaign import NO_BATCHING, start_planes
 
 
 def compare(

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Set
 from dataclasses import replace
 
 from campaigns.extenders.play import Asked, Played
-from tests.integration.live_outcome import Facts, Outcome, differences
+from campaigns.live.outcome import Facts, Outcome, differences
 
 ANY_ORDER = re.compile(r"\[(expected at least one victim pod on node [^\]]*)\]")
 CONTEXT = 3

@@ -10,9 +10,9 @@ from typing import Any
 
 from campaigns.extenders.program import Program, nodes_of, pod_of, victims_of
 from campaigns.extenders.scenario import Scenario
+from campaigns.live.outcome import QUIET_SECONDS, Outcome, is_decided, look, wait_until_quiet
 from tests.extender.programmable import Call, ProgrammableExtender
 from tests.integration.control_plane import ControlPlane
-from tests.integration.live_outcome import QUIET_SECONDS, Outcome, is_decided, look, wait_until_quiet
 
 UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 VERSION = re.compile(rb'"resourceVersion":"\d+"')

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any, Final
 
 from campaigns.extenders.program import TIMEOUT
-from tests.integration.live_scenarios import Script
-from tests.integration.live_volumes import Step
+from campaigns.live.scenarios import Script
+from campaigns.live.volumes import Step
 
 RESOURCES: Final = ("example.com/gpu", "example.com/fpga")
 UNIT: Final = 101

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.live.campaign import compare
+from campaigns.live.outcome import differences
 from tests.integration.control_plane import ControlPlane
-from tests.integration.live_outcome import differences
-from tests.live.campaign import compare
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

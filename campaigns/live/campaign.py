@@ -1,7 +1,6 @@
-# ruff: noqa: T201 - a program that prints what it finds
 """Plays random scripts to kube-scheduler and to kubesched, and compares what became of every pod.
 
-    python -m tests.live.campaign [--seeds 200] [--first 0] [--jobs 1] [--sampling]
+    python -m campaigns.live.campaign [--seeds 200] [--first 0] [--jobs 1] [--sampling]
 
 With --sampling the clusters have 120 to 350 nodes, of which both look at 30 percent, but at least 100.
 The exit code is 1 if there is a difference.
@@ -17,12 +16,12 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
+from campaigns.live.outcome import Outcome, differ_in_attempts_alone, differences, play
+from campaigns.live.scenarios import Script
 from tests.integration.build import find_binary
 from tests.integration.cleaning import clear
 from tests.integration.control_plane import ControlPlane
-from tests.integration.live_outcome import Outcome, differ_in_attempts_alone, differences, play
 from tests.integration.live_process import LiveProcess
-from tests.integration.live_scenarios import Script
 from tests.integration.scheduler_process import SchedulerProcess
 
 DETERMINISTIC: Final[dict[str, Any]] = {"parallelism": 1, "percentageOfNodesToScore": 100}

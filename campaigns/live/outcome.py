@@ -10,10 +10,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+from campaigns.live.scenarios import PATIENCE_SECONDS, Script
 from tests.integration.api_client import ApiClient, Document
 from tests.integration.audit_log import AuditLog
 from tests.integration.control_plane import ControlPlane
-from tests.integration.live_scenarios import PATIENCE_SECONDS, Script
 
 QUIET_SECONDS = 0.3
 POLL_SECONDS = 1.3  # kube-scheduler looks every second whether the claims of a pod are bound

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
+from campaigns.live.volumes import HOST, Step, Volumes, create, if_there
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
 from tests.integration.api_client import ApiClient, ApiError
-from tests.integration.live_volumes import HOST, Step, Volumes, create, if_there
 
 ZONE = "topology.kubernetes.io/zone"
 ZONES = ("a", "b", "c")
