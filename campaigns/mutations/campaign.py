@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Change the source in many small ways, one at a time, and see whether a test notices.
 
-    python -m tests.mutations.campaign [--count 300] [--seed 1] [--jobs 2] [--rooms queue state] [--timeout 90]
+    python -m campaigns.mutations.campaign [--count 300] [--seed 1] [--jobs 2] [--rooms queue state] [--timeout 90]
                                        [--tests tests/queue] [--json FILE] [--out .campaign/mutations]
 
 The changes are chosen at random, from each room of src/kubesched in proportion to how many are possible there. The same
@@ -13,7 +12,7 @@ those of its room first, the fastest first, until one fails, and fails again alo
 survived.
 
 --timeout is how many seconds of tests one change gets; the slowest are left out. --tests replaces all tests by these.
-tests/mutations/equivalent.toml lists changes that make no difference; they are counted apart. The exit code is 1 when
+equivalent.toml beside this file lists changes that make no difference; they are counted apart. The exit code is 1 when
 less than 97% of the others are caught.
 """
 
@@ -30,9 +29,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.mutations.mutants import Mutant, find_mutants
-from tests.mutations.suite import all_tests, copy_tree, judge, recorded
+from campaigns.mutations.mutants import Mutant, find_mutants
+from campaigns.mutations.suite import all_tests, copy_tree, judge, recorded
 
 ROOT = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutations.campaign import ROOT, chosen, equivalents, mutants_by_room, table
-from tests.mutations.mutants import Mutant
-from tests.mutations.suite import Recording, judge, recorded
+from campaigns.mutations.campaign import ROOT, chosen, equivalents, mutants_by_room, table
+from campaigns.mutations.mutants import Mutant
+from campaigns.mutations.suite import Recording, judge, recorded
 
 SOURCE = """\
 def smaller(a, b):
@@ -35,7 +35,7 @@ FILES = {"src/kubesched/__init__.py": "", "src/kubesched/room/__init__.py": "", 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("tree")
-    plugin = "tests/mutations/plugin.py"
+    plugin = "campaigns/mutations/plugin.py"
     for name, text in {**FILES, "tests/room/test_file.py": TESTS, plugin: (ROOT / plugin).read_text()}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutations.mutants import Mutant, find_mutants
+from campaigns.mutations import suite
+from campaigns.mutations.mutants import Mutant, find_mutants
 
 
 def mutants(source: str) -> list[Mutant]:
@@ -100,7 +101,7 @@ def test_a_mutant_is_in_a_room() -> None:
 
 
 def test_every_change_to_a_real_file_compiles_and_differs() -> None:
-    source = Path(__file__).with_name("suite.py").read_bytes()
+    source = Path(suite.__file__).read_bytes()
     found = find_mutants(source, "suite.py")
     trees = {ast.dump(ast.parse(mutant.applied_to(source))) for mutant in found}
     assert len(found) > 50

@@ -20,12 +20,15 @@ from typing import BinaryIO, Final, NamedTuple
 import coverage
 import pytest
 
-from tests.mutations.mutants import Mutant
+from campaigns.mutations.mutants import Mutant
 
 NOT_COPIED: Final = (".git", ".venv*", ".*_cache", ".hypothesis", ".campaign", "build", "dist")
-NOT_RUN: Final = {"architecture", "benchmarks", "docs", "examples", "integration", "mutations", "weather"}
+NOT_RUN: Final = {
+    *("tests/architecture", "tests/benchmarks", "tests/docs", "tests/examples", "tests/integration"),
+    *("tests/campaigns/mutations", "tests/campaigns/weather"),
+}
 SHORT: Final = 1.0  # seconds; tests of the room itself that take longer do not come first
-OPTIONS: Final = ("-q", "-p", "tests.mutations.plugin", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
+OPTIONS: Final = ("-q", "-p", "campaigns.mutations.plugin", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
 PHASE: Final = re.compile(r" \((setup|call|teardown)\)$")
 COVERAGE: Final = """[run]
 source_pkgs = kubesched
@@ -209,5 +212,6 @@ def copy_tree(source: Path, target: Path) -> Path:
 
 def all_tests(root: Path) -> list[str]:
     """Every folder of tests, except those that measure, or run whole pages and commands."""
-    found = {path.relative_to(root).parts[:2] for path in (root / "tests").rglob("test_*.py")}
-    return sorted("/".join(parts) for parts in found if parts[1] not in NOT_RUN)
+    files = [path.relative_to(root) for path in (root / "tests").rglob("test_*.py")]
+    found = {Path(*path.parts[: 3 if path.parts[1] == "campaigns" else 2]) for path in files}
+    return sorted(str(folder) for folder in found if str(folder) not in NOT_RUN)
