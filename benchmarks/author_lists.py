@@ -5,7 +5,7 @@
 
 Every list is measured with 10, 100 and 1,000 entries, in CPU time of one process; benchmarks/lists/measure.py defines
 the questions. `growth` is the time with 1,000 entries to that with 100: what grows as the list does has 10 at most. The
-oracle (tests/oracle) is asked about the pods with 1,000 entries; its figure is by the clock, with all cores, and
+oracle (campaigns/oracle) is asked about the pods with 1,000 entries; its figure is by the clock, with all cores, and
 includes PreFilter to the choice, and PostFilter, but neither decoding nor the queue, Reserve, the binding and events.
 """
 
@@ -48,7 +48,7 @@ def main() -> int:
     try:
         lists, questions = chosen(options.lists, LISTS), chosen(options.questions, QUESTIONS)
         if options.oracle and not options.oracle.is_file():
-            raise ValueError(f"--oracle: {options.oracle} is not a file; tests/oracle/README.md says how to build it")
+            raise ValueError(f"--oracle: {options.oracle} is no file; campaigns/oracle/README.md says how to build it")
     except ValueError as error:
         print(f"author_lists.py: {error}", file=sys.stderr)
         return 2

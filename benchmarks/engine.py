@@ -6,8 +6,8 @@
 
 kubesched looks at every node, on one core: the time is that of Simulator.run, after loading. Every run has a process
 of its own, pinned to one CPU, with nothing cached from an earlier one; the table shows the median, the slowest and the
-fastest run, and the most memory that one of them took. The oracle (tests/oracle) runs kube-scheduler's plugins on all
-cores: `bench` looks at every node, `bench -sample` at as few as kube-scheduler does by default. It is given fewer
+fastest run, and the most memory that one of them took. The oracle (campaigns/oracle) runs kube-scheduler's plugins on
+all cores: `bench` looks at every node, `bench -sample` at as few as kube-scheduler does by default. It is given fewer
 pending pods, because it is slow: what is compared is pods a second. The ratio is ours to both.
 The last column has the median by CPU time instead of the clock; where it is better, the machine was busy.
 
@@ -33,7 +33,7 @@ def main() -> int:
     try:
         chosen = find_rows(options.rows)
         if options.oracle and not options.oracle.is_file():
-            raise ValueError(f"--oracle: {options.oracle} is no file; tests/oracle/README.md says how to build it")
+            raise ValueError(f"--oracle: {options.oracle} is no file; campaigns/oracle/README.md says how to build it")
         with tempfile.TemporaryDirectory() as name:
             if options.profile:
                 print_profiles(chosen, Path(name), options)

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks import load
 
-ORACLE = Path(__file__).resolve().parents[2] / "tests" / "oracle"
+ORACLE = Path(__file__).resolve().parents[2] / "campaigns" / "oracle"
 DRIVER, CLASS = "csi.example.com", "late"
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 SETS = 20

@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from campaigns.oracle.compare import read_case
+from campaigns.oracle.product import answer
 from kubesched import drain, explain
 from kubesched.api import GROUP_NAMES, KINDS, KubeObject, Node, Pod, decode_object
 from kubesched.capture import anonymize
@@ -18,8 +20,6 @@ from tests.capture.hostile_cluster import HOSTILE
 from tests.device_cluster import device_cluster
 from tests.dra_objects import DRA_OBJECTS
 from tests.golden.test_cases import CASES
-from tests.oracle.compare import read_case
-from tests.oracle.product import answer
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop" / "cluster.json.gz"
 SECRET = "hunter2"

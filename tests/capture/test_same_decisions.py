@@ -1,6 +1,7 @@
 """A written snapshot is decided like the objects that it was made from: what the recorded cases say holds for it.
 
-`python -m tests.oracle.compare tests/golden/cases --answer tests.oracle.product:answer_of_snapshot` decides all cases.
+`python -m campaigns.oracle.compare tests/golden/cases --answer campaigns.oracle.product:answer_of_snapshot` decides all
+cases.
 """
 
 import io
@@ -9,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.oracle.compare import differences, read_case
+from campaigns.oracle.product import answer_of_snapshot, reduced
 from kubesched.snapshot import load_snapshot, only_read_fields
 from tests.golden.test_cases import CASES
-from tests.oracle.compare import differences, read_case
-from tests.oracle.product import answer_of_snapshot, reduced
 
 SAMPLE = CASES[::16]
 

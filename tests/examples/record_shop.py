@@ -52,11 +52,11 @@ def answers(oracle: str, snapshot: Path, config: list[str]) -> dict[str, dict]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Record the oracle's answers about examples/shop.")
-    parser.add_argument("--oracle", required=True, help="the built oracle of tests/oracle")
+    parser.add_argument("--oracle", required=True, help="the built oracle of campaigns/oracle")
     oracle = parser.parse_args().oracle
     data = read_snapshot()
     about = {
-        "by": "kube-scheduler v1.36.3 plugins, tests/oracle, eval -preempt and place",
+        "by": "kube-scheduler v1.36.3 plugins, campaigns/oracle, eval -preempt and place",
         "command": "python tests/examples/record_shop.py --oracle PATH",
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "snapshot": hashlib.sha256(data).hexdigest(),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle.compare import differences, read_case
-from tests.oracle.product import answer
+from campaigns.oracle.compare import differences, read_case
+from campaigns.oracle.product import answer
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json.gz"))
 

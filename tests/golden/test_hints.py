@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from campaigns.oracle.compare import read_case
 from kubesched.api import ActionType, ClusterEvent, EventResource
 from kubesched.framework import Handle, Plugin
 from kubesched.framework.reads import readable
 from kubesched.plugins import IN_TREE_PLUGINS
-from tests.oracle.compare import read_case
 from tests.plugins.hinting import hint
 from tests.plugins.one_plugin import load, read, read_pod
 

@@ -11,10 +11,10 @@ from itertools import count
 
 import msgspec
 
+from campaigns.oracle import more
+from campaigns.oracle.generate import APPS, GROUPS, TEAMS, ZONES, Maker
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
 from kubesched.state import ClusterState
-from tests.oracle import more
-from tests.oracle.generate import APPS, GROUPS, TEAMS, ZONES, Maker
 
 Features = tuple[str, ...]
 

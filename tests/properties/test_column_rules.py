@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from campaigns.oracle import more
 from kubesched.framework import Plugin
 from kubesched.plugins import IN_TREE_PLUGINS
-from tests.oracle import more
 from tests.properties.against_reference import differences
 from tests.properties.cluster_walk import generated
 from tests.reference.framework import Plugin as SlowPlugin

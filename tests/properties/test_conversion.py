@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from campaigns.oracle.compare import read_case
 from kubesched.config import differences, effective
 from kubesched.config.dialects.kube_scheduler import LEGACY
 from kubesched.explanation import Explainer, as_line
@@ -15,7 +16,6 @@ from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator, place, placed_line
 from kubesched.setup import comparable, convert_text, set_up
 from kubesched.snapshot import load_snapshot
-from tests.oracle.compare import read_case
 from tests.properties.configurations import VERSIONS, texts
 
 ROOT = Path(__file__).parents[2]

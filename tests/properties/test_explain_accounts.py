@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from campaigns.oracle import more
 from kubesched.explanation import Explainer, Explanation
 from kubesched.framework import NO_NODES, Status
 from kubesched.setup import set_up
-from tests.oracle import more
 from tests.properties.cluster_walk import generated, read
 
 FEATURES = sorted(set(more.USUAL) - {"profiles", "nominated"})

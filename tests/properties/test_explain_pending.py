@@ -7,12 +7,12 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from campaigns.oracle import more
 from kubesched.explanation import Rows, State, overview_page
 from kubesched.planning import PendingPods
 from kubesched.session import Placement, PodState, Simulator, without_post_filter
 from kubesched.setup import set_up
 from tests.cli.clusters import run
-from tests.oracle import more
 from tests.properties.cluster_walk import generated, read
 
 FEATURES = sorted(set(more.USUAL) - {"profiles"})

@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from campaigns.oracle.compare import read_case
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Explainer, Fix, explain
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
 from tests.clusters import MIN_NODES, SHAPES, realistic
-from tests.oracle.compare import read_case
 
 CASES = sorted((Path(__file__).parents[1] / "golden/cases").glob("*.json.gz"))[::14]
 MAX_FIXES = 5  # of each recorded cluster, of different kinds

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from campaigns.oracle import more
 from kubesched.framework import Plugin
 from kubesched.plugins import legacy_plugin
-from tests.oracle import more
 from tests.properties.against_reference import differences
 from tests.properties.cluster_walk import generated
 from tests.reference.plugins.legacy import LEGACY, REGION, ZONE

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracle import more
-from tests.oracle.compare import differences
-from tests.oracle.product import answer
+from campaigns.oracle import more
+from campaigns.oracle.compare import differences
+from campaigns.oracle.product import answer
 from tests.properties.cluster_walk import generated
 from tests.reference import evaluate as reference
 

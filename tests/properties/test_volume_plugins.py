@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from campaigns.oracle.more_storage import ZONE, claim_ref, one_of
 from kubesched.framework import CycleState, Handle, Plugin, PodChanges, Status
 from kubesched.framework.answers import as_verdicts
 from kubesched.framework.reads import readable
 from kubesched.plugins import NodeVolumeLimits, VolumeBinding, VolumeRestrictions, VolumeZone
 from kubesched.state import ClusterState, PodBatch
-from tests.oracle.more_storage import ZONE, claim_ref, one_of
 from tests.plugins.one_plugin import Asked
 from tests.properties.against_reference import as_filtered, differences
 from tests.properties.cluster_walk import Walk, as_pod, generated

@@ -22,7 +22,7 @@ from tests.reference.profile import Profile, read_profiles
 
 
 def answer(case: dict) -> tuple[list[dict], list[dict]]:
-    """The `eval` and `place` lines for a recorded case; see tests/oracle/compare.py."""
+    """The `eval` and `place` lines for a recorded case; see campaigns/oracle/compare.py."""
     config = yaml.safe_load(case["config"]) if case["config"] else None
     items = case["snapshot"]["items"]
     return list(evaluate(Cluster(items), config)), list(place(Cluster(items), config))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle.compare import differences, read_case
+from campaigns.oracle.compare import differences, read_case
 
 CASES = sorted((Path(__file__).parents[1] / "golden" / "cases").glob("*.json.gz"))
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.oracle.compare import read_case
+from campaigns.oracle.compare import read_case
 from tests.reference.hints import hints
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "hints.json.gz"

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Record many fresh cases: feature groups, features of `--more`, configurations and sizes in turn.
 
-    python -m tests.oracle.campaign --oracle PATH --seeds 100-199 --out DIR [--configs DIR] [--nodes 400] [--jobs N]
+    python -m campaigns.oracle.campaign --oracle PATH --seeds 100-199 --out DIR [--configs DIR] [--nodes 400] [--jobs N]
 
 Every seed gives five cases, one of each kind:
 
@@ -20,16 +19,14 @@ import argparse
 import collections
 import concurrent.futures
 import random
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.oracle import more
-from tests.oracle.record import GROUPS, OracleError, record
+from campaigns.oracle import more
+from campaigns.oracle.record import GROUPS, OracleError, record
 
-CONFIGS = Path(__file__).resolve().parents[1] / "golden" / "configs"
+CONFIGS = Path(__file__).resolve().parents[2] / "tests" / "golden" / "configs"
 PENDING = 30
 
 

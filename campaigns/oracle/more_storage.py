@@ -1,6 +1,6 @@
 """Features of `--more` about volumes: inline disks, claims, local volumes, capacity, limits, migration."""
 
-from tests.oracle.world import World, add_claim, add_volume, namespace_of
+from campaigns.oracle.world import World, add_claim, add_volume, namespace_of
 
 HOST, ZONE, REGION = "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"

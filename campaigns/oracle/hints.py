@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Record what the plugins' queueing hints say to events: for each event, which plugins would try a pending pod again.
 
-    python -m tests.oracle.hints --oracle PATH --out tests/golden/hints.json.gz
+    python -m campaigns.oracle.hints --oracle PATH --out tests/golden/hints.json.gz
 
 Writes {"version", "snapshot", "events": [{"pod", "resource", "action", "old", "new", "hints": {plugin: hint}}]};
 `hints` has every plugin that registered the event's resource and action. The pending pods stand in the snapshot. Old
@@ -11,12 +10,10 @@ and new objects are whole, as an informer would hand them over.
 import argparse
 import copy
 import json
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.oracle.record import VERSION, lines, write_case
+from campaigns.oracle.record import VERSION, lines, write_case
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.oracle import more
+from campaigns.oracle import more
 
 GROUPS = ("resources", "labels", "taints", "ports", "affinity", "spread", "images", "volumes", "gates")
 ZONES, APPS, TEAMS = ("z1", "z2", "z3"), ("web", "db", "cache", "batch"), ("red", "blue")

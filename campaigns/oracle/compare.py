@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Hold an implementation against recorded cases, and print what differs by field and plugin.
 
-    python -m tests.oracle.compare CASES... [--answer reference|command|MODULE:FUNCTION] [--resume FILE] [--show N]
+    python -m campaigns.oracle.compare CASES... [--answer reference|command|MODULE:FUNCTION] [--resume FILE] [--show N]
 
 CASES are files or folders of `*.json.gz`, as recorded by record.py and campaign.py; tests/golden/README.md describes
 the fields. What answers is a callable in this process, `answer(case) -> (eval lines, place lines)`:
@@ -29,8 +28,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.oracle import product
+from campaigns.oracle import product
 from tests.reference import evaluate as reference
 
 Lines = list[dict]

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Collection
 
-from tests.oracle import more_pods as pods
-from tests.oracle import more_storage as storage
-from tests.oracle.world import World
+from campaigns.oracle import more_pods as pods
+from campaigns.oracle import more_storage as storage
+from campaigns.oracle.world import World
 
 FEATURES: dict[str, Callable[[World], None]] = {
     "namespaces": pods.namespaces,

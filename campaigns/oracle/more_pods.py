@@ -2,7 +2,7 @@
 
 import collections
 
-from tests.oracle.world import World, add_volume, containers_of, namespace_of, requests_of
+from campaigns.oracle.world import World, add_volume, containers_of, namespace_of, requests_of
 
 HOST, ZONE, REGION = "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 APPS, TEAMS = ("web", "db", "cache", "batch"), ("red", "blue")
