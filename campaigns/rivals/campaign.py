@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Has kube-scheduler and kubesched bind pods to the same nodes, and counts the nodes with too many.
 
-python -m tests.rivals.campaign [--runs 5] [--nodes 50] [--room 10] [--pods 600]
+python -m campaigns.rivals.campaign [--runs 5] [--nodes 50] [--room 10] [--pods 600]
 
 All pods are created as fast as the API server takes them, more than there is room for. They belong to kube-scheduler,
 to kubesched, or half to each; a last row gives each scheduler nodes of its own by a node selector. No kubelet rejects
@@ -18,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
 from campaigns.faults.history import read
 from campaigns.faults.run import RecordedPlane
 from kubesched.api import KubeObject
