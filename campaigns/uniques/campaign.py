@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """Lets a cluster in which no word comes twice live for a quarter of an hour, and watches the memory of its scheduler.
 
-python -m tests.uniques.campaign [--minutes 15]
+python -m campaigns.uniques.campaign [--minutes 15]
 
 The live scheduler with its metrics, over a cluster in memory and on a virtual clock, so that it takes a minute or two.
-tests/uniques/workload.py describes what comes and goes: labels, hostnames, zones, resources, images, taints, topology
+workload.py describes what comes and goes: labels, hostnames, zones, resources, images, taints, topology
 keys, ports, claims, classes, namespaces, gates, schedulers and priorities have new names each time. Harm is:
 
 - memory at the end, resident or in blocks of Python's allocator, is more than 10% above memory after two thirds of the
@@ -27,10 +26,9 @@ from random import Random
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
+from campaigns.uniques.workload import Workload
 from kubesched.metrics import PodResources, SchedulerMetrics
 from tests.live.fake_cluster import FakeCluster, lived
-from tests.uniques.workload import Workload
 
 GROWTH = 0.10
 MEASURES = ("MiB", "blocks", "page")  # of the process and the page of metrics; the others are tables

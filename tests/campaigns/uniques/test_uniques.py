@@ -1,7 +1,7 @@
 """Twenty seconds of the campaign: once all objects are gone, no table has anything of them."""
 
-from tests.uniques.campaign import run
-from tests.uniques.workload import PODS_PER_SECOND
+from campaigns.uniques.campaign import run
+from campaigns.uniques.workload import PODS_PER_SECOND
 
 
 def test_words_that_come_once_leave_nothing_behind() -> None:
