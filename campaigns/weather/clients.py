@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from random import Random
 
-from tests.weather.calls import filter_call, head, large, small
-from tests.weather.connections import Connection, Target
+from campaigns.weather.calls import filter_call, head, large, small
+from campaigns.weather.connections import Connection, Target
 
 MIB = 2**20
 FILLER = memoryview(bytes(35 * MIB))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from campaigns.weather.connections import Reply
 from tests.extender.asking import FilterResult, HostPriority, encode, node, pod
-from tests.weather.connections import Reply
 
 KIB = 2**10
 N_NODES = 1000

@@ -8,8 +8,8 @@ from functools import cache
 from random import Random
 
 from campaigns.fuzz.bodies import cases
-from tests.weather.calls import large, post
-from tests.weather.connections import Connection, Target
+from campaigns.weather.calls import large, post
+from campaigns.weather.connections import Connection, Target
 
 MIB = 2**20
 

@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from campaigns.weather.calls import PLUGIN
+from campaigns.weather.connections import Target
 from tests.integration.extender_process import ExtenderProcess
 from tests.serving.certificates import Authority
-from tests.weather.calls import PLUGIN
-from tests.weather.connections import Target
 
 MIB = 2**20
 LIMIT = f"-v {8 * MIB}"

@@ -1,11 +1,11 @@
-#!/usr/bin/env python3
 """Send half an hour of good and broken traffic to one extender; nothing may come of it but answers.
 
-    python -m tests.weather.campaign [--minutes 30] [--seed 1] [--tls] [--good 4] [--bad 12] [--only KIND] [--out DIR]
+    python -m campaigns.weather.campaign [--minutes 30] [--seed 1] [--tls] [--good 4] [--bad 12] [--only KIND]
+                                         [--out DIR]
 
 Good calls and bad weather go to one `kubesched extender`, a process of its own without a watch. The answers to the good
 calls are checked. The bad clients leave, hold on, do not read, or send what is not HTTP, gzip or JSON;
-tests/weather/kinds.py lists the kinds. The same seed gives the same bad weather in the same order. --only takes part of
+kinds.py lists the kinds. The same seed gives the same bad weather in the same order. --only takes part of
 a kind's name and leaves the other kinds out. --out gets the server's log. Needs Linux, for /proc.
 
 Harm is:
@@ -27,9 +27,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
-from tests.weather.kinds import KINDS
-from tests.weather.run import BEHIND, Account, Plan, run
+from campaigns.weather.kinds import KINDS
+from campaigns.weather.run import BEHIND, Account, Plan, run
 
 MARKS = (0.1, 0.25, 0.5, 0.75, 1.0)
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from tests.weather.calls import N_GENERATIONS, Call, Late, Wrong, filter_call, large, livez, prioritize_call, small
-from tests.weather.connections import Connection, Target
-from tests.weather.kinds import KINDS
-from tests.weather.server import Sample, Server
+from campaigns.weather.calls import N_GENERATIONS, Call, Late, Wrong, filter_call, large, livez, prioritize_call, small
+from campaigns.weather.connections import Connection, Target
+from campaigns.weather.kinds import KINDS
+from campaigns.weather.server import Sample, Server
 
 LIMIT_SECONDS = 5.0
 """For a good call: the default httpTimeout of an extender."""

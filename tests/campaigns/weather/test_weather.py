@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.weather.campaign import report
-from tests.weather.kinds import KINDS
-from tests.weather.run import Plan, run
+from campaigns.weather.campaign import report
+from campaigns.weather.kinds import KINDS
+from campaigns.weather.run import Plan, run
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")

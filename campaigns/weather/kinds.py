@@ -5,9 +5,9 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from tests.weather import broken, clients
-from tests.weather.calls import moody_call
-from tests.weather.connections import Target
+from campaigns.weather import broken, clients
+from campaigns.weather.calls import moody_call
+from campaigns.weather.connections import Target
 
 
 def plugin_raises(target: Target, rng: Random) -> str:
