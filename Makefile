@@ -17,8 +17,7 @@ SUITE ?= sid
 DEBIAN_OPTIONS ?=
 SHOP := examples/shop
 BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out %/__init__.py,$(wildcard benchmarks/*.py)))
-CAMPAIGN_FILES := $(wildcard campaigns/*/campaign.py tests/*/campaign.py)
-CAMPAIGNS := $(sort $(foreach file,$(CAMPAIGN_FILES),$(word 2,$(subst /, ,$(file)))))
+CAMPAIGNS := $(patsubst campaigns/%/campaign.py,%,$(wildcard campaigns/*/campaign.py))
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -103,7 +102,7 @@ campaign: NAME := $(or $(NAME),$(filter $(CAMPAIGNS),$(MAKECMDGOALS)))
 campaign: $(VENV)/.installed-dev
 	@if [ -z "$(filter $(NAME),$(CAMPAIGNS))" ]; then \
 	  echo "make: no campaign named \"$(NAME)\"; make campaign NAME=... takes one of: $(CAMPAIGNS)" >&2; exit 2; fi
-	$(BIN)/python -m $(subst /,.,$(filter %/$(NAME),$(CAMPAIGN_FILES:/campaign.py=))).campaign $(ARGS)
+	$(BIN)/python -m campaigns.$(NAME).campaign $(ARGS)
 
 # The name of a campaign may stand behind `campaign`, and is nothing by itself.
 .PHONY: $(CAMPAIGNS)
