@@ -1,8 +1,10 @@
-"""Record many fresh cases: feature groups, features of `--more`, configurations and sizes in turn.
+"""Record many fresh cases, and compare kubesched's answers with them.
 
-    python -m campaigns.oracle.campaign --oracle PATH --seeds 100-199 --out DIR [--configs DIR] [--nodes 400] [--jobs N]
+    python -m campaigns.oracle.campaign [--seeds 100-199] [--out DIR] [--oracle PATH] [--configs DIR] [--nodes 400]
+                                        [--jobs N]
 
-Every seed gives five cases, one of each kind:
+Feature groups, features of `--more`, configurations and sizes come in turn. Every seed gives five cases, one of each
+kind:
 
 - `all`: every feature group, defaults;
 - `group`: one feature group alone;
@@ -11,23 +13,29 @@ Every seed gives five cases, one of each kind:
 - `config`: a configuration of --configs, every second time with all features of more.py.
 
 Most snapshots have 5 to 60 nodes; --nodes lets one seed in ten have up to that many. A seed always gives the same
-cases. Cases that DIR has already are left alone, so an interrupted campaign goes on where it stood. Where the oracle
-itself cannot answer (a plugin fails while scoring) the case is left out and counted. At the end: what was recorded.
+cases. Cases that DIR has already are not recorded again, so an interrupted campaign goes on where it stood. Where the
+oracle itself cannot answer (a plugin fails while scoring) the case is left out and counted. The oracle is built with Go
+unless --oracle names it. At the end: what was recorded, and in what kubesched differs. The exit code is 1 when it does.
 """
 
 import argparse
 import collections
 import concurrent.futures
 import random
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from campaigns.oracle import more
-from campaigns.oracle.record import GROUPS, OracleError, record
+from campaigns.oracle import more, product
+from campaigns.oracle.compare import Tally, compare
+from campaigns.oracle.record import GROUPS, HERE, OracleError, record
+from tests.integration.build import GoProgram, find_binary
 
 CONFIGS = Path(__file__).resolve().parents[2] / "tests" / "golden" / "configs"
 PENDING = 30
+SHOWN = 10
+ORACLE = GoProgram("oracle", "oracle", HERE, ("go.mod", "go.sum", "main.go"), ("build",), "KUBESCHED_ORACLE")
 
 
 @dataclass(frozen=True)
@@ -77,23 +85,28 @@ def run(oracle: str, out: Path, plan: Plan) -> str:
     return "recorded"
 
 
-def main() -> None:
+def main() -> int:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--oracle", required=True, help="the oracle's binary")
-    p.add_argument("--seeds", required=True, help="first-last")
-    p.add_argument("--out", type=Path, required=True, help="folder for the cases")
+    p.add_argument("--oracle", help="the oracle's binary (default: built from this folder)")
+    p.add_argument("--seeds", default="1-50", help="first-last (default 1-50)")
+    p.add_argument("--out", type=Path, default=Path(".campaign/oracle"), help="folder for the cases")
     p.add_argument("--configs", type=Path, default=CONFIGS, help="folder of configurations (default: the golden ones)")
     p.add_argument("--nodes", type=int, default=400, help="nodes of the largest snapshots (default 400)")
     p.add_argument("--jobs", type=int, default=1, help="cases recorded at once (default 1)")
     a = p.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
+    oracle = a.oracle or str(find_binary(print, ORACLE))
     first, last = map(int, a.seeds.split("-"))
     configs = sorted(a.configs.glob("*.yaml"))
     todo = [plan for seed in range(first, last + 1) for plan in plans(seed, configs, a.nodes)]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        outcomes = collections.Counter(pool.map(lambda plan: run(a.oracle, a.out, plan), todo))
-    print(f"{len(todo)} cases: " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()))
+        outcomes = collections.Counter(pool.map(lambda plan: run(oracle, a.out, plan), todo))
+    print(f"{len(todo)} cases: " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()), flush=True)
+    tally, files = Tally(SHOWN), [a.out / f"{plan.name}.json.gz" for plan in todo]
+    compare([file for file in files if file.exists()], product.answer, tally)
+    tally.report()
+    return 1 if tally.by_field else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
