@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from campaigns.memory.scenarios import announce, leave, raw
 from kubesched.errors import InputError
 from kubesched.extender.server import Recorder, read_recording
 from kubesched.extender.server.recording import RecordedWatch
@@ -140,3 +141,17 @@ def test_no_call_is_lost_when_the_process_is_asked_to_end_under_load(start: Star
     assert tally.lost == []
     assert seconds < 5
     assert "stopped" in extender.process.logs()[-1]
+
+
+def test_a_client_that_leaves_where_it_waits_for_the_word_to_go_on_is_counted(start: Start) -> None:
+    extender = start(record=False)
+    for _ in range(5):
+        with raw(extender) as client:
+            client.sendall(announce(len(SOME), "Expect: 100-continue") + SOME[:100])
+            leave(client)
+    counted = 'kubesched_extender_requests_total{outcome="unread",verb="filter"}'
+    end = time.monotonic() + 5
+    while metrics(extender).get(counted, 0) < 5 and time.monotonic() < end:
+        time.sleep(0.05)
+    assert metrics(extender)[counted] == 5
+    assert not [line for line in extender.process.logs() if "ERROR" in line or "Traceback" in line]
