@@ -131,22 +131,6 @@ def test_a_pending_pod_of_the_shop_needs_few_objects() -> None:
     assert len(cluster) < 30
 
 
-def _first_of_each_workload(cluster: ClusterObjects) -> list[Pod]:
-    pending = [pod for pod in cluster.of(Pod) if not pod.node_name and pod.scheduler_name == "default-scheduler"]
-    owners = {pod.metadata.controller.name if pod.metadata.controller else pod.key: pod for pod in reversed(pending)}
-    return list(owners.values())
-
-
-@pytest.mark.parametrize("shape", ["bare-metal", "gke"])
-def test_the_kinds_of_the_first_fixes_of_pending_pods_stay(shape: str) -> None:
-    cluster = load_snapshot(EXAMPLES / "clusters" / f"{shape}.json.gz")
-    for pod in _first_of_each_workload(cluster):
-        small = smallest_around(cluster, pod.key, set_up())
-        before, after = ([fix.kind for fix in explain(one, pod.key).fixes[:3]] for one in (cluster, small))
-        assert after == before, pod.key
-        assert len(small) < 20
-
-
 def test_a_pod_that_is_not_decided_keeps_its_class_and_claims_and_drops_the_slices() -> None:
     claim = make_object("ResourceClaim", "own")
     other = make_object("ResourceClaim", "other")

@@ -1,0 +1,31 @@
+"""The smallest cluster around a pod that waits, and what it has to keep of the whole one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kubesched import explain
+from kubesched.api import Pod
+from kubesched.capture import smallest_around
+from kubesched.setup import set_up
+from kubesched.snapshot import ClusterObjects
+
+CLUSTERS = Path(__file__).parents[2] / "examples" / "clusters"
+FIXES = 3
+MOST_OBJECTS = 20
+
+
+def pending(cluster: ClusterObjects) -> list[Pod]:
+    """The first pod that waits of each controller, and each that has none."""
+    waiting = [pod for pod in cluster.of(Pod) if not pod.node_name and pod.scheduler_name == "default-scheduler"]
+    owners = {pod.metadata.controller.name if pod.metadata.controller else pod.key: pod for pod in reversed(waiting)}
+    return list(owners.values())
+
+
+def faults(cluster: ClusterObjects, pod: str) -> Iterator[str]:
+    """What is wrong with the smallest cluster around a pod."""
+    small = smallest_around(cluster, pod, set_up())
+    before, after = ([fix.kind for fix in explain(objects, pod).fixes[:FIXES]] for objects in (cluster, small))
+    if after != before:
+        yield f"{pod}: the first fixes are {after}, of the whole cluster {before}"
+    if len(small) >= MOST_OBJECTS:
+        yield f"{pod}: {len(small)} objects are left"
