@@ -13,7 +13,7 @@ survived.
 
 --timeout is how many seconds of tests one change gets; the slowest are left out. --tests replaces all tests by these.
 equivalent.toml beside this file lists changes that make no difference; they are counted apart. The exit code is 1 when
-less than 97% of the others are caught.
+less than 97% of the others are caught, or an entry of that list fits no possible change any more.
 """
 
 import argparse
@@ -62,6 +62,13 @@ def equivalents(file: Path = EQUIVALENT) -> dict[tuple[str, str, str], str]:
     """Path, line and change of what is known to make no difference -> the reason."""
     entries = tomllib.loads(file.read_text()).get("equivalent", [])
     return {(entry["path"], entry["line"], entry["change"]): entry["reason"] for entry in entries}
+
+
+def outdated(entries: dict[tuple[str, str, str], str], by_room: dict[str, list[Mutant]]) -> Iterator[str]:
+    """Entries of the list that fit no possible change."""
+    possible = {(m.path, m.text, m.change) for mutants in by_room.values() for m in mutants}
+    for path, line, change in sorted(entries.keys() - possible):
+        yield f"{EQUIVALENT.name}: not possible any more: {path}: {line}: {change}"
 
 
 def judge_all(mutants: list[Mutant], a: argparse.Namespace) -> Verdicts:
@@ -132,10 +139,11 @@ def main() -> int:
     if unknown := set(a.rooms or ()) - by_room.keys():
         p.error(f"--rooms: no room {', '.join(sorted(unknown))}; there are: {', '.join(by_room)}")
     mutants = chosen({room: by_room[room] for room in a.rooms or by_room}, a.count, a.seed)
-    known = equivalents()
-    verdicts: Verdicts = {m: ("equivalent", "") for m in mutants if (m.path, m.text, m.change) in known}
+    listed = equivalents()
+    verdicts: Verdicts = {m: ("equivalent", "") for m in mutants if (m.path, m.text, m.change) in listed}
     verdicts |= judge_all([mutant for mutant in mutants if mutant not in verdicts], a)
-    print("\n".join(table(verdicts)))
+    old = list(outdated(listed, by_room))
+    print("\n".join([*table(verdicts), *old]))
     if a.json:
         names = ("path", "line", "kind", "old", "new")
         rows = [
@@ -143,7 +151,8 @@ def main() -> int:
             for m, (v, test) in verdicts.items()
         ]
         a.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
-    return 0 if share_caught(Counter(outcome for outcome, _ in verdicts.values())) >= WANTED else 1
+    share = share_caught(Counter(outcome for outcome, _ in verdicts.values()))
+    return 1 if old or share < WANTED else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
 from campaigns.inputs.broken import KINDS
 from campaigns.inputs.run import faults_of, run
@@ -31,5 +31,5 @@ def test_broken_inputs_do_no_harm(kind: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_must_not_happen_is_found(code: int, stderr: str, exception: BaseException | None, fault: list[str]):
-    result = Result(None, b"", stderr.encode(), stderr.encode(), None, code, exception)  # type: ignore[arg-type]
+    result = Result(CliRunner(), b"", stderr.encode(), stderr.encode(), None, code, exception)
     assert list(faults_of(result)) == fault
