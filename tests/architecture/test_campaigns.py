@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 from tests.architecture.sources import ROOT, Module, parse_module
 
 BUILDERS = {
@@ -57,8 +59,18 @@ def test_builders_import_no_campaign():
     assert reached > BUILDERS
 
 
+def names_of_campaigns() -> list[str]:
+    return sorted(file.parent.name for file in (ROOT / "campaigns").glob("*/campaign.py"))
+
+
 def test_each_campaign_is_described():
     page = (ROOT / "campaigns" / "README.md").read_text(encoding="utf-8")
-    names = sorted(file.parent.name for file in (ROOT / "campaigns").glob("*/campaign.py"))
+    names = names_of_campaigns()
     assert len(names) > 10
     assert [name for name in names if f"\n| `{name}` |" not in page and f"\n| [`{name}`](" not in page] == []
+
+
+def test_each_campaign_runs_at_night():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8"))
+    nightly = workflow["jobs"]["campaign"]["strategy"]["matrix"]["include"]
+    assert [entry["name"] for entry in nightly] == names_of_campaigns()
