@@ -240,7 +240,7 @@ def test_a_folder_may_have_other_files(tmp_path):
     read = load_snapshot(tmp_path)
     assert [known.name for known in read] == ["n"]
     shown = ", ".join(str(tmp_path / name) for name in ("Chart.yaml", "analysis.json", "broken.yaml"))
-    assert read.notes == (f"left out 7 files without Kubernetes objects: {shown}, ...",)
+    assert read.notes == (f"left out 7 files without Kubernetes objects: {shown} and 4 more",)
 
 
 def test_a_cut_snapshot_in_a_folder_is_not_left_out(tmp_path):

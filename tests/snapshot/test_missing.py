@@ -139,7 +139,7 @@ def test_a_kind_is_named_once_with_a_few_pods_and_the_command():
     loaded = load_snapshot(stream(listed(node(), SERVICE, *(pod(f"p{i}", priorityClassName="high") for i in range(5)))))
     (note,) = loaded.notes
     assert note == (
-        "the snapshot has no PriorityClass: the priority of 5 pods (shop/p0, shop/p1, shop/p2, ...) counts as 0; "
+        "the snapshot has no PriorityClass: the priority of 5 pods (shop/p0, shop/p1, shop/p2 and 2 more) counts as 0; "
         "add `kubectl get priorityclasses -o json`"
     )
 

@@ -20,6 +20,7 @@ from kubesched.api import (
     as_int64,
     kind_of,
 )
+from kubesched.documents import count
 
 Find = Callable[[str, str], KubeObject | None]
 """An object by kind and key."""
@@ -87,12 +88,8 @@ def why_not_kept(pod: Pod, owner: OwnerReference, find: Find, known: Controllers
     if isinstance(one, StatefulSet):
         first, number = one.spec.ordinals.start, ordinal_of(pod)
         is_kept = number < 0 or first <= number < first + n
-        return (True, "") if is_kept else (False, f"{name} has no ordinal {number}: it has {_count(n, 'replica')}")
+        return (True, "") if is_kept else (False, f"{name} has no ordinal {number}: it has {count(n, 'replica')}")
     n_pods = known.n_pods.get((owner.kind, key), 0)
     if n_pods <= n:
         return True, ""
-    return None, f"{name} has {_count(n, 'replica')} and {_count(n_pods, 'pod')}, so it may not create this one again"
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+    return None, f"{name} has {count(n, 'replica')} and {count(n_pods, 'pod')}, so it may not create this one again"

@@ -14,6 +14,7 @@ from typing import Final
 
 from kubesched.admission.controllers import Find
 from kubesched.api import Node, PersistentVolumeClaim, Pod, StorageClass, parse_quantity, whole_units
+from kubesched.documents import plural
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 from kubesched.state import ClusterState, Nodes, storage_class_of
 
@@ -77,7 +78,7 @@ def awaited_claims(pod: Pod, find: Find) -> str:
     claims = [key for key in _claims(pod) if _waits_for_scheduler(find("PersistentVolumeClaim", key), find)]
     if not claims:
         return ""
-    what = f"claim {claims[0]} is" if len(claims) == 1 else f"claims {', '.join(claims)} are"
+    what = f"{plural(len(claims), 'claim')} {', '.join(claims)} {plural(len(claims), 'is', 'are')}"
     return f"{what} not bound, and {_BINDS_LATE} leaves that to the scheduler"
 
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import PersistentVolumeClaim, StorageClass
+from kubesched.documents import count, listed
 from kubesched.state import storage_class_of
 
 _ALWAYS_THERE: Final = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))
-_MAX_NAMED: Final = 3
 
 
 class Unapplied:
@@ -68,5 +68,4 @@ class Unapplied:
 
 
 def _named(keys: Sequence[str], thing: str) -> str:
-    named = ", ".join(keys[:_MAX_NAMED]) + (", ..." if len(keys) > _MAX_NAMED else "")
-    return f"{len(keys)} {thing}{'' if len(keys) == 1 else 's'} ({named})"
+    return f"{count(len(keys), thing)} ({listed(keys)})"

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _WORKLOADS: Final = frozenset(("Deployment", "DaemonSet", "Job", "CronJob"))
 """Kinds that a manifest may have and a snapshot need not."""
 EXPLAINED: Final = "explained as if created"
-_MAX_NAMED: Final = 3
 _ADVICE: Final = "; to add the pods of new workloads, use --manifest FILE"
 
 
@@ -104,11 +103,12 @@ def _empty(cluster: "ClusterObjects", server: str, manifest: str) -> "InputError
         manifest: a file that has only new workloads, for the command that takes it; or empty.
     """
     from kubesched.api import Pod
+    from kubesched.documents import count
     from kubesched.errors import InputError
     from kubesched.snapshot import SAVE_CLUSTER
 
     pods = cluster.of(Pod)
-    what = f"{_count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
+    what = f"{count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
     if server:
         return InputError(f"the cluster has {what}, as {server} lists it; expected at least one node or a pending pod")
     command = f"kubesched fit cluster.json.gz -f {shlex.quote(manifest)}"
@@ -134,8 +134,10 @@ def _load(
 
 
 def _counted(cluster: "ClusterObjects") -> str:
+    from kubesched.documents import count
+
     kinds = cluster.kinds
-    return f"{_count(kinds.get('Node', 0), 'node')} and {_count(kinds.get('Pod', 0), 'pod')}"
+    return f"{count(kinds.get('Node', 0), 'node')} and {count(kinds.get('Pod', 0), 'pod')}"
 
 
 def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
@@ -183,19 +185,15 @@ def _owners(cluster: "ClusterObjects") -> "set[Workload]":
 def _homeless(cluster: "ClusterObjects") -> list[str]:
     """Pods that run on nodes which the snapshot lacks."""
     from kubesched.api import Node, Pod
+    from kubesched.documents import count, listed
 
     nodes = {node.name for node in cluster.of(Node)}
     pods = [p for p in cluster.of(Pod) if p.node_name and p.node_name not in nodes and not p.is_finished]
     if not pods:
         return []
     missing = sorted({pod.node_name for pod in pods})
-    named = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-    where = f"{_count(len(missing), 'node')} that the snapshot does not have ({named})"
-    return [f"{_count(len(pods), 'pod')} on {where}: not counted"]
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}{'' if n == 1 else 's'}"
+    where = f"{count(len(missing), 'node')} that the snapshot does not have ({listed(missing)})"
+    return [f"{count(len(pods), 'pod')} on {where}: not counted"]
 
 
 def read_both(
@@ -284,6 +282,7 @@ def note_refused(objects: "Iterable[KubeObject]", then: str, keys: Collection[st
         then: what becomes of these pods here.
         keys: `namespace/name` of the pods that the command is about; None for all.
     """
+    from kubesched.documents import count, listed
     from kubesched.planning import new_pods
     from kubesched.session import refused_pods
 
@@ -293,5 +292,4 @@ def note_refused(objects: "Iterable[KubeObject]", then: str, keys: Collection[st
         if keys is None or key in keys:
             refused.setdefault(fault, []).append(key)
     for fault, of in refused.items():
-        named = ", ".join(of[:_MAX_NAMED]) + (", ..." if len(of) > _MAX_NAMED else "")
-        note(f"the API server would not create {_count(len(of), 'pod')} ({named}): {fault}; {then}")
+        note(f"the API server would not create {count(len(of), 'pod')} ({listed(of)}): {fault}; {then}")

@@ -103,10 +103,11 @@ def _colour(change: "Change") -> str:
 
 
 def _page(old: str, new: str, changes: "Sequence[Change]") -> "Page":
+    from kubesched.documents import count
     from kubesched.reports import Cell, Check, Column, Level, Page, Paragraph, Table
 
     n = len(changes)
-    verdict = f"{new} differs from {old} in {n:,} place{'' if n == 1 else 's'}." if n else f"{new} is equal to {old}."
+    verdict = f"{new} differs from {old} in {count(n, 'place')}." if n else f"{new} is equal to {old}."
     columns = (Column("path", "FIELD"), Column("kind", "KIND", is_wide=True), Column("change", "CHANGE"))
     levels = {"green": Level.GOOD, "red": Level.BAD, _OTHER_COLOUR: Level.WARNING}
     rows = [

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from kubesched.reports import Page
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
-
-_MAX_NAMED: Final = 5
 
 
 @click.command()
@@ -267,6 +265,7 @@ def _position(explanation: "Explanation", name: str) -> int:
         InputError: there is none, or several.
     """
     from kubesched.config import did_you_mean
+    from kubesched.documents import listed
     from kubesched.errors import InputError
 
     names = explanation.nodes.names
@@ -276,11 +275,7 @@ def _position(explanation: "Explanation", name: str) -> int:
     if positions:
         raise InputError(f"--node: several nodes have the name {name}; write the full name")
     near = did_you_mean(name, names)
-    raise InputError(f"--node: no node has the name {name}; {near or f'found: {_first(names)}'}")
-
-
-def _first(names: list[str]) -> str:
-    return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
+    raise InputError(f"--node: no node has the name {name}; {near or f'found: {listed(names, first=5)}'}")
 
 
 # --- several pods ---

@@ -70,7 +70,7 @@ def as_text(file: CheckedFile) -> str:
             lines += ["", *_finding_lines(file, finding, inner)]
     lines += [f"... and {n - _MAX_OF_RULE} more [{rule}]" for rule, n in shown.items() if n > _MAX_OF_RULE]
     if file.findings or file.silenced:
-        lines += ["", _count([file])]
+        lines += ["", _counted([file])]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -107,7 +107,7 @@ def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> "Pa
     documents = [_document(file) for file in files]
     return Page(
         "config-check" if len(files) == 1 else "config-check-files",
-        Paragraph(f"{accepted}; {_count(files)}.", level),
+        Paragraph(f"{accepted}; {_counted(files)}.", level),
         (
             *(Paragraph(file.error, Level.BAD) for file in rejected),
             *(Paragraph(line) for file in files for line in _calls(file)),
@@ -207,16 +207,14 @@ def _finding_lines(file: CheckedFile, finding: "Finding", source: list[str]) -> 
         yield f"  {advice}"
 
 
-def _count(files: Sequence[CheckedFile]) -> str:
+def _counted(files: Sequence[CheckedFile]) -> str:
+    from kubesched.documents import count
+
     found = Counter(finding.severity for file in files for finding in file.findings)
-    counts = [_number(found[severity], severity) for severity in ("error", "warning", "note")]
+    counts = [count(found[severity], severity) for severity in ("error", "warning", "note") if found[severity]]
     n_silenced = sum(len(file.silenced) for file in files)
     silenced = f"; {n_silenced} silenced" if n_silenced else ""
-    return f"{', '.join(filter(None, counts)) or 'no findings'}{silenced}"
-
-
-def _number(count: int, noun: str) -> str:
-    return "" if not count else f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{', '.join(counts) or 'no findings'}{silenced}"
 
 
 def _finding_document(file: CheckedFile, finding: "Finding") -> dict[str, Any]:

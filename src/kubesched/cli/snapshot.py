@@ -148,10 +148,11 @@ def _decoded_only(cluster: "ClusterObjects") -> "ClusterObjects":
     import msgspec
 
     from kubesched.api import Unstructured
+    from kubesched.documents import count
 
     decoded = tuple(known for known in cluster.objects if not isinstance(known, Unstructured))
     if n := len(cluster.objects) - len(decoded):
-        note(f"--anonymize leaves out {_count(n, 'object')} that only plugins read: their names cannot be replaced")
+        note(f"--anonymize leaves out {count(n, 'object')} that only plugins read: their names cannot be replaced")
     return msgspec.structs.replace(cluster, objects=decoded)
 
 
@@ -237,18 +238,15 @@ def _anonymous(
 
 
 def _write(cluster: "ClusterObjects", output: str) -> None:
+    from kubesched.documents import count
     from kubesched.snapshot import write_snapshot
 
     write_snapshot(cluster, standard_output().buffer if output == _STANDARD_OUTPUT else output, strip=True)
     if output != _STANDARD_OUTPUT:
         kinds = cluster.kinds
         nodes, pods = kinds.pop("Node", 0), kinds.pop("Pod", 0)
-        counted = f"{_count(nodes, 'node')}, {_count(pods, 'pod')} and {_count(sum(kinds.values()), 'other object')}"
+        counted = f"{count(nodes, 'node')}, {count(pods, 'pod')} and {count(sum(kinds.values()), 'other object')}"
         note(f"wrote {counted} to {output} ({_size(Path(output).stat().st_size)})")
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
 def _size(n_bytes: int) -> str:

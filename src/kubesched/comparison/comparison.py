@@ -16,6 +16,7 @@ from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
+from kubesched.documents import count
 from kubesched.errors import InputError
 from kubesched.reports import Shown
 from kubesched.session import NodeFill, PodState, Progress, Report, listed_devices, node_fills
@@ -240,7 +241,7 @@ def _fault(report: Report) -> str:
     failed = [one for one in report.placements if one.state is PodState.ERROR]
     if not failed:
         return ""
-    pods = "1 pod ends" if len(failed) == 1 else f"{len(failed):,} pods end"
+    pods = count(len(failed), "pod ends", "pods end")
     return f"{pods} in SchedulerError; {failed[0].pod}: {failed[0].diagnosis or failed[0].message}"
 
 
@@ -248,7 +249,7 @@ def _undecided(report: Report) -> str:
     if not report.undecided:
         return ""
     n = report.count(PodState.NOT_DECIDED)
-    return f"{'1 pod' if n == 1 else f'{n:,} pods'} cannot be decided: {report.undecided[0]}"
+    return f"{count(n, 'pod')} cannot be decided: {report.undecided[0]}"
 
 
 def _spreads(of_a: Mapping[str, Spread], of_b: Mapping[str, Spread]) -> Iterable[WorkloadSpread]:

@@ -10,12 +10,12 @@ from kubesched.comparison.figures import Figure
 from kubesched.comparison.measure import Spread
 from kubesched.comparison.moves import Cause, Move
 from kubesched.config import quoted
+from kubesched.documents import count, listed
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
 from kubesched.session import fill_table, nodes_table
 
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10
-_N_NAMES: Final = 2
 _N_SPREADS: Final = 10
 _FIGURES: Final = (
     Column("title", "FIGURE"),
@@ -105,7 +105,7 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
         return f"{comparison.b} differs from {comparison.a} in no figure beyond chance.", Level.PLAIN
     shown = ", ".join(map(_in_words, findings[:_N_IN_VERDICT]))
     more = len(findings) - _N_IN_VERDICT
-    rest = f", and {more} more {'figures' if more > 1 else 'figure'}" if more > 0 else ""
+    rest = f", and {count(more, 'more figure')}" if more > 0 else ""
     levels = {_level(one) for one in findings} - {Level.PLAIN}
     return f"{comparison.b} instead of {comparison.a}: {shown}{rest}.", levels.pop() if len(
         levels
@@ -126,7 +126,7 @@ def _level(difference: Difference) -> Level:
 
 
 def _sides(comparison: Comparison) -> str:
-    pods = f"{comparison.n_pods:,} pod{'' if comparison.n_pods == 1 else 's'}"
+    pods = count(comparison.n_pods, "pod")
     which = {"pending": "that wait", "all": "that wait or would be re-created"}.get(
         comparison.choice.mode, f"that wait or are selected by {comparison.choice.selector}"
     )
@@ -185,9 +185,8 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         if workload
     ]
     if lost := comparison.may_be_lost:
-        pods = "1 pod that is" if len(lost) == 1 else f"{len(lost):,} pods that are"
-        named = ", ".join(lost[:_N_IN_VERDICT]) + (", ..." if len(lost) > _N_IN_VERDICT else "")
-        notes.append(f"{pods} placed again may be lost if evicted, because nothing may create a new one: {named}.")
+        pods, why = count(len(lost), "pod that is", "pods that are"), "because nothing may create a new one"
+        notes.append(f"{pods} placed again may be lost if evicted, {why}: {listed(lost)}.")
     return (*notes, *_notes_on_undecided(comparison.undecided), *_notes_on_prices(comparison))
 
 
@@ -243,7 +242,7 @@ def _pending_table(name: str, title: str, pods: Sequence[PendingPod], n_runs: in
             workload,
             _runs([one.n_a for one in group], n_runs),
             _runs([one.n_b for one in group], n_runs),
-            _names([one.pod.rpartition("/")[2] for one in group]),
+            listed((one.pod.rpartition("/")[2] for one in group), first=2),
         ]
         for workload, group in groups.items()
     ]
@@ -255,22 +254,17 @@ def _runs(counts: Sequence[int], n_runs: int) -> str:
     return f"{low} of {n_runs}" if low == high else f"{low} to {high} of {n_runs}"
 
 
-def _names(names: Sequence[str]) -> str:
-    left = len(names) - _N_NAMES
-    return ", ".join(names[:_N_NAMES]) + (f" and {left:,} more" if left > 0 else "")
-
-
 def _moved(moves: Sequence[Move]) -> list[Table]:
     counts = Counter((move.cause, move.plugin) for move in moves)
     causes: list[list[Cell | str | int]] = [[n, _why(*cause)] for cause, n in counts.most_common()]
-    listed: list[list[Cell | str | int]] = [
+    first: list[list[Cell | str | int]] = [
         [move.pod, move.a, move.b, _why(move.cause, move.plugin, move.points)] for move in moves[:_N_MOVES]
     ]
-    left = len(moves) - len(listed)
-    title = f"{len(moves):,} {'pod is' if len(moves) == 1 else 'pods are'} on another node if ties go to the first node"
+    left = len(moves) - len(first)
+    title = f"{count(len(moves), 'pod is', 'pods are')} on another node if ties go to the first node"
     return [
         Table("causes", title, _CAUSES, causes),
-        Table("moves", "", _MOVES, listed, notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else ()),
+        Table("moves", "", _MOVES, first, notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else ()),
     ]
 
 
@@ -282,7 +276,7 @@ def _spread_table(spreads: Sequence[WorkloadSpread]) -> Table:
     ]
     left = len(rows) - _N_SPREADS
     notes = (f"{left:,} more: -o json has all.",) if left > 0 else ()
-    title = f"Workloads over zones and nodes: {len(rows):,} {'differs' if len(rows) == 1 else 'differ'}"
+    title = f"Workloads over zones and nodes: {count(len(rows), 'differs', 'differ')}"
     return Table("spreads", title, _SPREADS, rows[:_N_SPREADS], notes=notes)
 
 
@@ -300,7 +294,7 @@ def _nodes(comparison: Comparison) -> list[Table]:
 def _why(cause: Cause, plugin: str, points: int = 0) -> str:
     match cause:
         case Cause.SCORE:
-            n = f"{points} point{'' if points == 1 else 's'}" if points else "points"
+            n = count(points, "point") if points else "points"
             return f"{plugin} shifts {n} in favour of B's node"
         case Cause.FILTER:
             return f"{plugin or 'PreFilter'} of B rejects A's node, as the cluster is then"

@@ -1,11 +1,10 @@
 """Checks `apiVersion` and `kind` of a configuration and its arguments, with upstream's messages."""
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from kubesched.config.defaults import ARGS_PLUGINS
 from kubesched.config.field_errors import quoted
-from kubesched.documents import shorten
+from kubesched.documents import joined, shorten
 from kubesched.errors import ConfigError
 
 GROUP: Final = "kubescheduler.config.k8s.io"
@@ -51,7 +50,7 @@ def advice_on_missing(kind: str, version: str, document: Any) -> str:
     """
     if is_policy := kind == POLICY or (not kind and policy_fields(document)):
         if not kind and not version:
-            return f"{joined_words(policy_fields(document))} at the top are those of a Policy; {_CONVERTS}"
+            return f"{joined(policy_fields(document))} at the top are those of a Policy; {_CONVERTS}"
         line = f"kind: {POLICY}" if version else "apiVersion: v1"
     elif not kind and not version:
         return f"a configuration starts with apiVersion: {API_VERSION} and kind: {KIND}"
@@ -59,12 +58,6 @@ def advice_on_missing(kind: str, version: str, document: Any) -> str:
         line = f"kind: {KIND}" if version else f"apiVersion: {API_VERSION}"
     older = "" if is_policy or version else ", or the version that the file was written for"
     return f"add the line `{line}`{older}"
-
-
-def joined_words(words: Iterable[str]) -> str:
-    """Words as a sentence lists them: `a, b and c`."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _has_names(entries: list[Any]) -> bool:

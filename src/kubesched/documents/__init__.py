@@ -1,5 +1,5 @@
 """Reads and writes YAML and JSON as kubectl does; describes what is wrong with a document in one sentence; escapes
-characters that control a terminal.
+characters that control a terminal; words counts and lists.
 """
 
 from kubesched.documents.controls import escape_controls, escape_in_json, replace_controls
@@ -10,6 +10,7 @@ from kubesched.documents.places import Place, Places, locate, next_step
 from kubesched.documents.slash_comments import advice_on_comments
 from kubesched.documents.spelling import did_you_mean, quoted
 from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
+from kubesched.documents.words import count, joined, listed, plural
 from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
 from kubesched.documents.yaml_writer import write_yaml
 
@@ -24,6 +25,7 @@ __all__ = [
     "RepeatedKey",
     "YamlDocument",
     "advice_on_comments",
+    "count",
     "decode_forgiving",
     "decode_nested",
     "describe_fault",
@@ -31,8 +33,11 @@ __all__ = [
     "did_you_mean",
     "escape_controls",
     "escape_in_json",
+    "joined",
+    "listed",
     "locate",
     "next_step",
+    "plural",
     "quoted",
     "read_file",
     "read_whole",

@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.documents import count
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
 from kubesched.framework import Code, Status
@@ -42,11 +43,11 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     in_the_way = obstacles(explanation, first)
     n_same = _n_alike(explanation, first) - 1
     listed = "; ".join(map(_told, in_the_way))
-    what = "remove this obstacle" if len(in_the_way) == 1 else f"remove {len(in_the_way)} obstacles"
+    what = "remove this obstacle" if len(in_the_way) == 1 else f"remove {count(len(in_the_way), 'obstacle')}"
     said = f"to fit on {explanation.nodes.name(first)}, {what}: {listed}."
     if not n_same:
         return said
-    others = "1 more node is" if n_same == 1 else f"{n_same} more nodes are"
+    others = count(n_same, "more node is", "more nodes are")
     by = f"only by {in_the_way[0].plugin}" if len(in_the_way) == 1 else "by the same plugins"
     return f"{said} {others} blocked {by}."
 

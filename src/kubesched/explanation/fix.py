@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.api import KubeObject, Pod, completed, kind_of
+from kubesched.documents import count
 from kubesched.framework import Status
 
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
@@ -91,7 +92,7 @@ class Fix(msgspec.Struct, frozen=True):
     fault: Status | None = None
 
     def __str__(self) -> str:
-        return f"{self.text} -> {self.n_nodes} {'node' if self.n_nodes == 1 else 'nodes'}"
+        return f"{self.text} -> {count(self.n_nodes, 'node')}"
 
 
 def edited(obj: ObjectT, **fields: object) -> ObjectT:

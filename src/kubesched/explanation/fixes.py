@@ -7,11 +7,12 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Fix
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, joined, without_gates
+from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, without_gates
 from kubesched.explanation.trial import Trial, placing
 from kubesched.framework import Framework, Status
 from kubesched.state import PodInfo

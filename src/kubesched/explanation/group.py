@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import Pod, completed
+from kubesched.documents import plural
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.gang import Gang
@@ -100,7 +101,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
     would = f"{len(fit.placed)} of {n_pending} pending pods would fit now"
     would += f", {len(fit.undecided)} cannot be decided" if fit.undecided else ""
     n_running = len(fit.running)
-    run = f"{n_running} {'runs' if n_running == 1 else 'run'}, " if n_running else ""
+    run = f"{n_running} {plural(n_running, 'runs', 'run')}, " if n_running else ""
     verdict = f"Group {group.namespace}/{group.name} needs {group.minimum} pods: {run}{would}."
     nodes: dict[str, int] = {}
     for node in fit.placed.values():

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from kubesched.api import Selector
+from kubesched.documents import listed
 
 _MAX_VALUES: Final = 5
 _NUMBER: Final = re.compile("[0-9]+")
@@ -60,14 +61,14 @@ def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: st
             near = near_key(key, known)
             return f"; no {what} has the label {key}" + (f'; did you mean "{near}"?' if near else "")
         if requirement.operator == "In" and requirement.values.isdisjoint(known[key]):
-            return f"; {key} is {_listed(sorted(known[key]), min(requirement.values))}"
+            return f"; {key} is {_values(sorted(known[key]), min(requirement.values))}"
     return ""
 
 
-def _listed(values: list[str], wrong: str) -> str:
+def _values(values: list[str], wrong: str) -> str:
     """The values; of many the nearest ones first."""
     if len(values) == 1:
         return f"{values[0]} on all that have it"
     near = get_close_matches(wrong, values, n=_MAX_VALUES)
-    shown = list(dict.fromkeys([*near, *values]))[:_MAX_VALUES] if len(values) > _MAX_VALUES else values
-    return f"one of {', '.join(shown)}{', ...' if len(values) > _MAX_VALUES else ''}"
+    shown = dict.fromkeys([*near, *values]) if len(values) > _MAX_VALUES else values
+    return f"one of {listed(shown, _MAX_VALUES)}"

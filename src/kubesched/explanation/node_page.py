@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kubesched.api import in_words
+from kubesched.documents import count
 from kubesched.explanation.choice import Choice, Ranked, choice, differences, ranked
 from kubesched.explanation.document import as_document, near_document
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
@@ -89,7 +90,7 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
         f"{plugin} {here.scores[plugin]} against {best.scores[plugin]}" for plugin in differences(here, best)
     )
     lost = best.total - here.total
-    points = f"{lost} point{'' if lost == 1 else 's'}"
+    points = count(lost, "point")
     return Paragraph(f"{pod} fits on {name}, and loses by {points} to {best.node}: {by_plugin}.", Level.WARNING)
 
 

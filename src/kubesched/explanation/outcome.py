@@ -4,6 +4,7 @@ import enum
 
 import msgspec
 
+from kubesched.documents import count
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
@@ -147,7 +148,7 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     cause = next(removed, rows[0])
     n, n_nodes = len(cause.positions), len(explanation.nodes)
     every = "the only node" if n == 1 else "all nodes"
-    which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
+    which = every if n == n_nodes else count(n, "node")
     example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
     others = "" if _is_left_out(explanation, cause.positions[0]) else _left_out_words(explanation.diagnosis.left_out)
     return f"{which}{example}: {'; '.join(dict.fromkeys((*cause.texts, *([others] if others else ()))))}"

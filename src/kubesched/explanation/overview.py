@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import Pod
+from kubesched.documents import count, listed, plural
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
@@ -20,7 +21,6 @@ _IN_TURN: Final = (
     "As in kubesched simulate, pods are tried one after another, and each that fits takes room from the next ones."
 )
 _MAX_NAMED: Final = 3
-_MAX_NODES: Final = 4
 _WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
 """States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
 
@@ -217,7 +217,9 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
         word, level = group.state.value
         if group.state is State.FITS:
             left_out = group.told.outcome.left_out
-            fitting.append([len(group.pods), group.workload, group.fits[0], _listed(group.nodes), left_out])
+            fitting.append(
+                [len(group.pods), group.workload, group.fits[0], listed(dict.fromkeys(group.nodes), first=4), left_out]
+            )
         else:
             state = Cell(word, level=level)
             why = group.told.outcome.why + (f"\nfix: {group.told.fix}" if group.told.fix else "")
@@ -241,14 +243,6 @@ def _checks(groups: Sequence[_Group]) -> list[Check]:
     ]
 
 
-def _listed(nodes: Sequence[str]) -> str:
-    """Each node once, the first of many."""
-    names = list(dict.fromkeys(nodes))
-    if len(names) <= _MAX_NODES + 1:
-        return ", ".join(names)
-    return f"{', '.join(names[:_MAX_NODES])} and {len(names) - _MAX_NODES} more"
-
-
 def _every_pod(groups: Sequence[_Group]) -> Table:
     """A row for each pod, for spreadsheets."""
     columns = ("pod", "workload", "state", "why", "fix", "best", "fits", "message")
@@ -269,7 +263,7 @@ def _verdict(
     n_pods = sum(counts.values())
     if not n_pods and known is None:
         return _foreign_alone(foreign, what) if foreign else Paragraph(f"No pod is {what}.", Level.GOOD)
-    pods = f"{n_pods} {what} pod{'' if n_pods == 1 else 's'}"
+    pods = count(n_pods, f"{what} pod")
     words = {
         State.STUCK: "{} stuck on a node",
         State.NOWHERE: "{} on no node",
@@ -283,32 +277,31 @@ def _verdict(
         State.ENDED: "{} ended",
     }
     apart = () if known is None else (State.STUCK,)  # they have a node
-    listed = ", ".join(words[state].format(n) for state, n in counts.items() if n and state not in apart)
+    outcomes = ", ".join(words[state].format(n) for state, n in counts.items() if n and state not in apart)
     is_bad = counts[State.STUCK] or counts[State.NOWHERE] or counts[State.FAILED]
     otherwise = Level.WARNING if counts[State.NOT_DECIDED] or (foreign and not n_pods) else Level.GOOD
-    text = f"{pods}: {listed}." if known is None else known.sentences(listed)
+    text = f"{pods}: {outcomes}." if known is None else known.sentences(outcomes)
     return Paragraph(text, Level.BAD if is_bad else otherwise)
 
 
 def _foreign_alone(pods: Sequence[Pod], what: str) -> Paragraph:
     """The verdict where no profile serves any of the pods."""
     names = sorted({pod.scheduler_name for pod in pods})
-    schedulers = f"the scheduler{'' if len(names) == 1 else 's'} {', '.join(names[:_MAX_NAMED])}"
-    n = f"{len(pods)} {what} pod{' is' if len(pods) == 1 else 's are'}"
+    schedulers = f"the {plural(len(names), 'scheduler')} {', '.join(names[:_MAX_NAMED])}"
+    n = count(len(pods), f"{what} pod is", f"{what} pods are")
     return Paragraph(f"{n} for {schedulers}, which no profile serves; add a profile with --config.", Level.WARNING)
 
 
 def _gangs(gangs: Sequence[Gang]) -> Paragraph:
     """The pods that are to run together, of which the rows speak one by one."""
-    named = [f"{gang.namespace}/{gang.name} needs {gang.minimum} pods" for gang in gangs[:_MAX_NAMED]]
-    more = f", and {len(gangs) - _MAX_NAMED} more" if len(gangs) > _MAX_NAMED else ""
+    needs = listed(f"{gang.namespace}/{gang.name} needs {gang.minimum} pods" for gang in gangs)
     groups = "Pod group" if len(gangs) == 1 else "Pod groups:"
     name = gangs[0].name if len(gangs) == 1 else "NAME"
     told = f"--group {name} reports how many of them fit together"
-    return Paragraph(f"{groups} {', '.join(named)}{more} at once; {told}.", Level.DETAIL)
+    return Paragraph(f"{groups} {needs} at once; {told}.", Level.DETAIL)
 
 
 def _foreign(pods: Sequence[Pod]) -> Paragraph:
     names = ", ".join(sorted({pod.scheduler_name for pod in pods})[:_MAX_NAMED])
-    n = f"{len(pods)} more pod{' is' if len(pods) == 1 else 's are'}"
+    n = count(len(pods), "more pod is", "more pods are")
     return Paragraph(f"{n} for schedulers that no profile of the configuration serves: {names}.", Level.DETAIL)

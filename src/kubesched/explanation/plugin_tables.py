@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from kubesched.documents import count
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.obstacles import NO_REASON, reasons_of
 from kubesched.framework import Status
@@ -100,7 +101,7 @@ def _row_of(said: PluginVerdicts) -> Row:
         return "-", "nothing to check"
     reasons = _counted(said.rejections.values()).split("; ") if said.rejections else []
     if n := said.n_left_out:
-        reasons.append(f"leaves out {n} node{'' if n == 1 else 's'} (before looking at nodes)")
+        reasons.append(f"leaves out {count(n, 'node')} (before looking at nodes)")
     return int(np.count_nonzero(said.rejected)), "\n".join(reasons)
 
 

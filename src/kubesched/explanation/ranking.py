@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from kubesched.documents import count
 from kubesched.explanation.choice import Choice, differences, ranked
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.hooks import turned_down_words
@@ -87,7 +88,7 @@ def _plugin_columns(names: Sequence[str], telling: Sequence[str]) -> Iterator[Co
 
 def _left_out(n_nodes: int, equal: Mapping[str, int]) -> tuple[str, ...]:
     """What the table does not show: nodes, and plugins with equal points on the nodes that it shows."""
-    nodes = "1 more node has" if n_nodes == 1 else f"{n_nodes} more nodes have"
+    nodes = count(n_nodes, "more node has", "more nodes have")
     notes = [f"{nodes} fewer points; --all-nodes shows every node."] if n_nodes else []
     listed = ", ".join(f"{name} {points}" for name, points in sorted(equal.items(), key=lambda item: -item[1]))
     return (*notes, f"Equal on all of these nodes: {listed}.") if equal else tuple(notes)
@@ -105,12 +106,8 @@ def _lead(chosen: Choice) -> str:
     if not chosen.next_best:
         return tie.rstrip()
     what = "It" if tie else chosen.best.node
-    ahead = f"{_n_points(chosen.ahead)} ahead of {chosen.next_best}"
+    ahead = f"{count(chosen.ahead, 'point')} ahead of {chosen.next_best}"
     return f"{tie}{what} is {ahead}: {points_words(chosen.differences)}."
-
-
-def _n_points(n: int) -> str:
-    return f"{n} point{'' if n == 1 else 's'}"
 
 
 def _default_choice(explanation: Explanation) -> str:
@@ -153,7 +150,7 @@ def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         return Paragraph(f"{here}, which is one of {len(scores.nodes)} nodes that fit; no plugin scores.", Level.GOOD)
     mine = ranked(scores, position)
     rank = 1 + int(np.count_nonzero(scores.total > mine.total))
-    place = f"{here}, rank {rank} of {len(scores.nodes)} nodes that fit, with {_n_points(mine.total)}"
+    place = f"{here}, rank {rank} of {len(scores.nodes)} nodes that fit, with {count(mine.total, 'point')}"
     if mine.node == chosen.best.node:
         return Paragraph(f"{place}; a new decision would take it again.", Level.GOOD)
     if mine.total == chosen.best.total:

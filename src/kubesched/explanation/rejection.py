@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
+from kubesched.documents import count, joined, plural
 from kubesched.explanation.advice import advice
 from kubesched.explanation.explanation import Explanation, Preemption
 from kubesched.explanation.nearest import nearest, not_named, too_small
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
-from kubesched.explanation.remedies import joined
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
 _N_ROWS: Final = 12
@@ -104,7 +104,7 @@ def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
     notes = []
     if left := rows[_N_ROWS:]:
         n_nodes = sum(len(row.positions) for row in left)
-        nodes = "1 more node has" if n_nodes == 1 else f"{n_nodes} more nodes have"
+        nodes = count(n_nodes, "more node has", "more nodes have")
         notes.append(f"{nodes} other obstacles; --all-nodes shows every node.")
     notes += _last_rows(explanation)
     return Table("obstacles", "What keeps the pod from the nodes:", columns, shown, notes=tuple(notes))
@@ -116,13 +116,15 @@ def _last_rows(explanation: Explanation) -> Iterator[str]:
     if small.all():
         yield "No node is large enough for this pod, even when it is empty."
     elif n := int(np.count_nonzero(small & ~others)):
-        are = "node, in the last rows, is" if n == 1 else "nodes, in the last rows, are"
-        yield f"{n} {are} too small for this pod even when {'it is' if n == 1 else 'they are'} empty."
+        yield f"{_last(n)} too small for this pod even when {plural(n, 'it is', 'they are')} empty."
     if others.all():
         yield "No node is among those that the pod or its volumes name."
     elif n := int(np.count_nonzero(others)):
-        are = "node, in the last rows, is" if n == 1 else "nodes, in the last rows, are"
-        yield f"{n} {are} not among those that the pod or its volumes name."
+        yield f"{_last(n)} not among those that the pod or its volumes name."
+
+
+def _last(n: int) -> str:
+    return count(n, "node, in the last rows, is", "nodes, in the last rows, are")
 
 
 def _row_lines(row: ObstacleRow) -> str:
@@ -166,6 +168,6 @@ def eviction_sentence(node: str, victims: Sequence[tuple[str, int]], broken: Seq
     if not victims:
         return f"PostFilter would nominate the pod to {node}, without an eviction"
     evicted = ", ".join(f"{pod} (priority {priority})" for pod, priority in victims)
-    budgets = f"disruption budget{'' if len(broken) == 1 else 's'} {joined(broken)}"
+    budgets = f"{plural(len(broken), 'disruption budget')} {joined(broken)}"
     breaks = f", which would break {budgets}" if broken else ""
     return f"Preemption would make room on {node} by evicting {evicted}{breaks}"

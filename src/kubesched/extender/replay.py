@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import WatchEvent, kind_named
+from kubesched.documents import listed
 from kubesched.errors import InputError, StateError
 from kubesched.extender.server import Answer, ClusterWrites, Extender, RecordedCall, RecordedWatch, read_recording
 from kubesched.framework import VirtualClock
@@ -17,7 +18,6 @@ from kubesched.setup import EventLoop, Setup
 
 __all__ = ["Replayed", "replay"]
 
-_SHOWN: Final = 5
 _MAX_SHOWN: Final = 300  # characters of an answer that is not a document
 _VERBS: Final = {
     "filter": "filter",
@@ -179,5 +179,4 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], Iterator[str]]]] = {
 
 def _nodes_listed(what: str, entries: list[str]) -> Iterator[str]:
     if entries:
-        more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
-        yield f"{what}: {', '.join(entries[:_SHOWN])}{more}"
+        yield f"{what}: {listed(entries, first=5)}"

@@ -1,8 +1,8 @@
 """The pods that a question is about: those of manifests, or of plain requests, as many as wanted."""
 
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
 from os import PathLike
 from typing import IO, Final, TypeGuard, cast
 
@@ -32,6 +32,7 @@ from kubesched.api import (
     workload_of,
     workloads,
 )
+from kubesched.documents import count, listed
 from kubesched.errors import InputError, QuantityError
 from kubesched.planning.scaling import further_pods, pods_to_add
 from kubesched.planning.workloads import find_workload
@@ -42,7 +43,6 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 """A manifest or several (files, `-` or open streams), the requests of one pod, or objects with the pods among them."""
 
 _NAME: Final = "pod"
-_MAX_NAMED: Final = 4
 _NO_REPLICAS: Final = "has one pod on each node and no replicas"
 _RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
@@ -109,7 +109,7 @@ class Asked:
             return f"{len(self.existing)} of the workloads exist already, such as {workload}"
         if workload.kind == "Pod":
             return f"{workload} exists already"
-        return f"{workload} already has {len(pods)} pod{'' if len(pods) == 1 else 's'} in the cluster"
+        return f"{workload} already has {count(len(pods), 'pod')} in the cluster"
 
     def _workload_of(self, pod: Pod) -> Workload:
         return workload_of(pod, self._replica_sets) or Workload.alone(pod)
@@ -131,8 +131,8 @@ class Asked:
         chosen = find_workload(everything, workload, "the manifests have", f"found: {_listed(everything)}")
         kept = [one for one in self._new if not isinstance(one, Pod) or self._workload_of(one) == chosen]
         n = len(self.workloads) - (chosen not in asleep)
-        left_out = [f"{n} other workload{' of the manifests is' if n == 1 else 's of the manifests are'} left out"]
-        notes = [*self.notes, *(left_out if n else [])]
+        left_out = f"{count(n, 'other workload of the manifests is', 'other workloads of the manifests are')} left out"
+        notes = [*self.notes, *([left_out] if n else [])]
         without = (asleep[chosen],) if chosen in asleep else ()
         return Asked(self.cluster, kept, notes, self.strategies, without, self._scaled)
 
@@ -147,7 +147,7 @@ class Asked:
         if not self.workloads:
             return f"the manifests have no pods: {'; '.join(map(str, self.without_pods))}"
         chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), None)
-        choice = f"choose one, such as {only.format(_named(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
+        choice = f"choose one, such as {only.format(_full_name(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
         return f"found {len(self.workloads)}: {_listed(self.workloads)}; {choice}"
 
     def beside_existing(self) -> "Asked":
@@ -249,11 +249,10 @@ def _parts(workload: str) -> tuple[str, str, str]:
 
 
 def _listed(workloads: Sequence[Workload]) -> str:
-    named = [_named(one) for one in workloads[:_MAX_NAMED]]
-    return ", ".join([*named, "..."] if len(workloads) > _MAX_NAMED else named)
+    return listed(map(_full_name, workloads), first=4)
 
 
-def _named(workload: Workload) -> str:
+def _full_name(workload: Workload) -> str:
     """A workload as `only` takes it."""
     return f"{workload.namespace}/{workload.kind.lower()}/{workload.name}"
 
@@ -272,7 +271,7 @@ def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject], 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:
     _check_requests(requests, cluster)
     taken = {one.key for one in cluster if isinstance(one, Pod)}
-    names = (f"{_NAME}-{i}" if i else _NAME for i in count())
+    names = (f"{_NAME}-{i}" if i else _NAME for i in itertools.count())
     name = next(name for name in names if f"default/{name}" not in taken)
     resources: dict[str, object] = {"requests": dict(requests)}
     resources["limits"] = {limited: amount for limited, amount in requests.items() if _needs_limit(limited)}

@@ -3,7 +3,7 @@
 Each function takes the objects of a cluster and returns a new list; the objects that do not change are the same ones.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +22,7 @@ from kubesched.api import (
     workloads,
 )
 from kubesched.config import did_you_mean
+from kubesched.documents import count, listed, plural
 from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unselected
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
@@ -38,7 +39,6 @@ _PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new 
     "DeletionCandidateOfClusterAutoscaler",
 )
 _MAX_NODES: Final = 100_000
-_MAX_NAMED: Final = 5
 
 
 def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Node]:
@@ -62,14 +62,10 @@ def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Nod
         if len(matches) > 1:
             raise InputError(f"several nodes have the name {name}; write the full name, such as {matches[0].name}")
         if not matches:
-            near = did_you_mean(name, [*nodes, *by_host]) or f"found: {_listed(nodes.values()) or 'no nodes'}"
+            near = did_you_mean(name, [*nodes, *by_host]) or f"found: {listed(nodes, first=5) or 'no nodes'}"
             raise InputError(f"no node has the name {name}; {near}")
         named[matches[0].name] = matches[0]
     return list(named.values())
-
-
-def _listed(nodes: Collection[Node]) -> str:
-    return ", ".join([node.name for node in nodes][:_MAX_NAMED]) + (", ..." if len(nodes) > _MAX_NAMED else "")
 
 
 def nodes_matching(objects: Iterable[KubeObject], selector: str) -> list[Node]:
@@ -110,8 +106,9 @@ def uncordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Kube
     known = list(objects)
     chosen = nodes_named(known, names)
     if not any(map(_is_cordoned, chosen)):
-        several = f"none of the {len(chosen)} nodes {_listed(chosen)} is cordoned"
-        raise InputError(several if len(chosen) > 1 else f"node {_listed(chosen)} is not cordoned")
+        nodes = listed((node.name for node in chosen), first=5)
+        several = f"none of the {len(chosen)} nodes {nodes} is cordoned"
+        raise InputError(several if len(chosen) > 1 else f"node {nodes} is not cordoned")
     waiting = {node.name for node in chosen if _is_cordoned(node)}
     return [_uncordoned(one) if isinstance(one, Node) and one.name in waiting else one for one in known]
 
@@ -166,7 +163,7 @@ def note_on_model(model: Node) -> str:
     taints = [f"{one.key}:{one.effect}" for one in passing if one.key != _CORDON["key"]]
     lacking = ["its cordon"] if _is_cordoned(model) else []
     if taints:
-        lacking.append(f"its taint{'' if len(taints) == 1 else 's'} {', '.join(taints)}")
+        lacking.append(f"its {plural(len(taints), 'taint')} {', '.join(taints)}")
     return f"new nodes like {model.name} would not have {' and '.join(lacking)}" if lacking else ""
 
 
@@ -205,8 +202,7 @@ def note_on_scale(objects: Iterable[KubeObject], workload: str, n: int) -> str:
     if scale is None or kept == n:
         return ""
     bounds = f"minReplicas {scale.least} to maxReplicas {scale.most}"
-    pods = f"{n:,} pod{'' if n == 1 else 's'}"
-    return f"{chosen} would not keep {pods}: {scale.by} sets it to {kept:,} ({bounds}); here it has {n:,}"
+    return f"{chosen} would not keep {count(n, 'pod')}: {scale.by} sets it to {kept:,} ({bounds}); here it has {n:,}"
 
 
 def _workload_named(known: Sequence[KubeObject], text: str) -> tuple[Workload, list[Pod]]:

@@ -1,18 +1,16 @@
 """What a change to a cluster changes in its simulation: both are run, and the report begins with the difference."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from typing import Final
 
 import msgspec
 
 from kubesched.admission import is_from_manifest
 from kubesched.api import KubeObject, Pod
+from kubesched.documents import count, listed
 from kubesched.planning.placed import has_place
 from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.reports import Level, Page, Paragraph, Part
 from kubesched.session import Placement, PodState, Report
-
-_MAX_NAMED: Final = 3
 
 Simulate = Callable[[Sequence[KubeObject], Set[str]], Report]
 """Simulates a cluster, in which the pods with these `namespace/name` do not exist yet."""
@@ -137,7 +135,7 @@ def _stays_pending(placement: Placement) -> bool:
 def _words(found: Difference) -> Iterator[str]:
     if found.new:
         rest = f", {len(found.not_created):,} would not be created" if found.not_created else ""
-        yield f"{found.new_placed:,} of {_count(len(found.new), 'new pod')} would be placed{rest}"
+        yield f"{found.new_placed:,} of {count(len(found.new), 'new pod')} would be placed{rest}"
     if found.lost:
         yield f"{_pods(len(found.lost))} would be lost"
     if found.may_be_lost:
@@ -157,7 +155,7 @@ def _compared(n: int, before: int) -> str:
 
 
 def _pods(n: int) -> str:
-    return _count(n, "pod") if n else "no pod"
+    return count(n, "pod") if n else "no pod"
 
 
 def _more(n: int, before: int) -> str:
@@ -165,9 +163,5 @@ def _more(n: int, before: int) -> str:
 
 
 def _displaced(pods: Sequence[str]) -> str:
-    named = ", ".join(pods[:_MAX_NAMED]) + (", ..." if len(pods) > _MAX_NAMED else "")
-    return f"{_count(len(pods), 'pod')} would be placed without this change, and would stay pending with it: {named}"
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+    lost = f"{count(len(pods), 'pod')} would be placed without this change, and would stay pending with it"
+    return f"{lost}: {listed(pods)}"

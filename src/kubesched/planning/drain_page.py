@@ -6,11 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.documents import count, listed, plural
 from kubesched.planning.drain_parts import (
     NO_WAIT,
-    count,
     drain_parts,
-    listed,
     namespace_and_name,
     what_is_wrong,
 )
@@ -97,9 +96,9 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
     yield Paragraph(f"Pending pods are placed first: {counts}.", Level.DETAIL)
     shown = {pod.pod for pod in result.pods} if is_alone else set[str]()
     if lost := [pod for pod in result.unplaced_before if pod not in shown]:
-        them = f"{count(len(lost), 'pod')} that {'runs' if len(lost) == 1 else 'run'} now"
-        text = f"Whatever is drained, {them} would be evicted for pending pods, and not run again: {listed(lost)}."
-        yield Paragraph(text, Level.WARNING)
+        them = f"{count(len(lost), 'pod')} that {plural(len(lost), 'runs', 'run')} now"
+        text = f"Whatever is drained, {them} would be evicted for pending pods, and not run again"
+        yield Paragraph(f"{text}: {listed(lost, first=4)}.", Level.WARNING)
 
 
 def kubectl_drain(result: Drain) -> str:
@@ -130,7 +129,7 @@ def _save_lost(result: Drain) -> str:
 
 
 def _verdict(result: Drain) -> str:
-    who = result.nodes[0] if len(result.nodes) == 1 else f"{len(result.nodes):,} nodes"
+    who = result.nodes[0] if len(result.nodes) == 1 else count(len(result.nodes), "node")
     if result.faults:
         return f"A plugin failed, so it is not known whether {who} could be drained."
     if result.could_go is None:
@@ -147,7 +146,7 @@ def _outcome_of(result: Drain) -> str:
     if not n:
         leaving = "no pod would have to move"
     elif len(said) == 1:
-        whose = "its" if len(result.nodes) == 1 else "their"
+        whose = plural(len(result.nodes), "its", "their")
         leaving = f"{f'{whose} only pod' if n == 1 else f'all {n:,} pods'} {next(iter(said))}{steps}"
     else:
         leaving = f"of {count(n, 'pod')}, {', '.join(f'{count:,} {words}' for words, count in said.items())}"

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from kubesched.documents import count, listed, plural
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.session import Victim, fill_level, nodes_table, victims_table, workload_text
@@ -12,7 +13,7 @@ from kubesched.session import Victim, fill_level, nodes_table, victims_table, wo
 NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
 """The flag of kubectl drain that does not wait for pods of unreachable nodes."""
 
-_MAX_LISTED: Final = 4
+_N_NAMED: Final = 4
 _MAX_NODES: Final = 20
 _GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
 _LEVELS: Final = {
@@ -64,14 +65,14 @@ def _moves(pods: Sequence[DrainedPod]) -> Table:
         steps = sorted({pod.step for pod in group if pod.step})
         shown = " to ".join(dict.fromkeys(map(str, (*steps[:1], *steps[-1:])))) or "-"
         mark = Cell(f"+ {of}", level=Level.GOOD)
-        rows.append([len(group), mark, listed(dict.fromkeys(pod.to for pod in group)), shown])
+        rows.append([len(group), mark, listed(dict.fromkeys(pod.to for pod in group), _N_NAMED), shown])
     return Table("moves", f"Would run elsewhere: {len(pods):,}", columns, rows)
 
 
 def _returns(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("to", "TO", Align.NODE))
     rows: list[Row] = [
-        [len(group), Cell(of, level=Level.WARNING), listed(dict.fromkeys(pod.to for pod in group))]
+        [len(group), Cell(of, level=Level.WARNING), listed(dict.fromkeys(pod.to for pod in group), _N_NAMED)]
         for of, group in _grouped(pods, workload_of).items()
     ]
     notes = ("Their new pods tolerate the cordon, so the scheduler may place them there again.",) if rows else ()
@@ -98,7 +99,7 @@ def _hanging(pods: Sequence[DrainedPod]) -> Table:
 
 def _unreachable(result: Drain) -> Iterator[Paragraph]:
     if nodes := result.unreachable:
-        are = f"{listed(nodes)} {'is' if len(nodes) == 1 else 'are'} unreachable"
+        are = f"{listed(nodes, _N_NAMED)} {plural(len(nodes), 'is', 'are')} unreachable"
         flag = NO_WAIT.partition("=")[0]
         text = f"{are}: no kubelet confirms deletions, so kubectl drain does not end without {flag}."
         yield Paragraph(text, Level.WARNING)
@@ -141,7 +142,7 @@ def _losses(result: Drain) -> Table:
     ]
     with_data = [pod for pod in result.pods if pod.has_local_data and pod.fate is not Fate.BLOCKED]
     if with_data:
-        names = listed(dict.fromkeys(map(workload_of, with_data)))
+        names = listed(dict.fromkeys(map(workload_of, with_data)), _N_NAMED)
         rows.append([len(with_data), names, "data in emptyDir volumes", "--delete-emptydir-data"])
     return Table("losses", "Would be deleted for good", columns, rows)
 
@@ -149,7 +150,12 @@ def _losses(result: Drain) -> Table:
 def _doubtful(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("why", "WHY"), Column("to", "A NEW POD WOULD RUN ON", Align.NODE))
     rows: list[Row] = [
-        [len(group), Cell(workload_of(group[0]), level=Level.BAD), group[0].message, listed(_new_nodes(group)) or "-"]
+        [
+            len(group),
+            Cell(workload_of(group[0]), level=Level.BAD),
+            group[0].message,
+            listed(_new_nodes(group), _N_NAMED) or "-",
+        ]
         for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
     ]
     notes = ("If its controller creates no new pod, the pod is lost.",) if rows else ()
@@ -169,7 +175,7 @@ def _left_out(result: Drain) -> str:
         (sum(pod.message == "finished" for pod in gone), "has finished", "have finished"),
         (sum(pod.message != "finished" for pod in gone), "is being deleted already", "are being deleted already"),
     ]
-    return " ".join(f"{count(n, 'pod')} {one if n == 1 else many}." for n, one, many in parts if n)
+    return " ".join(f"{count(n, 'pod')} {plural(n, one, many)}." for n, one, many in parts if n)
 
 
 def _pods(result: Drain) -> Table:
@@ -249,19 +255,6 @@ def _grouped(pods: Iterable[DrainedPod], key: Callable[[DrainedPod], str]) -> di
     for pod in pods:
         groups.setdefault(key(pod), []).append(pod)
     return groups
-
-
-def listed(names: Iterable[str]) -> str:
-    """Some names in a row, the first of many."""
-    known = list(names)
-    if len(known) <= _MAX_LISTED + 1:
-        return ", ".join(known)
-    return f"{', '.join(known[:_MAX_LISTED])} and {len(known) - _MAX_LISTED} more"
-
-
-def count(n: int, thing: str) -> str:
-    """A number of things in words: `2 pods`."""
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def namespace_and_name(pod: DrainedPod | Victim) -> tuple[str, str]:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from kubesched.documents import count, listed
 from kubesched.planning.drain_page import drain_page, kubectl_drain, placed_first
 from kubesched.planning.drain_parts import drain_parts, workload_of
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.plugin_faults import fault_parts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
-_MAX_NAMED: Final = 2
 _BADLY: Final = {
     Fate.RETURNS: "come back",
     Fate.PENDING: "pending",
@@ -93,11 +93,10 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
     rows: list[Row] = [] if result.faults else [[node] for node in result.nodes]
     n_unknown = len(result.undecided_nodes)
     verdict = _unknown_set(n_candidates) if result.faults else _found(n, n_candidates, n_unknown)
-    title = f"The set: {n:,} node{'' if n == 1 else 's'}"
+    title = f"The set: {count(n, 'node')}"
     found = Table("set", title, (Column("node", "NODE", Align.NODE),), rows)
-    left_out = (
-        f"{n_unknown:,} node{' is' if n_unknown == 1 else 's are'} left out: some of their pods cannot be decided."
-    )
+    nodes = count(n_unknown, "node is", "nodes are")
+    left_out = f"{nodes} left out: some of their pods cannot be decided."
     unknown = [Paragraph(left_out, Level.WARNING)] if n and n_unknown else []
     parts = (*fault_parts(result.faults), *unknown, *placed_first(result), found, *drain_parts(result))
     return Page(
@@ -119,7 +118,7 @@ def _unknown_set(n_candidates: int) -> str:
 
 
 def _found(n: int, n_candidates: int, n_unknown: int) -> str:
-    nodes = f"{n_candidates:,} node{'' if n_candidates == 1 else 's'}"
+    nodes = count(n_candidates, "node")
     if not n and n_unknown:
         on = f"of {n_unknown:,}" if n_unknown < n_candidates else "of all"
         return f"It is not known which of {nodes} could be drained: some pods {on} cannot be decided."
@@ -138,12 +137,10 @@ def why_not(result: Drain) -> str:
     for fate, words in _BADLY.items():
         pods = result.of(fate)
         if pods:
-            named = list(dict.fromkeys(map(workload_of, pods)))
-            more = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
-            parts.append(f"{len(pods)} {words}: {', '.join(named[:_MAX_NAMED])}{more}")
+            workloads = dict.fromkeys(map(workload_of, pods))
+            parts.append(f"{len(pods):,} {words}: {listed(workloads, first=2)}")
     if result.pushed_out:
-        n = len(result.pushed_out)
-        parts.append(f"evicts {n} pod{'' if n == 1 else 's'} of other nodes")
+        parts.append(f"evicts {count(len(result.pushed_out), 'pod')} of other nodes")
     return "; ".join(parts)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from kubesched.documents import count
 from kubesched.planning.fit import Fit, WorkloadFit
 from kubesched.planning.placed import has_place
 from kubesched.planning.plugin_faults import fault_parts
@@ -170,7 +171,7 @@ def _on_more_nodes(answer: Fit) -> str:
     if not n:
         return ""
     without = f" ({answer.n_without:,} without)" if answer.n_without is not None else ""
-    return f" with {n:,} more node{'' if n == 1 else 's'} like {answer.nodes_like}{without}"
+    return f" with {count(n, 'more node')} like {answer.nodes_like}{without}"
 
 
 def _following(answer: Fit, explain: str, again: str, replicas: int | None) -> str:
@@ -232,28 +233,26 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
         yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
-        verb = "pod is pending already and is" if n == 1 else "pods are pending already and are"
+        others_are = count(n, "other pod is pending already and is", "other pods are pending already and are")
         new, asked = set(answer.added_nodes), {one.pod for one in answer.placements}
         n_new = sum(one.node in new and one.pod not in asked for one in answer.report.placements)
         there = f"; {n_new:,} of them would go to new nodes" if n_new else ""
         others = (one for one in answer.report.placements if one.pod not in asked)
         n_undecided = sum(one.state is PodState.NOT_DECIDED for one in others)
         there += f"; {n_undecided:,} of them cannot be decided, so they take no room here" if n_undecided else ""
-        yield Paragraph(f"{n:,} other {verb} tried in the same run{there}.", Level.DETAIL)
+        yield Paragraph(f"{others_are} tried in the same run{there}.", Level.DETAIL)
 
 
 def _rollout(one: Rollout) -> Paragraph:
-    steps = f"{one.steps:,} step{'' if one.steps == 1 else 's'}"
-    kept = f" {_pods(one.n_kept)} below the partition would stay." if one.n_kept else ""
+    steps = count(one.steps, "step")
+    kept = f" {count(one.n_kept, 'pod')} below the partition would stay." if one.n_kept else ""
     if one.n_old_left:
         stops = f"The rollout of {one.workload} would stop after {steps}"
-        return Paragraph(f"{stops}: {one.n_old_left:,} of {_pods(one.n_old, 'old ')} would be left.{kept}", Level.BAD)
-    replaced = f"The rollout of {one.workload} would replace {_pods(one.n_old)} in {steps}"
-    return Paragraph(f"{replaced}, with {_pods(one.n_lowest)} running at the lowest point.{kept}")
-
-
-def _pods(n: int, kind: str = "") -> str:
-    return f"{n:,} {kind}pod{'' if n == 1 else 's'}"
+        return Paragraph(
+            f"{stops}: {one.n_old_left:,} of {count(one.n_old, 'old pod')} would be left.{kept}", Level.BAD
+        )
+    replaced = f"The rollout of {one.workload} would replace {count(one.n_old, 'pod')} in {steps}"
+    return Paragraph(f"{replaced}, with {count(one.n_lowest, 'pod')} running at the lowest point.{kept}")
 
 
 def _has_several(answer: Fit) -> bool:
@@ -278,7 +277,7 @@ def _workloads(answer: Fit) -> Table:
 def _reasons(one: WorkloadFit) -> list[str]:
     """Why pods of a workload have no node: each reason once; if there are several, with the number of pods."""
     counts = Counter(why(pod) for pod in one.placements if not has_place(pod)).most_common()
-    return [text if len(counts) == 1 else f"{_pods(n)}: {text}" for text, n in counts]
+    return [text if len(counts) == 1 else f"{count(n, 'pod')}: {text}" for text, n in counts]
 
 
 def _pools(answer: Fit) -> Table:
@@ -307,7 +306,7 @@ def _where(answer: Fit) -> Table:
         group = groups.get(node, NodeGroup())
         name = Cell(node, level=Level.GOOD if node in new else Level.PLAIN)
         rows.append([name, Cell(f"+{n:,}", n, Level.GOOD), group.pool, group.zone])
-    title = f"Where they would go: {len(counts):,} node{'' if len(counts) == 1 else 's'}"
+    title = f"Where they would go: {count(len(counts), 'node')}"
     return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS)
 
 

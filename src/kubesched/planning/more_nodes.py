@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kubesched.api import KubeObject, Node, Pod
+from kubesched.documents import count
 from kubesched.explanation import Explainer, obstacles
 from kubesched.framework import Code
 from kubesched.planning.changes import with_nodes_like
@@ -123,5 +124,5 @@ def _obstacle(tried: _Tried, new: Iterable[KubeObject], session: Session) -> str
     texts = [one.text for one in found]
     n_there = sum(isinstance(one, Pod) and one.node_name == node for one in tried.added)
     if n_there and any(one.plugin == "NodeResourcesFit" and one.status.code is Code.UNSCHEDULABLE for one in found):
-        texts.append(f"{n_there} DaemonSet or static pod{' runs' if n_there == 1 else 's run'} there")
+        texts.append(f"{count(n_there, 'DaemonSet or static pod runs', 'DaemonSet or static pods run')} there")
     return "; ".join(texts)

@@ -4,11 +4,12 @@ The pods are tried one after another in the order of the queue, and each takes i
 explained on the cluster as the run leaves it: there is what keeps it waiting, and what would help.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Final, Self
 
 from kubesched.api import KubeObject, Pod
+from kubesched.documents import listed
 from kubesched.explanation import (
     Explainer,
     Explanation,
@@ -35,7 +36,6 @@ from kubesched.session import (
     Progress,
     Report,
     Session,
-    Victim,
     pending_counts,
     victims_table,
     waiting_words,
@@ -212,7 +212,8 @@ class PendingPods:
     def _eviction_for_others(self, placement: Placement) -> str:
         left = [victim for victim in self.report.removed if victim.node == placement.node]
         whom = ", ".join(dict.fromkeys(one.preemptor for one in left))
-        return f"takes room on {placement.node} that preemption makes for {whom} by evicting {_named(left)}"
+        victims = listed(one.pod for one in left)
+        return f"takes room on {placement.node} that preemption makes for {whom} by evicting {victims}"
 
     def counts(self, namespace: str = "") -> PendingCounts:
         """How many pods wait for a node, as in a simulation.
@@ -234,11 +235,6 @@ class PendingPods:
         victims = [(one.pod, self._evicted[one.pod].priority) for one in left]
         broken = tuple(dict.fromkeys(budget for one in left for budget in one.broken))
         return eviction_sentence(left[-1].node, victims, broken)
-
-
-def _named(victims: Sequence[Victim]) -> str:
-    more = len(victims) - _MAX_NAMED
-    return ", ".join(one.pod for one in victims[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _state(placement: Placement) -> State:

@@ -9,6 +9,7 @@ import msgspec
 
 from kubesched.admission import Controllers, Successor, controllers_of, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
+from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
     cordoned,
@@ -87,13 +88,13 @@ class WhatIf(msgspec.Struct, frozen=True):
             alone = uncordoned(known, chosen_nodes(known, [name]))
             freed.append(_nodes_of(name, sum(node is not old for node, old in zip(alone, known, strict=True))))
         if freed:
-            assumed.append(f"{_listed(freed)} were uncordoned")
+            assumed.append(f"{joined(freed, _MAX_NAMED)} were uncordoned")
             known = uncordoned(known, chosen_nodes(known, self.uncordon))
         if self.cordon:
             assumed.append(f"{_named(known, self.cordon)} were cordoned")
             known = cordoned(known, chosen_nodes(known, self.cordon))
         if self.add_nodes:
-            assumed.append(f"{_count(self.add_nodes, 'node')} like {self.like} were added")
+            assumed.append(f"{count(self.add_nodes, 'node')} like {self.like} were added")
             model = node_model(known, self.like)
             known = with_nodes_like(known, model, self.add_nodes)
             notes += filter(None, [note_on_model(model)])
@@ -107,7 +108,7 @@ class WhatIf(msgspec.Struct, frozen=True):
         for workload, n in self.scale.items():
             notes += filter(None, [note_on_scale(known, workload, n)])
             known = scaled(known, workload, n)
-            assumed.append(f"{workload} had {_count(n, 'pod')}")
+            assumed.append(f"{workload} had {count(n, 'pod')}")
         return Changed(known, notes, tuple(assumed), tuple(lost.get(False, ())), tuple(lost.get(None, ())))
 
 
@@ -204,41 +205,32 @@ class _Evictions:
 
 def _loss_notes(lost: Mapping[bool | None, Mapping[str, str]], names: Sequence[str], n_back: int) -> Iterator[str]:
     """How many pods are re-created, how many are or may be lost, and the reasons of the first."""
-    nodes = f"node{'' if len(names) == 1 else 's'}"
-    yield f"{_count(n_back - len(lost[None]), 'pod')} of the removed {nodes} would be re-created"
+    nodes = plural(len(names), "node")
+    yield f"{count(n_back - len(lost[None]), 'pod')} of the removed {nodes} would be re-created"
     for is_made, words, but in ((False, "would be", ""), (None, "may be", "; placed here as if re-created")):
         whose: dict[str, list[str]] = {}
         for pod, why in lost[is_made].items():
             whose.setdefault(why, []).append(pod)
-        shown = [f"{', '.join(pods[:3])}{', ...' if len(pods) > 3 else ''} ({why})" for why, pods in whose.items()]
+        shown = [f"{listed(pods)} ({why})" for why, pods in whose.items()]
         if shown:
-            yield f"{_count(len(lost[is_made]), 'pod')} {words} lost: {_in_short(shown)}{but}"
+            yield f"{count(len(lost[is_made]), 'pod')} {words} lost: {_in_short(shown)}{but}"
 
 
 def _in_short(reasons: Sequence[str]) -> str:
     n_more = len(reasons) - _MAX_NAMED
-    more = f"; and for {_count(n_more, 'other reason')}" if n_more > 0 else ""
+    more = f"; and for {count(n_more, 'other reason')}" if n_more > 0 else ""
     return "; ".join(reasons[:_MAX_NAMED]) + more
 
 
 def _named(objects: Sequence[KubeObject], given: Sequence[str]) -> str:
     """Nodes in words: names, and how many nodes a selector selects."""
-    return _listed([_nodes_of(name, len(chosen_nodes(objects, [name]))) for name in dict.fromkeys(given)])
-
-
-def _listed(words: list[str]) -> str:
-    if len(words) > _MAX_NAMED + 1:
-        words = [*words[:_MAX_NAMED], f"{len(words) - _MAX_NAMED} more"]
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    nodes = (_nodes_of(name, len(chosen_nodes(objects, [name]))) for name in dict.fromkeys(given))
+    return joined(nodes, _MAX_NAMED)
 
 
 def _nodes_of(name: str, n: int) -> str:
-    return f"{_count(n, 'node')} with {name}" if _is_selector(name) else name
+    return f"{count(n, 'node')} with {name}" if _is_selector(name) else name
 
 
 def _is_selector(name: str) -> bool:
     return any(sign in name for sign in "=!<>( ")
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'' if n == 1 else 's'}"

@@ -5,6 +5,7 @@ from typing import Final
 
 from kubesched.api import Workload
 from kubesched.config import did_you_mean
+from kubesched.documents import listed
 from kubesched.errors import InputError
 
 _SHORT_NAMES: Final = {
@@ -63,8 +64,8 @@ def near_kind(word: str, known: Iterable[Workload]) -> str:
 
 def _offered(named: Sequence[Workload]) -> str:
     """The full names of some workloads; empty for none."""
-    listed = " or ".join(f'"{one.namespace}/{one.kind.lower()}/{one.name}"' for one in named[:_MAX_NAMED])
-    return f"did you mean {listed}?" if listed else ""
+    offered = " or ".join(f'"{one.namespace}/{one.kind.lower()}/{one.name}"' for one in named[:_MAX_NAMED])
+    return f"did you mean {offered}?" if offered else ""
 
 
 def is_workload_kind(word: str, known: Iterable[Workload]) -> bool:
@@ -84,8 +85,7 @@ def _full_kind(kind: str, known: Sequence[Workload]) -> str:
 def _near(kind: str, name: str, known: Sequence[Workload], otherwise: str) -> str:
     """What may have been meant: a similar name of this kind, or another kind with this name, such as a single pod."""
     names = [one.name for one in known if one.kind == kind]
-    listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
-    found = f"found: {listed}" if names else otherwise
+    found = f"found: {listed(names, _MAX_NAMED)}" if names else otherwise
     return did_you_mean(name, names) or _named_so(name, known) or found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from kubesched.api import is_extended_resource
+from kubesched.documents import count, plural
 from kubesched.reports import Align, Cell, Column, Level, Row, Table
 from kubesched.session.report import NodeFill
 
@@ -66,14 +67,14 @@ def fill_table(
         counted: list[Cell | str | int] = [] if is_by_node else [summed.n_nodes]
         rows.append([name, *counted, *(_cell(summed, resource) for resource in resources)])
     wide = [column.heading for column in columns if column.is_wide]
-    notes = [f"-o wide also has the column{'' if len(wide) == 1 else 's'} {', '.join(wide)}."] if wide else []
+    notes = [f"-o wide also has the {plural(len(wide), 'column')} {', '.join(wide)}."] if wide else []
     return Table(
         "fill",
         f"Nodes: requested of allocatable, {moments[0]} and {moments[1]}",
         tuple(columns),
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
-        notes=(*notes, *_not_counted(fills), *map(_listed, devices, devices.values())),
+        notes=(*notes, *_not_counted(fills), *map(_in_slices, devices, devices.values())),
     )
 
 
@@ -113,17 +114,13 @@ def _not_counted(fills: Iterable[NodeFill]) -> Iterator[str]:
             held[name] += fill.after[name]
             nodes[name] += 1
     for name, n in sorted(nodes.items()):
-        on = "1 node that offers" if n == 1 else f"{n:,} nodes that offer"
+        on = count(n, "node that offers", "nodes that offer")
         yield f"Not counted: {held[name]:,} {name} of pods on {on} none, such as devices in ResourceSlices."
 
 
-def _listed(driver: str, n: int) -> str:
-    what = (
-        f"1 device of {driver} that a ResourceSlice lists"
-        if n == 1
-        else f"{n:,} devices of {driver} that ResourceSlices list"
-    )
-    return f"Not counted: {what}; pods use such devices through resource claims."
+def _in_slices(driver: str, n: int) -> str:
+    lists = plural(n, "a ResourceSlice lists", "ResourceSlices list")
+    return f"Not counted: {count(n, 'device')} of {driver} that {lists}; pods use such devices through resource claims."
 
 
 def _columns(resources: list[str]) -> list[Column]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
+from kubesched.documents import count, listed
 from kubesched.reports import (
     Align,
     Cell,
@@ -35,7 +36,6 @@ from kubesched.session.report import (
     workload_text,
 )
 
-_MAX_NODES: Final = 4
 _GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("workload", "WORKLOAD"))
 _LAST_FILTER: Final = (
     "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it. "
@@ -116,11 +116,11 @@ def _verdict(report: Report) -> str:
         "would not be tried": states[PodState.NOT_TRIED] - n_absent,
         "would not be created": n_absent,
     }
-    listed = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    outcomes = ", ".join(f"{n} {words}" for words, n in counts.items() if n)
     n_victims = len(report.removed)
-    evicted = f" {n_victims} pod{'' if n_victims == 1 else 's'} would be evicted." if n_victims else ""
+    evicted = f" {count(n_victims, 'pod')} would be evicted." if n_victims else ""
     kind = "" if n_absent else "pending "  # a pod that is not created is not pending
-    return pending_counts((*report.placements, *report.stuck)).sentences(listed, kind) + evicted
+    return pending_counts((*report.placements, *report.stuck)).sentences(outcomes, kind) + evicted
 
 
 def _level(report: Report) -> Level:
@@ -137,7 +137,7 @@ def _placed(name: str, title: str, placements: Sequence[Placement]) -> Table:
     rows: list[Row] = []
     for of, group in _grouped(placements, _workload).items():
         nodes = dict.fromkeys(placement.node for placement in group)
-        rows.append([len(group), Cell(f"+ {of}", level=Level.GOOD), _listed(list(nodes))])
+        rows.append([len(group), Cell(f"+ {of}", level=Level.GOOD), listed(nodes, first=4)])
     return Table(name, f"{title}: {len(placements)}", (*_GROUP, Column("nodes", "NODES", Align.NODE)), rows)
 
 
@@ -192,12 +192,6 @@ def _grouped(placements: Iterable[Placement], key: Callable[[Placement], str]) -
     for placement in placements:
         groups.setdefault(key(placement), []).append(placement)
     return groups
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) <= _MAX_NODES + 1:
-        return ", ".join(names)
-    return f"{', '.join(names[:_MAX_NODES])} and {len(names) - _MAX_NODES} more"
 
 
 # --- victims, and pod by pod ---

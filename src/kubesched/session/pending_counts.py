@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+from kubesched.documents import count, plural
+
 
 class PendingCounts(msgspec.Struct, frozen=True):
     """How many pods wait for a node, and how many look as if they did.
@@ -33,7 +35,7 @@ class PendingCounts(msgspec.Struct, frozen=True):
             counts = PendingCounts(pending=3, foreign=1)
             assert counts.sentences("3 fit") == "3 pending pods: 3 fit. 1 pod of other schedulers."
         """
-        first = f"{_pods(self.pending, kind)}: {listed}." if self.pending else "No pod is pending."
+        first = f"{count(self.pending, f'{kind}pod')}: {listed}." if self.pending else "No pod is pending."
         return " ".join([first, *self._others()])
 
     def _others(self) -> list[str]:
@@ -43,7 +45,7 @@ class PendingCounts(msgspec.Struct, frozen=True):
             "names its node and would start there": self.started,
             "names its node and would not be created": self.absent,
         }
-        return [f"{_pods(n)} {words if n == 1 else _PLURAL.get(words, words)}." for words, n in said.items() if n]
+        return [f"{count(n, 'pod')} {plural(n, words, _PLURAL.get(words, words))}." for words, n in said.items() if n]
 
 
 _PLURAL: Final = {
@@ -51,7 +53,3 @@ _PLURAL: Final = {
     "names its node and would start there": "name their nodes and would start there",
     "names its node and would not be created": "name their nodes and would not be created",
 }
-
-
-def _pods(n: int, kind: str = "") -> str:
-    return f"{n} {kind}pod{'' if n == 1 else 's'}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from kubesched.documents import plural
 from kubesched.engine import IntMatrix
 from kubesched.reports import Shown, data_frame
 from kubesched.session.diagnosis import without_post_filter
@@ -316,10 +317,8 @@ def waiting_words(placement: Placement) -> str:
     if not placement.leaving:
         return ""
     pods = ", ".join(placement.leaving)
-    is_are, have = ("is", "has") if len(placement.leaving) == 1 else ("are", "have")
-    return (
-        f"nominated to {placement.nominated_node}: fits there once {pods}, which {is_are} being deleted, {have} ended"
-    )
+    are, have = plural(len(placement.leaving), "is", "are"), plural(len(placement.leaving), "has", "have")
+    return f"nominated to {placement.nominated_node}: fits there once {pods}, which {are} being deleted, {have} ended"
 
 
 def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tuple[NodeFill, ...]:

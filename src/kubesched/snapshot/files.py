@@ -4,19 +4,18 @@ In folders and archives a file without Kubernetes objects is left out.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.documents import RawJson, shorten
+from kubesched.documents import RawJson, count, listed, shorten
 from kubesched.errors import InputError, YamlError
 from kubesched.snapshot.documents import Document, Header, read_documents, read_header
 from kubesched.snapshot.hints import broken_hint, is_template, kind_hint, text_hint
 from kubesched.snapshot.sources import Source, Text, read_texts
 
-_MAX_NAMED: Final = 3
 _OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
 _PREFERRED: Final = re.compile(r"/\w+-preferredversion/")
 _EVENTS: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
@@ -83,12 +82,16 @@ class Files:
         """What the user should know, one sentence each."""
         notes = []
         if self.foreign:
-            notes.append(f"left out {_files(self.foreign)} without Kubernetes objects: {_named(self.foreign)}")
+            notes.append(
+                f"left out {count(len(self.foreign), 'file')} without Kubernetes objects: {listed(self.foreign)}"
+            )
         if self.templates:
             advice = "`helm template CHART` prints the objects of a chart"
-            notes.append(f"left out {_files(self.templates)} with templates: {_named(self.templates)}; {advice}")
+            notes.append(
+                f"left out {count(len(self.templates), 'file')} with templates: {listed(self.templates)}; {advice}"
+            )
         if self.special:
-            notes.append(f"left out what is not a regular file: {_named(self.special)}")
+            notes.append(f"left out what is not a regular file: {listed(self.special)}")
         notes += [
             f"{label}: the watch broke off with {shorten(message)}; later changes are missing"
             for label, message in self.broken_watches.items()
@@ -188,14 +191,6 @@ class Files:
 
 
 _TYPE: Final = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-
-
-def _files(labels: Sequence[str]) -> str:
-    return "1 file" if len(labels) == 1 else f"{len(labels)} files"
-
-
-def _named(labels: Sequence[str]) -> str:
-    return ", ".join(labels[:_MAX_NAMED]) + (", ..." if len(labels) > _MAX_NAMED else "")
 
 
 _FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from kubesched.api import KINDS
+from kubesched.documents import listed
 
-_MAX_NAMED: Final = 3
 _NO_NAMES: Final[Mapping[str, Sequence[str]]] = {}
 _FOR_CLAIMS: Final = frozenset(("DeviceTaintRule",))
 """Kinds that kube-scheduler reads for pods with resource claims alone, and kubesched does not read."""
@@ -39,10 +39,8 @@ def left_out_sentences(
 
 
 def _counted(counts: Mapping[str, int], names: Mapping[str, Sequence[str]] = _NO_NAMES) -> str:
-    return ", ".join(f"{n} {kind}{_listed(names.get(kind, ()))}" for kind, n in sorted(counts.items()))
+    return ", ".join(f"{n} {kind}{_in_brackets(names.get(kind, ()))}" for kind, n in sorted(counts.items()))
 
 
-def _listed(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    return f" ({', '.join(names[:_MAX_NAMED])}{', ...' if len(names) > _MAX_NAMED else ''})"
+def _in_brackets(names: Sequence[str]) -> str:
+    return f" ({listed(names)})" if names else ""

@@ -26,11 +26,11 @@ from kubesched.api import (
     kind_named,
     kind_of,
 )
+from kubesched.documents import count, listed
 from kubesched.state import storage_class_of
 
 _Claims = Mapping[tuple[str, str], PersistentVolumeClaim]
 
-_MAX_NAMED: Final = 3
 _VOLUME_KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")
 _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
@@ -78,9 +78,7 @@ class MissingKinds(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """What is decided without them, for which pods."""
-        named = ", ".join(self.pods[:_MAX_NAMED]) + (", ..." if len(self.pods) > _MAX_NAMED else "")
-        pods = f"{len(self.pods)} pod{'s' if len(self.pods) > 1 else ''} ({named})"
-        return self.effect.format(pods=pods)
+        return self.effect.format(pods=f"{count(len(self.pods), 'pod')} ({listed(self.pods)})")
 
     def __str__(self) -> str:
         return f"the snapshot has no {' or '.join(self.kinds)}: {self.sentence}; add `{self.command}`"

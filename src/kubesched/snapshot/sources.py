@@ -16,7 +16,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from kubesched.documents import read_file, read_whole
+from kubesched.documents import listed, read_file, read_whole
 from kubesched.errors import InputError
 from kubesched.snapshot.archives import is_archive, members_of, names_in
 from kubesched.snapshot.packing import PACKED_SUFFIXES, unpack
@@ -24,7 +24,6 @@ from kubesched.snapshot.packing import PACKED_SUFFIXES, unpack
 SourceLike = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 _ARCHIVES: Final = (".tar", ".tgz", *(f".tar.{suffix}" for suffix in ("gz", "zst", "xz", "bz2")))
-_MAX_NAMED: Final = 3
 _STDIN: Final = "<stdin>"
 _TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml")
 _SUFFIXES: Final = tuple(text + packed for text in _TEXT_SUFFIXES for packed in ("", *PACKED_SUFFIXES))
@@ -154,8 +153,7 @@ def _without_files(what: str, names: Sequence[str], advice: str) -> str:
         return f"this {what} has no files"
     if advice:
         return f"this {what} has an archive, which is not opened; {advice}"
-    found = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
-    return f"no file in this {what} has a known suffix; expected {', '.join(_SUFFIXES)}; found {found}"
+    return f"no file in this {what} has a known suffix; expected {', '.join(_SUFFIXES)}; found {listed(names)}"
 
 
 def _text_of(packed: bytes, label: str, *, is_named: bool) -> Text:

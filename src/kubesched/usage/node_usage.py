@@ -23,6 +23,7 @@ from kubesched.api import (
     kind_named,
 )
 from kubesched.config import Duration, FieldError, PluginArgs, child
+from kubesched.documents import listed
 from kubesched.engine import IntVector
 from kubesched.errors import InputError
 from kubesched.framework import (
@@ -43,7 +44,6 @@ from kubesched.usage.samples import Sample, fresh_samples, read_usage_file, samp
 
 _KIND: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _RESOURCES: Final = [CPU, MEMORY]
-_NAMED: Final = 3
 _LIMIT: Final = 2**62  # of what is used; pods may ask for more than int64 has
 
 
@@ -196,10 +196,9 @@ class NodeUsage(Plugin):
         """Warn of samples that are left out because they are from the future, once for each set of nodes."""
         ahead = self._are_ahead(self._samples, now)
         if ahead and ahead != self._ahead:
-            named = ", ".join(f"{name} ({time_text(self._samples[name].time)})" for name in ahead[:_NAMED])
-            more = f" and {len(ahead) - _NAMED} more" if len(ahead) > _NAMED else ""
-            words = "%s: samples from the future are left out; check the clocks of these nodes: %s%s"
-            self.handle.logger.warning(words, self.name, named, more)
+            names = listed(f"{name} ({time_text(self._samples[name].time)})" for name in ahead)
+            words = "%s: samples from the future are left out; check the clocks of these nodes: %s"
+            self.handle.logger.warning(words, self.name, names)
         self._ahead = ahead
 
     def _are_ahead(self, names: Iterable[str], now: float) -> list[str]:
@@ -292,7 +291,6 @@ class NodeUsage(Plugin):
         n_fresh = len(names) - len(without)
         yield f"{n_fresh} of {len(names)} nodes have a recent sample from {self._source}{self._ages()}"
         if without:
-            named = ", ".join(without[:_NAMED]) + (", ..." if len(without) > _NAMED else "")
             treated = {
                 WhenStale.IGNORE: "are scored by the requests of their pods",
                 WhenStale.ZERO: "get the score 0",
@@ -303,7 +301,7 @@ class NodeUsage(Plugin):
             counts = f"{old} stale, {len(without) - old - ahead} missing" + (
                 f", {ahead} from the future" if ahead else ""
             )
-            yield f"nodes without one ({counts}) {treated}: {named}"
+            yield f"nodes without one ({counts}) {treated}: {listed(without)}"
 
     @property
     def _source(self) -> str:

@@ -121,7 +121,7 @@ def test_the_policy_of_another_configuration_is_not_a_source(names):
     [
         ("kind: Service\n---\nkind: Service\n---\nkind: Secret\n", "Service, Secret"),
         ("kind: Policy\napiVersion: kyverno.io/v1\n", "Policy"),
-        ("".join(f"kind: K{i}\n---\n" for i in range(9)), "K0, K1, K2, K3, K4, ..."),
+        ("".join(f"kind: K{i}\n---\n" for i in range(9)), "K0, K1, K2, K3, K4 and 4 more"),
         ("kind: ConfigMap\ndata: {a: 'kind: Policy'}\n", "ConfigMap"),
         ("kind: List\nitems: []\nx: [1]", "List"),
         ("kind: ConfigMap\ndata: [KubeSchedulerConfiguration]\nmetadata: 3\n", "ConfigMap"),

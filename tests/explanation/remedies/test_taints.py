@@ -9,7 +9,7 @@ def test_a_taint_is_tolerated_or_removed():
     fixes = fixes_of(make_pod("p"), *nodes)
     assert list(fixes) == [
         "tolerate gpu=a100:NoSchedule and old:NoExecute",
-        "remove taint gpu=a100:NoSchedule and old:NoExecute from 6 nodes (n0, n1, n2, ...)",
+        "remove taint gpu=a100:NoSchedule and old:NoExecute from 6 nodes (n0, n1, n2 and 3 more)",
     ]
     first = next(iter(fixes.values()))
     assert (first.n_nodes, first.nodes, first.kind) == (6, ("n0", "n1", "n2", "n3", "n4"), "toleration")

@@ -7,6 +7,7 @@ from kubesched.config.checks.review import Review, ReviewedProfile, entry_path, 
 from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import DEFAULT_PLUGINS
 from kubesched.config.field_errors import PLUGIN_LIKENESS, did_you_mean
+from kubesched.documents import joined, plural
 
 _CONSEQUENCES: Final = {
     "NodeUnschedulable": "pods are placed on cordoned nodes",
@@ -67,9 +68,9 @@ def _disabled_filters(profile: ReviewedProfile) -> Iterator[Finding]:
         if name not in profile.points["filter"]:
             by_path.setdefault(profile.disabling_path("filter", name), []).append(name)
     for path, names in by_path.items():
-        verb = "does" if len(names) == 1 else "do"
+        verb = plural(len(names), "does", "do")
         advice = "\n".join(f"without {name}, {_CONSEQUENCES[name]}" for name in names)
-        yield Finding("filter-disabled", profile.at(path), f"{_listed(names)} {verb} not filter nodes", advice)
+        yield Finding("filter-disabled", profile.at(path), f"{joined(names)} {verb} not filter nodes", advice)
 
 
 def _preemption(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
@@ -110,7 +111,7 @@ def _bind_order(profile: ReviewedProfile) -> Iterator[Finding]:
         yield Finding(
             "unreachable-bind",
             profile.at(profile.enabling_path("bind", late[0])),
-            f"DefaultBinder binds every pod before bind of {_listed(list(late))} is called",
+            f"DefaultBinder binds every pod before bind of {joined(late)} is called",
             "disable DefaultBinder at bind, and enable it again after the other plugin if it should bind the rest",
         )
 
@@ -160,7 +161,3 @@ def _enabled_entries(profile: ReviewedProfile, point: str, review: Review) -> It
             yield Finding("unused-weight", where, f"{name} does not score nodes, so its weight has no effect")
         elif weight and name not in profile.points["score"]:
             yield Finding("unused-weight", where, f"{name} is disabled at score, so its weight has no effect")
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

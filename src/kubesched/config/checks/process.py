@@ -1,6 +1,6 @@
 """Advice on the process: leader election, the connection to the API server, and back-off."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from kubesched.config.checks.review import Review, dig
@@ -71,7 +71,7 @@ def _default_lease(review: Review) -> Iterator[Finding]:
     yield Finding(
         "default-lease",
         "leaderElection.resourceName" if is_written else "profiles[0].schedulerName",
-        f"{_listed(names)} waits for the lease kube-system/kube-scheduler, which kube-scheduler holds",
+        f"{' or '.join(names)} waits for the lease kube-system/kube-scheduler, which kube-scheduler holds",
         "set leaderElection.resourceName to a name for this scheduler",
     )
 
@@ -102,7 +102,3 @@ def _client_rate(review: Review) -> Iterator[Finding]:
             f"a limit of {qps:g} requests per second also limits the pods bound per second, to fewer than that",
             "kube-scheduler's default is 50, with a burst of 100; without the field, kubesched has no limit",
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return " or ".join(names)

@@ -24,10 +24,10 @@ from kubesched.config.type_meta import (
     POLICY,
     advice_on_missing,
     is_bare_policy,
-    joined_words,
     policy_fields,
     take_type_meta,
 )
+from kubesched.documents import joined
 from kubesched.errors import ConfigError
 
 _ADDRESSES: Final = ("healthzBindAddress", "metricsBindAddress")
@@ -174,7 +174,7 @@ def _policy_in(source: Document, sources: PolicySources) -> PolicyParts:
 
 def _known_by(policy: Document) -> str:
     """Why a document without kind and apiVersion is a Policy."""
-    return f"it has neither kind nor apiVersion, but {joined_words(policy_fields(policy))}"
+    return f"it has neither kind nor apiVersion, but {joined(policy_fields(policy))}"
 
 
 def _checked(body: Document) -> Document:

@@ -15,10 +15,9 @@ from kubesched.config.sources.objects import Input, InputObject, read_objects
 from kubesched.config.sources.schedulers import NO_FILES, LocalFiles, Schedulers
 from kubesched.config.sources.source import ConfigSource, bare_source
 from kubesched.config.sources.values import sources_inside, text_sources
-from kubesched.documents import PlacedText
+from kubesched.documents import PlacedText, listed
 from kubesched.errors import InputError, YamlError
 
-_MAX_SHOWN: Final = 5
 _EXPECTED: Final = (
     "expected a KubeSchedulerConfiguration or a Policy, a ConfigMap or Helm values that hold one, or a Pod or workload "
     "that runs a scheduler; for a chart, give what `helm template` prints"
@@ -108,6 +107,5 @@ def _for_the_loader(file: Input, objects: Sequence[InputObject]) -> ConfigSource
     kinds = list(dict.fromkeys(one.kind for one in objects if one.kind))
     if not kinds:
         return ConfigSource(file.name, file.text, file.name)
-    shown = ", ".join(kinds[:_MAX_SHOWN]) + (", ..." if len(kinds) > _MAX_SHOWN else "")
     secret = _SECRET if "Secret" in kinds else ""
-    raise InputError(f"{file.name}: no scheduler configuration: found {shown}; {_EXPECTED}{secret}")
+    raise InputError(f"{file.name}: no scheduler configuration: found {listed(kinds, first=5)}; {_EXPECTED}{secret}")

@@ -1,7 +1,7 @@
 """Changes that may help a pod that fits nowhere, by the cause that keeps it from nodes. None has been tried."""
 
-from kubesched.explanation.remedies.case import ELSEWHERE, Case, Remedy, joined
+from kubesched.explanation.remedies.case import ELSEWHERE, Case, Remedy
 from kubesched.explanation.remedies.causes import Cause, causes, without_gates
 from kubesched.explanation.remedies.taints import is_cordon_alone, tainted
 
-__all__ = ["ELSEWHERE", "Case", "Cause", "Remedy", "causes", "is_cordon_alone", "joined", "tainted", "without_gates"]
+__all__ = ["ELSEWHERE", "Case", "Cause", "Remedy", "causes", "is_cordon_alone", "tainted", "without_gates"]

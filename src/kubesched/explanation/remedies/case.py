@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Affinity, Node, Pod, PodSpec
+from kubesched.documents import count, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
@@ -19,7 +20,6 @@ from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 ELSEWHERE: Final = "to another node"
 """In the text of a remedy that moves one pod; the fix has the node instead."""
 
-_MAX_LISTED: Final = 3
 _ABOVE_ALL: Final = 2**62  # higher than every priority
 
 
@@ -136,18 +136,10 @@ class Placed:
         return np.flatnonzero(passes[self._which])
 
 
-def listed(names: Iterable[str], what: str) -> str:
-    """`n1`, or `3 nodes (n1, n2, n3)`; more than three are cut."""
-    named = list(names)
-    if len(named) == 1:
-        return named[0]
-    return f"{len(named)} {what} ({', '.join(named[:_MAX_LISTED])}{', ...' if len(named) > _MAX_LISTED else ''})"
-
-
-def joined(words: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    every = list(words)
-    return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
+def node_words(names: Iterable[str]) -> str:
+    """`n1`, or `3 nodes (n1, n2, n3)`."""
+    known = list(names)
+    return known[0] if len(known) == 1 else f"{count(len(known), 'node')} ({listed(known)})"
 
 
 def of(info: PodInfo) -> str:

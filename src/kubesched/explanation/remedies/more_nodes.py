@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Pod
+from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, joined
+from kubesched.explanation.remedies.case import Case, Remedy, daemon_set
 from kubesched.explanation.remedies.requests import readable
 from kubesched.state import NodeInfo, PodInfo
 

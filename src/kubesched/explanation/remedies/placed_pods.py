@@ -10,9 +10,10 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Container, Pod, Selector
+from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, joined, moved, of, removal, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, moved, of, removal, spec_edit
 from kubesched.explanation.trial import Move
 from kubesched.plugins import WantedPorts
 from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
@@ -216,8 +217,8 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
     ]
     if users:
         claims = sorted(wanted.intersection(name for info in users for name in info.volumes.direct_claims))
-        use = "uses" if len(users) == 1 else "use"
-        text = f"stop {joined(map(of, users))}, which {use} claim{'' if len(claims) == 1 else 's'} {joined(claims)}"
+        use, them = plural(len(users), "uses", "use"), plural(len(claims), "claim")
+        text = f"stop {joined(map(of, users))}, which {use} {them} {joined(claims)}"
         if len(users) <= _MAX_PODS:
             yield Remedy(text, "claimInUse", True, removal(users), moves=_off(users))
     for node in islice(case.at(where), _MAX_NODES) if disks else ():
@@ -244,9 +245,7 @@ def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
     near = [placed.pods[index] for index in placed.leaving.tolist() if where[placed.positions[index]]]
     for pods in (near, leaving) if len(near) < len(leaving) else (near,):
         if 0 < len(pods) <= _MAX_LEAVING:
-            more = f" and {len(pods) - _MAX_PODS} more" if len(pods) > _MAX_PODS else ""
-            shown = joined(map(of, pods[:_MAX_PODS])) + more
-            text = f"wait until {shown} {'has' if len(pods) == 1 else 'have'} ended"
+            text = f"wait until {joined(map(of, pods), _MAX_PODS)} {plural(len(pods), 'has', 'have')} ended"
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
 
 

@@ -17,9 +17,10 @@ from kubesched.api import (
     parse_quantity,
     whole_units,
 )
+from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, edited
-from kubesched.explanation.remedies.case import Case, Remedy, joined, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
 from kubesched.state import PodRequests
 
 _GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
@@ -143,7 +144,7 @@ def _milli_cpu(case: Case) -> Iterator[Remedy]:
     cores = dict.fromkeys(map(_cpu_text, (*(spec.containers or ()), *(spec.init_containers or ()))))
     wrong = [text for text in cores if (n := as_int64(text) or 0) >= _MANY_CORES and n * 1000 > largest]
     if wrong:
-        what = f"request{'' if len(wrong) == 1 else 's'} {joined(wrong)}"
+        what = f"{plural(len(wrong), 'request')} {joined(wrong)}"
         text = f"correct the cpu {what}, which no node has, to {joined(f'{one}m' for one in wrong)}"
         yield Remedy(text, "requests", True, spec_edit(partial(_with_milli_cpu, cores=wrong)))
 

@@ -11,7 +11,7 @@ import numpy as np
 from kubesched.api import Node, Pod, PodSpec, Taint, Toleration
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, edited
-from kubesched.explanation.remedies.case import Case, Remedy, listed, node_edit, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words, spec_edit
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
 _CORDON: Final = "node.kubernetes.io/unschedulable"
@@ -56,7 +56,7 @@ def cordons(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Uncordon the nodes."""
     names = [node.name for node in case.at(where)]
     change = Change(edits=tuple(node_edit(name, _uncordoned) for name in names))
-    yield Remedy(f"uncordon {listed(names, 'nodes')}", "uncordon", True, change)
+    yield Remedy(f"uncordon {node_words(names)}", "uncordon", True, change)
 
 
 def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -68,7 +68,7 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         conditions = [taint for taint in blocking if taint.key in _CONDITIONS]
         if conditions:
             if len(conditions) == len(blocking):
-                what = dict.fromkeys(_CONDITIONS[taint.key].format(listed(names, "nodes")) for taint in conditions)
+                what = dict.fromkeys(_CONDITIONS[taint.key].format(node_words(names)) for taint in conditions)
                 yield Remedy(" and ".join(what), "nodeCondition", True, off)
             continue
         words = " and ".join(map(taint_words, blocking))
@@ -76,7 +76,7 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))
         tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
         yield Remedy(f"tolerate {text}", "toleration", case.chooses_nodes or all(near), tolerating)
-        yield Remedy(f"remove taint {words} from {listed(names, 'nodes')}", "taint", case.chooses_nodes, off)
+        yield Remedy(f"remove taint {words} from {node_words(names)}", "taint", case.chooses_nodes, off)
 
 
 def _by_taints(case: Case, where: BoolVector) -> list[tuple[tuple[Taint, ...], np.ndarray]]:

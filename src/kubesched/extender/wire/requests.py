@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from kubesched.documents import plural
 from kubesched.errors import ExtenderError
 from kubesched.extender.wire.reading import (
     NAMES,
@@ -128,8 +129,9 @@ def parse_binding_args(body: Body) -> BindingArgs:
         for key in ("PodName", "PodNamespace", "PodUID", "Node")
     }
     if missing := [key for key, text in texts.items() if not text]:
-        verb = "is" if len(missing) == 1 else "are"
-        raise ExtenderError(f"ExtenderBindingArgs: {', '.join(missing)} {verb} missing or empty")
+        raise ExtenderError(
+            f"ExtenderBindingArgs: {', '.join(missing)} {plural(len(missing), 'is', 'are')} missing or empty"
+        )
     return BindingArgs(*texts.values())
 
 
