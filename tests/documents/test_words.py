@@ -26,7 +26,7 @@ def test_how_many_names_a_list_shows():
     assert listed((str(n) for n in range(2000)), first=1) == "0 and 1,999 more"
 
 
-@pytest.mark.parametrize(("words", "text"), [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c")])
+@pytest.mark.parametrize(("words", "text"), [("", ""), ("a", "a"), ("ab", "a and b"), ("abc", "a, b and c")])
 def test_a_sentence_joins_its_words(words, text):
     assert joined(words) == text
 

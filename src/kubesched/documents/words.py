@@ -41,5 +41,7 @@ def joined(words: Iterable[str], first: int = sys.maxsize) -> str:
     Args:
         first: as for `listed`.
     """
-    *before, last = every = list(words)
-    return listed(every, first) if len(every) > first + 1 or not before else f"{', '.join(before)} and {last}"
+    every = list(words)
+    if not 1 < len(every) <= first + 1:
+        return listed(every, first)
+    return f"{', '.join(every[:-1])} and {every[-1]}"
