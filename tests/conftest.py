@@ -8,10 +8,19 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.forks import Forks
+
 # A shared machine stalls now and then, so no example is failed for its time; pytest's timeout still ends a hang.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)  # the same examples for the same source
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """`kubesched` and `python` that start at once."""
+    with Forks() as forks:
+        yield forks
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Code blocks of the documentation: found, run and compared.
 
-A page is read from top to bottom and its blocks share one folder, a copy of what a reader has after cloning. The word
-after the fence says what happens to a block:
+A section of a page, from one "## " to the next, is read from top to bottom. Its blocks share one folder, a copy of what
+a reader has after cloning, with the files and the Python of the sections before it. What a command makes is there until
+the end of its section. The word after the fence says what happens to a block:
 
     ```bash             runs, and has to end with exit code 0
     ```console          each "$ command" runs; the lines below it are its output, where a line "..." stands for any
@@ -20,7 +21,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,6 @@ ROOT = Path(__file__).parents[2]
 NEEDS = {"cluster", "network", "go", "hours", "environment"}
 COPIED = ("examples", "pyproject.toml", "constraints.txt", "Makefile")
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>```+)(?P<info>[^`]*)$")
-LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Block:
 def pages() -> list[Path]:
     """Every page whose blocks have to work."""
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-    found += [p for folder in ("docs", "examples", "changelog.d") for p in sorted((ROOT / folder).rglob("*.md"))]
+    found += [p for folder in ("docs", "examples") for p in sorted((ROOT / folder).rglob("*.md"))]
     return found
 
 
@@ -72,17 +71,33 @@ def read_blocks(text: str) -> list[Block]:
     return blocks
 
 
-def read_links(text: str) -> list[str]:
-    """Targets of links to files of the project; what stands in code is no link."""
-    prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
-    targets = (match["target"].partition("#")[0] for match in LINK.finditer(prose))
-    return [t for t in targets if t and "://" not in t and not t.startswith("mailto:")]
+@dataclass(frozen=True)
+class Section:
+    """The blocks below a heading of a page, and those before it."""
+
+    heading: str
+    blocks: list[Block]
+    before: list[Block]
+
+
+def read_sections(text: str) -> list[Section]:
+    """The sections of a page that have blocks."""
+    blocks = read_blocks(text)
+    in_blocks = {line for block in blocks for line in range(block.line, block.line + block.text.count("\n") + 1)}
+    headings = [(line, row[3:]) for line, row in enumerate(text.splitlines(), 1) if row.startswith("## ")]
+    starts = [(0, "top"), *((line, heading) for line, heading in headings if line not in in_blocks)]
+    ends = [line for line, _ in starts[1:]] + [len(text)]
+    sections = [
+        Section(heading, [b for b in blocks if start < b.line < end], [b for b in blocks if b.line < start])
+        for (start, heading), end in zip(starts, ends, strict=True)
+    ]
+    return [section for section in sections if section.blocks]
 
 
 class Reader:
-    """Follows a page in a folder of its own, with `kubesched` and `python` as this test run has them."""
+    """Follows a page in a folder of its own, with the programs `kubesched` and `python` of another folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, programs: Path) -> None:
         self.folder = folder / "kubesched"
         self.folder.mkdir()
         for name in COPIED:
@@ -92,11 +107,7 @@ class Reader:
             else:
                 shutil.copy2(source, self.folder / name)
         self.program = ""
-        self.bin = folder / "bin"
-        self.bin.mkdir()
-        self._add_command("python", '"$@"')
-        self._add_command("python3", '"$@"')
-        self._add_command("kubesched", "-c 'from kubesched.cli import main; main()' \"$@\"")
+        self.programs = programs
 
     def follow(self, block: Block) -> None:
         """Do what the page says.
@@ -107,11 +118,23 @@ class Reader:
         if "needs" in block.options:
             assert block.options["needs"] in NEEDS, f"needs={block.options['needs']}; known: {sorted(NEEDS)}"
         elif "file" in block.options:
-            path = self.folder / block.options["file"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text, encoding="utf-8")
+            self._write(block)
         else:
             self._run(block)
+
+    def take_over(self, block: Block) -> None:
+        """Have the file or the Python of a block of an earlier section."""
+        if "needs" in block.options:
+            return
+        if "file" in block.options:
+            self._write(block)
+        elif block.language == "python":
+            self.program += block.text
+
+    def _write(self, block: Block) -> None:
+        path = self.folder / block.options["file"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")
 
     def _run(self, block: Block) -> None:
         match block.language:
@@ -159,15 +182,10 @@ class Reader:
             "COLUMNS": "120",
             "LC_ALL": "C.UTF-8",
             "NO_COLOR": "1",
-            "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "src"),
             "TERM": "dumb",
         }
-
-    def _add_command(self, name: str, arguments: str) -> None:
-        path = self.bin / name
-        path.write_text(f"#!/bin/sh\nexec '{sys.executable}' {arguments}\n", encoding="utf-8")
-        path.chmod(0o755)
 
 
 def read_session(text: str) -> list[tuple[str, list[str]]]:

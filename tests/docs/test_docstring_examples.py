@@ -2,11 +2,9 @@
 
 import gzip
 import importlib
-import inspect
 import json
 import logging
 import sys
-import textwrap
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +15,8 @@ import pytest
 import kubesched
 from kubesched import Plugin, PluginArgs, Status, programs
 from kubesched.testing import make_node, make_pod, record_golden
+from tests.docs.lint import FOR_USERS, example_of
 
-FOR_USERS = ("kubesched", "kubesched.explanation", "kubesched.testing")
 DOORS = (*FOR_USERS, "kubesched.framework", "kubesched.session", "kubesched.state")
 
 
@@ -29,7 +27,6 @@ def listed(*doors: str) -> dict[str, object]:
 
 
 EVERYTHING = {"kubesched": kubesched} | listed(*DOORS)
-FUNCTIONS = [name for name, known in listed(*FOR_USERS).items() if inspect.isfunction(known)]
 CONFIGURATION = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: new}\nspec: {containers: [{name: c, image: app}]}\n"
 
@@ -53,17 +50,6 @@ class TeamNodes(Plugin):
 
 
 OF_AUTHORS = {"TeamZone": TeamZone, "TeamNodes": TeamNodes, "args": TeamZone.Args(owners={"shop": "a"})}
-
-
-def example_of(known: object) -> str:
-    """The Example section of a docstring; empty where there is none."""
-    _, found, rest = (inspect.getdoc(known) or "").partition("Example:\n")
-    lines = []
-    for line in rest.splitlines() if found else ():
-        if line and not line.startswith(" "):
-            break
-        lines.append(line)
-    return textwrap.dedent("\n".join(lines))
 
 
 EXAMPLES = [name for name, known in EVERYTHING.items() if not isinstance(known, str) and example_of(known)]
@@ -104,22 +90,3 @@ def programs_end_at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_runs(name: str):
     exec(example_of(EVERYTHING[name]), {**EVERYTHING, **OF_AUTHORS, "np": np, "pytest": pytest})
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_public_function_has_an_example(name: str):
-    assert example_of(EVERYTHING[name])
-
-
-def test_what_a_docstring_says_after_its_example_is_not_part_of_it():
-    def known() -> None:
-        """Do.
-
-        Example:
-            a = 1
-            if a:
-                b = 2
-        Rule: none.
-        """
-
-    assert example_of(known) == "a = 1\nif a:\n    b = 2"

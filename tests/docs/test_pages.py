@@ -1,30 +1,27 @@
-"""Every code block of the documentation works, and every link leads somewhere."""
+"""Every code block of the documentation works."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, Block, Reader, is_shown, pages, read_blocks, read_links, read_session
+from tests.docs.pages import ROOT, Block, Reader, Section, is_shown, pages, read_blocks, read_sections, read_session
+from tests.forks import Forks
+
+SECTIONS = [(page, section) for page in pages() for section in read_sections(page.read_text(encoding="utf-8"))]
 
 
-def each_page(test):
-    return pytest.mark.parametrize("page", pages(), ids=lambda p: str(p.relative_to(ROOT)))(test)
-
-
-@each_page
-def test_every_code_block_works(page: Path, tmp_path: Path):
-    reader = Reader(tmp_path)
-    for block in read_blocks(page.read_text(encoding="utf-8")):
+@pytest.mark.parametrize(
+    ("page", "section"), SECTIONS, ids=[f"{page.relative_to(ROOT)}: {section.heading}" for page, section in SECTIONS]
+)
+def test_every_code_block_works(page: Path, section: Section, tmp_path: Path, forks: Forks):
+    reader = Reader(tmp_path, forks.bin)
+    for block in section.before:
+        reader.take_over(block)
+    for block in section.blocks:
         try:
             reader.follow(block)
         except AssertionError as failure:
             pytest.fail(f"{page.relative_to(ROOT)}:{block.line}: {failure}", pytrace=False)
-
-
-@each_page
-def test_every_link_leads_to_a_file(page: Path):
-    missing = [t for t in read_links(page.read_text(encoding="utf-8")) if not (page.parent / t).exists()]
-    assert missing == []
 
 
 def test_blocks_are_found_with_their_options():
@@ -38,11 +35,6 @@ def test_blocks_are_found_with_their_options():
 def test_a_block_that_is_never_closed_is_an_error():
     with pytest.raises(ValueError, match="line 1"):
         read_blocks("```bash\nls\n")
-
-
-def test_links_are_found_outside_code():
-    text = "[a](docs/a.md#x) `[b](b.md)` [c](https://example.com) ![d](d.png)\n```text\n[e](e.md)\n```\n"
-    assert read_links(text) == ["docs/a.md"]
 
 
 def test_a_session_is_commands_and_their_output():
@@ -87,13 +79,37 @@ def test_a_page_may_show_a_table_narrower(printed, shown):
         (Block("bash", {"needs": "patience"}, "x\n", 1), "needs=patience"),
     ],
 )
-def test_a_block_that_does_not_work_is_found(block, words, tmp_path):
+def test_a_block_that_does_not_work_is_found(block, words, tmp_path, forks):
     with pytest.raises(AssertionError, match=words):
-        Reader(tmp_path).follow(block)
+        Reader(tmp_path, forks.bin).follow(block)
 
 
-def test_the_blocks_of_a_page_build_on_each_other(tmp_path):
-    reader = Reader(tmp_path)
+def test_sections_begin_at_headings_and_know_what_was_before():
+    text = "```yaml\na: 1\n```\n## One\n```text\n## no heading\n```\n## Two\nNothing.\n## Three\n```json\n3\n```\n"
+    a, one, three = (
+        Block("yaml", {}, "a: 1\n", 1),
+        Block("text", {}, "## no heading\n", 5),
+        Block("json", {}, "3\n", 11),
+    )
+    assert read_sections(text) == [
+        Section("top", [a], []),
+        Section("One", [one], [a]),
+        Section("Three", [three], [a, one]),
+    ]
+
+
+def test_a_section_has_the_files_and_the_python_of_the_sections_before(tmp_path, forks):
+    reader = Reader(tmp_path, forks.bin)
+    reader.take_over(Block("python", {"file": "zone.py"}, "NAME = 'z1'\n", 1))
+    reader.take_over(Block("python", {"needs": "cluster"}, "raise SystemExit(1)\n", 4))
+    reader.take_over(Block("python", {}, "import zone\n", 7))
+    reader.take_over(Block("bash", {}, "touch made\n", 10))
+    reader.follow(Block("python", {}, "assert zone.NAME == 'z1'\n", 13))
+    reader.follow(Block("bash", {}, "test ! -e made\n", 16))
+
+
+def test_the_blocks_of_a_section_build_on_each_other(tmp_path, forks):
+    reader = Reader(tmp_path, forks.bin)
     reader.follow(Block("python", {"file": "zone.py"}, "NAME = 'z1'\n", 1))
     reader.follow(Block("python", {}, "import zone\n", 4))
     reader.follow(Block("python", {}, "print(zone.NAME)\n", 7))

@@ -1,9 +1,6 @@
-"""The example plugins: their own tests pass, and both forms of each place the pods of the shop alike."""
+"""Both forms of each example plugin place the pods of the shop alike."""
 
-import os
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,20 +26,6 @@ def placements(monkeypatch: pytest.MonkeyPatch, file: str, name: str, args: str)
 )
 def test_both_forms_place_the_pods_of_the_shop_alike(file: str, name: str, args: str, monkeypatch: pytest.MonkeyPatch):
     assert placements(monkeypatch, file, name, args) == placements(monkeypatch, file, f"{name}ByColumn", args)
-
-
-def test_the_tests_of_the_examples_pass():
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "COV_"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=PLUGINS,
-        env=environment | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_usage_file_is_what_its_program_writes():

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -43,7 +44,7 @@ class Walk:
         self.cluster = cluster
         self.client: ApiClient = cluster.client
         self.folder = folder
-        self.reader = Reader(folder)
+        self.reader = Reader(folder, programs=Path(sys.executable).parent)
         (folder / ".kube").mkdir()
         cluster.kubeconfig(folder / ".kube" / "config")
         self.running: Process | None = None
@@ -96,7 +97,7 @@ class Walk:
 
     @property
     def env(self) -> dict[str, str]:
-        path = f"{self.reader.bin}{os.pathsep}{os.environ['PATH']}"
+        path = f"{self.reader.programs}{os.pathsep}{os.environ['PATH']}"
         return {"HOME": str(self.folder), "PATH": path, "PYTHONPATH": str(ROOT / "src")}
 
     def documents(self, file: str) -> list[Document]:
