@@ -1,8 +1,10 @@
 # The commands of a working copy. The first one makes .venv with pinned versions; after that they start at once.
 #   make demo                     place the pending pods of examples/shop, and explain one that stays pending
-#   make test                     unit, golden, property, docs and examples tests; integration tests where Go is
-#   make lint                     ruff and mypy
+#   make test                     unit, golden, property, docs and examples tests; needs only Python
+#   make integration              tests with a real API server, which Go builds at the first run
+#   make lint                     ruff, mypy, and the rules for documentation
 #   make wheel-test               build the wheel and try it in an empty environment
+#   make check                    these four: what has to pass before a change is merged
 #   make test-debian SUITE=sid PYTHON=python3.14    make test with the Python of a Debian release; needs mmdebstrap
 #   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
 #   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign e2e`; options go into ARGS
@@ -21,7 +23,7 @@ CAMPAIGNS := $(patsubst campaigns/%/campaign.py,%,$(wildcard campaigns/*/campaig
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-debian integration lint format wheel-test bench campaign clean
+.PHONY: help demo test test-debian integration lint format wheel-test check bench campaign clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -52,7 +54,6 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
-	@$(MAKE) --no-print-directory integration
 
 # Integration tests start a real API server for each worker. It is built with Go unless KUBESCHED_CONTROLPLANE names one.
 integration: $(VENV)/.installed-dev
@@ -74,6 +75,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
+	$(BIN)/python -m tests.docs.lint
 
 format: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check --fix .
@@ -92,6 +94,9 @@ wheel-test: $(VENV)/.installed-dev
 	venv/bin/kubesched simulate shop/cluster.json.gz --config shop/scheduler.yaml >simulate.txt; \
 	PATH="$$room/venv/bin:$$PATH" kubectl-sched explain shop/cluster.json.gz --help | grep -F 'Usage: kubectl sched explain'; \
 	head -n 2 simulate.txt; echo "wheel-test: passed"
+
+check:
+	@.ci/run
 
 bench: $(VENV)/.installed-dev
 	@if [ -n "$(NAME)" ] && [ -z "$(filter $(NAME),$(BENCHMARKS))" ]; then \
