@@ -13,6 +13,7 @@ LAYERS = (
     {"framework"},
     {"queue"},
     {"scheduler", "plugins"},
+    {"legacy"},
     {"usage"},
     {"setup", "admission", "signals"},
     {"reports"},
@@ -26,7 +27,7 @@ LAYERS = (
     {"__main__"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-CORE = {room for rooms in LAYERS[:7] for room in rooms}  # no I/O of their own, no clock, no threads, no chance
+CORE = {room for rooms in LAYERS[:8] for room in rooms}  # no I/O of their own, no clock, no threads, no chance
 FORBIDDEN_BETWEEN = {("plugins", "queue")}  # a plugin answers for a pod and knows nothing of its waiting
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 

@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kubesched.cli.plugins import plugins
-from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS
+from kubesched.legacy import LEGACY_PLUGINS
+from kubesched.plugins import IN_TREE_PLUGINS
 
 TEAM_ZONE = """
 from kubesched.framework import Plugin, Status

@@ -2,8 +2,8 @@
 
 import re
 
-from kubesched.config.dialects.policy_tables import PREDICATES, PRIORITIES
-from kubesched.config.dialects.replaced import RENAMED, STRATEGIES
+from kubesched.legacy.dialects.policy_tables import PREDICATES, PRIORITIES
+from kubesched.legacy.dialects.replaced import RENAMED, STRATEGIES
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "guides" / "from-policy-to-v1.md").read_text(encoding="utf-8")

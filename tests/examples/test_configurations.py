@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.config import effective
-from kubesched.config.dialects.kube_scheduler import LEGACY
+from kubesched.legacy.dialects.kube_scheduler import LEGACY
 from kubesched.session import Simulator
 from kubesched.setup import Setup, check_configuration, convert_text, set_up
 from kubesched.snapshot import load_snapshot

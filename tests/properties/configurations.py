@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kubesched.config.dialects.policy_tables import (
+from kubesched.legacy.dialects.policy_tables import (
     PREDICATE_ALIASES,
     PREDICATES,
     PRIORITIES,
@@ -13,7 +13,7 @@ from kubesched.config.dialects.policy_tables import (
     SKIPPED_PRIORITY,
     TAINT_PREDICATES,
 )
-from kubesched.config.dialects.profiles import LATER_PLUGINS
+from kubesched.legacy.dialects.profiles import LATER_PLUGINS
 from kubesched.plugins import IN_TREE_PLUGINS
 
 GROUP = "kubescheduler.config.k8s.io"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from campaigns.oracle.compare import read_case
 from kubesched.config import differences, effective
-from kubesched.config.dialects.kube_scheduler import LEGACY
 from kubesched.explanation import Explainer, as_line
+from kubesched.legacy.dialects.kube_scheduler import LEGACY
 from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator, place, placed_line
 from kubesched.setup import comparable, convert_text, set_up

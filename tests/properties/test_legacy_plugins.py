@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from campaigns.oracle import more
 from kubesched.framework import Plugin
-from kubesched.plugins import legacy_plugin
+from kubesched.legacy import legacy_plugin
 from tests.properties.against_reference import differences
 from tests.properties.cluster_walk import generated
 from tests.reference.plugins.legacy import LEGACY, REGION, ZONE

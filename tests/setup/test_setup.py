@@ -6,7 +6,8 @@ import pytest
 from kubesched.config import FieldError, PluginArgs, child
 from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import Plugin, Status
-from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS, NodeResourcesFit
+from kubesched.legacy import LEGACY_PLUGINS
+from kubesched.plugins import IN_TREE_PLUGINS, NodeResourcesFit
 from kubesched.setup import Setup, convert_text, load_configuration, set_up
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "configurations"

@@ -29,7 +29,6 @@ from kubesched.config.checks import (
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
 from kubesched.config.described_args import Argument, describe_args
-from kubesched.config.dialects import Conversion, Notice, is_older
 from kubesched.config.difference import Change, ChangeKind, differences, differences_from_defaults
 from kubesched.config.documents import parse_value
 from kubesched.config.effective import PlainValue, effective
@@ -46,16 +45,27 @@ from kubesched.config.field_errors import (
     quoted,
 )
 from kubesched.config.load import (
-    OlderVersions,
     Readable,
-    convert_configuration,
     load_args,
     load_configuration,
     read_text,
 )
+from kubesched.config.merge import merge_plugins
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.secrets import without_secrets
 from kubesched.config.sources import ConfigSource, Input, LocalFiles, find_sources, is_meant_as_configuration
+from kubesched.config.strict import StrictFault, convert, convert_sound, select_known, strict_error
+from kubesched.config.type_meta import (
+    API_VERSION,
+    FIRST_VERSION,
+    GROUP,
+    KIND,
+    POLICY,
+    advice_on_missing,
+    is_bare_policy,
+    policy_fields,
+    take_type_meta,
+)
 from kubesched.config.types import (
     KUBE_SCHEDULER_LEASE,
     ClientConnectionConfiguration,
@@ -75,11 +85,16 @@ from kubesched.config.types import (
 from kubesched.config.validation import managed_resource_errors, queue_sort_advice
 
 __all__ = [
+    "API_VERSION",
     "ARGS_PLUGINS",
     "DEFAULT_PLUGINS",
     "DEFAULT_SCHEDULER_NAME",
+    "FIRST_VERSION",
+    "GROUP",
+    "KIND",
     "KUBE_SCHEDULER_LEASE",
     "PLUGIN_LIKENESS",
+    "POLICY",
     "RULES",
     "ArgsTypes",
     "Argument",
@@ -87,7 +102,6 @@ __all__ = [
     "ChangeKind",
     "ClientConnectionConfiguration",
     "ConfigSource",
-    "Conversion",
     "Duration",
     "ExtenderConfig",
     "ExtenderManagedResource",
@@ -102,8 +116,6 @@ __all__ = [
     "LeaderElectionConfiguration",
     "LeaderElectionFlags",
     "LocalFiles",
-    "Notice",
-    "OlderVersions",
     "PlainValue",
     "PluginArgs",
     "PluginConfig",
@@ -117,12 +129,15 @@ __all__ = [
     "ReviewedProfile",
     "Rule",
     "Severity",
+    "StrictFault",
     "Written",
     "advice_on",
+    "advice_on_missing",
     "check_feature_gates",
     "child",
     "config_error",
-    "convert_configuration",
+    "convert",
+    "convert_sound",
     "describe_args",
     "did_you_mean",
     "differences",
@@ -135,16 +150,18 @@ __all__ = [
     "ignorable_bind_before",
     "ignored_document",
     "ignored_flag_findings",
+    "is_bare_policy",
     "is_meant_as_configuration",
-    "is_older",
     "item",
     "joined",
     "lease_name",
     "load_args",
     "load_configuration",
     "managed_resource_errors",
+    "merge_plugins",
     "parse_duration",
     "parse_value",
+    "policy_fields",
     "qualified_name_errors",
     "queue_sort_advice",
     "quoted",
@@ -153,8 +170,11 @@ __all__ = [
     "report_on",
     "sampling_advice",
     "scored_as_idle",
+    "select_known",
     "shared_leases",
     "split_error",
+    "strict_error",
+    "take_type_meta",
     "without_secrets",
     "written_entries",
 ]

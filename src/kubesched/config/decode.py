@@ -22,7 +22,11 @@ _MAX_SHOWN: Final = 200  # characters of a text that is not a configuration; ups
 _MAX_LINES: Final = 3
 
 
-def _only_v1(document: Any, text: str) -> Any:
+ToV1 = Callable[[Any, str], Any]
+"""Makes a v1 document of one of any version; also takes the whole text."""
+
+
+def only_v1(document: Any, text: str) -> Any:
     """Leave the document as it is, so that an older version is refused."""
     return document
 
@@ -33,7 +37,7 @@ def decode_configuration(
     *,
     default_plugins: bool = True,
     lease_name: str = "",
-    to_v1: Callable[[Any, str], Any] = _only_v1,
+    to_v1: ToV1 = only_v1,
 ) -> KubeSchedulerConfiguration:
     """Read the text and fill in the defaults.
 

@@ -1,15 +1,13 @@
 """Loads a complete and valid KubeSchedulerConfiguration from a file, text or object."""
 
-import copy
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
 from kubesched.config.args import PluginArgs
-from kubesched.config.decode import decode_configuration
+from kubesched.config.decode import ToV1, decode_configuration, only_v1
 from kubesched.config.decode_args import decode_args
-from kubesched.config.dialects import Conversion, PolicySources, convert_older, for_kube_scheduler, is_older
 from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import config_error
 from kubesched.config.strict import strict_error, yaml_faults
@@ -30,90 +28,13 @@ class Readable(Protocol):
         """The whole content."""
 
 
-class OlderVersions(msgspec.Struct, frozen=True):
-    """How configurations of versions before v1 are read.
-
-    Attributes:
-        read_file: gives the text of a Policy that a v1alpha1 configuration names.
-        on_conversion: is called with each conversion.
-        config_maps: ConfigMaps that were given together with the configuration; one may hold its Policy.
-    """
-
-    read_file: Callable[[str], str]
-    on_conversion: Callable[[Conversion], None]
-    config_maps: tuple[Any, ...] = ()
-
-    def to_v1(self, document: Any, text: str) -> Any:
-        """The document, converted if it is of an older version.
-
-        Args:
-            text: the whole file.
-        Raises:
-            ConfigError: it is not valid in its own version.
-        """
-        if not is_older(document):
-            return document
-        conversion = self.convert(document, text)
-        self.on_conversion(conversion)
-        return conversion.document
-
-    def convert(self, document: Any, text: str) -> Conversion:
-        """The conversion of a document of an older version; as `to_v1`."""
-        return convert_older(document, PolicySources(text, self.read_file, self.config_maps))
-
-
-def convert_configuration(
-    source: str | bytes | Readable,
-    older: OlderVersions,
-    *,
-    args_types: Mapping[str, type[PluginArgs]],
-    kube_scheduler: bool,
-) -> Conversion:
-    """Make a valid v1 document of a configuration of any version.
-
-    Args:
-        older: how an older version is read; its `on_conversion` is not called.
-        args_types: as for `load_configuration`.
-        kube_scheduler: whether the document is for kube-scheduler v1.36, which has no legacy plugins.
-    Returns: a conversion without notices whose origin is v1 if the document is v1 already and nothing is to do.
-    Raises:
-        InputError: the file cannot be read.
-        ConfigError: the configuration is not valid.
-    """
-    text = read_text(source)
-    conversion = Conversion(API_VERSION, {})
-
-    def converted(document: Any, whole: str) -> Any:
-        nonlocal conversion
-        if not isinstance(document, dict):
-            return document
-        conversion = older.convert(document, whole) if is_older(document) else Conversion(API_VERSION, document)
-        return copy.deepcopy(conversion.document)  # decoding consumes its document
-
-    def without_legacy(_document: Any, _whole: str) -> Any:
-        nonlocal conversion  # it is valid by now
-        changed, notices = for_kube_scheduler(conversion.document, conversion.uses)
-        conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
-        return copy.deepcopy(changed)
-
-    try:
-        for step in (converted, without_legacy) if kube_scheduler else (converted,):
-            if errors := validate(decode_configuration(text, args_types, to_v1=step)):
-                raise config_error(errors)
-    except ConfigError as error:
-        if isinstance(source, Readable):
-            raise ConfigError(f"{error}\n  in {source}") from None
-        raise
-    return conversion
-
-
 def load_configuration(
     source: str | bytes | Readable | None,
     *,
     args_types: Mapping[str, type[PluginArgs]],
     default_plugins: bool = True,
     flags: LeaderElectionFlags = _NO_FLAGS,
-    older: OlderVersions | None = None,
+    to_v1: ToV1 = only_v1,
 ) -> KubeSchedulerConfiguration:
     """Read a KubeSchedulerConfiguration, fill in upstream's defaults, and check it.
 
@@ -124,7 +45,8 @@ def load_configuration(
         default_plugins: whether profiles start with upstream's default plugins; without them they have what the file
             enables.
         flags: what the command line says about leader election.
-        older: how versions before v1 are read; without it they are refused, as kube-scheduler v1.36 does.
+        to_v1: makes a v1 document of one of an older version, and takes the whole text, too; without it, they are
+            refused, as kube-scheduler v1.36 does.
     Raises:
         InputError: the file cannot be read.
         ConfigError: the configuration is not valid. The text begins with kube-scheduler's own where it has one; our
@@ -137,7 +59,7 @@ def load_configuration(
             args_types,
             default_plugins=default_plugins,
             lease_name=flags.resource_name,
-            **({} if older is None else {"to_v1": older.to_v1}),
+            to_v1=to_v1,
         )
         election = msgspec.structs.replace(written.leader_election, **flags.given)
         configuration = msgspec.structs.replace(written, leader_election=election)

@@ -11,7 +11,6 @@ from kubesched.config import (
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
     LeaderElectionFlags,
-    OlderVersions,
     PluginArgs,
     PluginFacts,
     Report,
@@ -24,7 +23,6 @@ from kubesched.config import (
     field_finding,
     flag_findings,
     ignored_flag_findings,
-    is_older,
     read_written,
     report_on,
     split_error,
@@ -32,6 +30,7 @@ from kubesched.config import (
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import HOOK_FAULTS, Plugin
+from kubesched.legacy import OlderVersions, is_older
 from kubesched.setup.added_plugins import enable_loaded
 from kubesched.setup.expansion import expand_known, point_faults, score_weights
 from kubesched.setup.older_findings import older_findings
@@ -135,7 +134,8 @@ def _read(
 ) -> tuple[str, KubeSchedulerConfiguration | None]:
     """What the scheduler prints, and what it reads: nothing if it rejects the configuration."""
     try:
-        read = read_configuration(text, args_types=registry.args_types, flags=flags, older=older)
+        older_document = {} if older is None else {"to_v1": older.to_v1}
+        read = read_configuration(text, args_types=registry.args_types, flags=flags, **older_document)
         configuration = enable_loaded(read, registry)
         build_profiles(configuration, registry)
     except (ConfigError, InputError) as error:

@@ -10,7 +10,6 @@ from kubesched.config import (
     ConfigSource,
     Finding,
     Written,
-    convert_configuration,
     entry_path,
     parse_value,
     read_written,
@@ -19,6 +18,7 @@ from kubesched.config import (
 )
 from kubesched.documents import write_yaml
 from kubesched.errors import ConfigError, InputError
+from kubesched.legacy import convert_configuration
 from kubesched.setup.older_versions import older_versions
 from kubesched.setup.registry import Registry
 

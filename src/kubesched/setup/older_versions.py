@@ -8,15 +8,13 @@ from typing import Final
 
 from kubesched.config import (
     ConfigSource,
-    Conversion,
-    OlderVersions,
     Readable,
-    convert_configuration,
     is_meant_as_configuration,
     read_text,
 )
 from kubesched.documents import read_file, write_yaml
 from kubesched.errors import ConfigError, InputError
+from kubesched.legacy import Conversion, OlderVersions, convert_configuration
 from kubesched.setup.registry import PluginLike, find_plugins
 from kubesched.setup.sources import local_places
 

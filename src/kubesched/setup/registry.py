@@ -19,7 +19,8 @@ import msgspec
 from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import HOOKS, Plugin, in_one_line, keeping_definition_faults
-from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS, legacy_plugin
+from kubesched.legacy import LEGACY_PLUGINS, legacy_plugin
+from kubesched.plugins import IN_TREE_PLUGINS
 
 ENTRY_POINT_GROUP: Final = "kubesched.plugins"
 """The group under which packages announce their plugins."""

@@ -9,10 +9,11 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KINDS, WATCHED_KINDS, kind_named
-from kubesched.config import ConfigSource, Conversion, KubeSchedulerConfiguration, LeaderElectionFlags
+from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile, kinds_read
+from kubesched.legacy import Conversion
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
 from kubesched.setup.extender_calls import sent_kinds
 from kubesched.setup.older_versions import logging_conversions, older_versions
@@ -224,7 +225,7 @@ def _load(
             args_types=registry.args_types,
             default_plugins=default_plugins,
             flags=flags if not isinstance(source, ConfigSource) else source.flags.replaced_by(flags),
-            older=older_versions(source, on_conversion),
+            to_v1=older_versions(source, on_conversion).to_v1,
         )
     if skipped or not default_plugins:
         source = without_plugins(source, () if default_plugins else registry.of_kube_scheduler, skipped)

@@ -1,0 +1,17 @@
+"""What earlier versions of kube-scheduler had: their configurations, which become v1, and the plugins that are gone.
+
+The code behind this door is imported when a file asks for it: it is of a version before v1, or names such a plugin.
+"""
+
+from kubesched.legacy.conversion import Conversion
+from kubesched.legacy.plugins import LEGACY_PLUGINS, legacy_plugin
+from kubesched.legacy.to_v1 import OlderVersions, convert_configuration, is_older
+
+__all__ = [
+    "LEGACY_PLUGINS",
+    "Conversion",
+    "OlderVersions",
+    "convert_configuration",
+    "is_older",
+    "legacy_plugin",
+]

@@ -1,0 +1,59 @@
+"""Reads documents that old kube-schedulers read leniently: Policy and v1alpha1.
+
+Rule: kube-scheduler v1.18: keys in any case, unknown fields ignored.
+"""
+
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from kubesched.config import StrictFault, convert_sound, select_known
+from kubesched.legacy.conversion import Document, Notice
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Forgiven(msgspec.Struct, Generic[T], frozen=True):
+    """A document that was read leniently.
+
+    Attributes:
+        value: without what has a wrong type.
+        known: the plain document with the proper spelling of the fields.
+        ignored: a notice for each field that the version does not know.
+        wrong: values of a wrong type.
+    """
+
+    value: T
+    known: Document
+    ignored: list[Notice]
+    wrong: list[StrictFault]
+
+
+def read_forgiving(document: Any, cls: type[T]) -> Forgiven[T]:
+    """Read a document and leave out what its version does not know.
+
+    Raises:
+        ConfigError: it is not an object.
+    """
+    known, unknown = select_known(_spelled(document, inspect.type_info(cls)), cls)
+    ignored = [Notice(f"{fault.text}: ignored, as it always was") for fault in unknown]
+    value, wrong = convert_sound(known, cls)
+    return Forgiven(value, known, ignored, wrong)
+
+
+def _spelled(value: Any, kind: inspect.Type) -> Any:
+    """The value with each key of an object in the spelling of its field."""
+    if isinstance(kind, inspect.UnionType):
+        members = [member for member in kind.types if not isinstance(member, inspect.NoneType)]
+        return _spelled(value, members[0]) if len(members) == 1 else value
+    if isinstance(kind, inspect.StructType) and isinstance(value, dict):
+        fields = {field.encode_name.lower(): field for field in kind.fields}
+        spelled = {}
+        for key, entry in value.items():
+            field = fields.get(key.lower())
+            spelled[field.encode_name if field else key] = _spelled(entry, field.type) if field else entry
+        return spelled
+    if isinstance(kind, inspect.VarTupleType) and isinstance(value, list):
+        return [_spelled(entry, kind.item_type) for entry in value]
+    return value
