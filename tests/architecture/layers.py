@@ -17,7 +17,7 @@ LAYERS = (
     {"usage"},
     {"setup", "admission", "signals"},
     {"reports"},
-    {"cluster", "snapshot", "serving", "manifests", "metrics"},
+    {"cluster", "snapshot", "serving", "manifests", "metrics", "review"},
     {"extender.client"},
     {"extender.server", "live", "session"},
     {"explanation"},

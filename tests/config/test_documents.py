@@ -43,13 +43,14 @@ def test_keys_become_texts_in_sorted_order():
 
 def test_repeated_keys_are_counted_with_their_lines():
     parsed = parse_document("a: 1\nb: 2\na: 3\n1: 4\n1: 5")
-    assert parsed.duplicate_keys == ('line 3: key "a" already set in map', "line 5: key 1 already set in map")
+    keys = [(key.line, key.text) for key in parsed.repeated_keys]
+    assert keys == [(3, 'key "a" already set in map'), (5, "key 1 already set in map")]
 
 
 def test_a_key_that_a_merge_brings_already_is_a_repeated_one():
     parsed = parse_document("a: {<<: {b: 1}, b: 2}\nc: {<<: {b: 1}, d: 2}")
     assert parsed.value == {"a": {"b": 2}, "c": {"b": 1, "d": 2}}
-    assert parsed.duplicate_keys == ('line 1: key "b" already set in map',)
+    assert [(key.line, key.text) for key in parsed.repeated_keys] == [(1, 'key "b" already set in map')]
 
 
 def test_only_the_first_document_counts():

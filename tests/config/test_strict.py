@@ -4,8 +4,9 @@ import msgspec
 import pytest
 
 from kubesched.config.documents import parse_value
+from kubesched.config.findings import error_of
 from kubesched.config.scalars import Duration
-from kubesched.config.strict import convert, select_known
+from kubesched.config.strict import convert, select_known, typed
 from kubesched.errors import ConfigError
 
 
@@ -24,17 +25,13 @@ class Outer(msgspec.Struct, rename="camel"):
 
 
 def texts(text: str) -> list[str]:
-    return [fault.text for fault in select_known(parse_value(text).value, Outer)[1]]
+    return [finding.message for finding in select_known(parse_value(text).value, Outer)[1]]
 
 
-def decode(text: str) -> Outer:
-    return convert(select_known(parse_value(text).value, Outer)[0], Outer)
-
-
-def error_of(text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
-        decode(text)
-    return str(caught.value)
+def decode(text: str) -> tuple[Outer | None, list[str]]:
+    """The value, and what a loader says about each value of a wrong type."""
+    value, findings = convert(select_known(parse_value(text).value, Outer)[0], Outer)
+    return value, [str(error_of([finding])) for finding in findings]
 
 
 def test_unknown_fields_are_found_at_any_depth():
@@ -56,19 +53,19 @@ def test_unknown_and_repeated_fields_of_json_stand_in_its_order():
 
 
 def test_the_help_offers_the_nearest_field_or_all():
-    faults = select_known({"Name": 1, "inner": {"zzz": 1}}, Outer)[1]
-    assert [fault.help for fault in faults] == [
+    findings = select_known({"Name": 1, "inner": {"zzz": 1}}, Outer)[1]
+    assert [finding.lines[1:] for finding in findings] == [
         ('Name: did you mean "name"?',),
         ("inner.zzz: allowed here: someCount, wait",),
     ]
 
 
 def test_null_is_absent_and_an_empty_item():
-    assert decode("{name: null, inner: null, items: [null]}") == Outer(items=(Inner(),))
+    assert decode("{name: null, inner: null, items: [null]}") == (Outer(items=(Inner(),)), [])
 
 
 def test_a_duration_is_read_from_its_text():
-    assert decode("inner: {wait: 1m}").inner == Inner(wait=Duration(60))
+    assert decode("inner: {wait: 1m}") == (Outer(inner=Inner(wait=Duration(60))), [])
 
 
 @pytest.mark.parametrize(
@@ -90,4 +87,21 @@ def test_a_duration_is_read_from_its_text():
     ],
 )
 def test_a_wrong_type_is_told_with_its_path(text, message):
-    assert error_of(text) == message
+    assert decode(text)[1] == [message]
+
+
+def test_every_value_of_a_wrong_type_is_left_out_and_the_rest_is_read():
+    value, errors = decode("{name: 5, flag: false, items: [{}, 3, {someCount: x}, {someCount: 2}], byKey: []}")
+    assert value == Outer(flag=False, items=(Inner(), Inner(), Inner(), Inner(2)))
+    assert errors == [
+        "byKey: expected an object, found []",
+        "items[1]: expected an object, found 3",
+        'items[2].someCount: expected an integer, found "x"',
+        "name: expected a string, found 5; put it in quotes",
+    ]
+
+
+def test_a_value_of_python_has_its_type_or_is_an_error():
+    assert typed(5, float) == 5.0
+    with pytest.raises(ConfigError, match="expected an integer, found"):
+        typed("x", int)

@@ -7,8 +7,9 @@ import pytest
 
 from kubesched.config import effective
 from kubesched.legacy.dialects.kube_scheduler import LEGACY
+from kubesched.review import check_configuration
 from kubesched.session import Simulator
-from kubesched.setup import Setup, check_configuration, convert_text, set_up
+from kubesched.setup import Setup, convert_text, set_up
 from kubesched.snapshot import load_snapshot
 
 FOLDER = Path(__file__).parents[2] / "examples" / "configurations"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubesched.setup import check_configuration
+from kubesched.review import check_configuration
 from kubesched.testing import make_node, make_pod
 from tests.articles.table import ARTICLES, Article
 from tests.integration.api_client import ApiClient

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kubesched.known_flags import FLAGS
-from kubesched.setup import check_configuration
+from kubesched.review import check_configuration
 from tests.integration.build import find_binary
-from tests.setup.checked_cases import FOLDER, cases
+from tests.review.checked_cases import FOLDER, cases
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 

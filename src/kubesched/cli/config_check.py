@@ -16,7 +16,7 @@ from kubesched.errors import InputError
 if TYPE_CHECKING:
     from kubesched.cli.finding_formats import CheckedFile
     from kubesched.config import ConfigSource, Finding
-    from kubesched.setup import Checked
+    from kubesched.review import Checked
 
 
 @click.command()
@@ -77,7 +77,7 @@ def _sources(files: Iterable[Path], reader: str) -> "tuple[ConfigSource, ...]":
 
 def _check(source: "ConfigSource", references: tuple[str, ...], reader: str, probe: bool) -> "CheckedFile":
     from kubesched.cli.finding_formats import CheckedFile
-    from kubesched.setup import check_configuration
+    from kubesched.review import check_configuration
 
     checked = check_configuration(source, references, kube_scheduler=reader == "kube-scheduler")
     if not probe:
@@ -100,7 +100,7 @@ def _not_probed(checked: "Checked") -> "Finding":
 
 def _compared(checked: "list[CheckedFile]") -> "list[CheckedFile]":
     """The results with what only several configurations show together."""
-    from kubesched.config import ignored_document, shared_leases
+    from kubesched.review import ignored_document, shared_leases
 
     configurations = {one.name: one.checked.configuration for one in checked if one.checked.configuration is not None}
     shared = shared_leases(configurations)

@@ -15,7 +15,7 @@ import msgspec
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, Finding
     from kubesched.reports import Check, Page, Table
-    from kubesched.setup import Checked
+    from kubesched.review import Checked
 
 _MAX_OF_RULE: Final = 50  # findings of one rule, in text
 _MAX_SHOWN: Final = 100  # characters of a source line

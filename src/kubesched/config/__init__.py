@@ -1,31 +1,6 @@
 """KubeSchedulerConfiguration v1: types, upstream defaults, strict decoding, validation; older versions become v1."""
 
 from kubesched.config.args import PluginArgs
-from kubesched.config.checks import (
-    RULES,
-    Finding,
-    PluginFacts,
-    Report,
-    Review,
-    ReviewedProfile,
-    Rule,
-    Severity,
-    Written,
-    advice_on,
-    entry_path,
-    field_finding,
-    flag_findings,
-    ignorable_bind_before,
-    ignored_document,
-    ignored_flag_findings,
-    read_written,
-    report_on,
-    sampling_advice,
-    scored_as_idle,
-    shared_leases,
-    split_error,
-    written_entries,
-)
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
 from kubesched.config.described_args import Argument, describe_args
@@ -44,6 +19,7 @@ from kubesched.config.field_errors import (
     qualified_name_errors,
     quoted,
 )
+from kubesched.config.findings import Finding, Stage, error_finding, error_of, field_finding
 from kubesched.config.load import (
     Readable,
     load_args,
@@ -51,10 +27,20 @@ from kubesched.config.load import (
     read_text,
 )
 from kubesched.config.merge import merge_plugins
+from kubesched.config.rules import RULES
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.secrets import without_secrets
-from kubesched.config.sources import ConfigSource, Input, LocalFiles, find_sources, is_meant_as_configuration
-from kubesched.config.strict import StrictFault, convert, convert_sound, select_known, strict_error
+from kubesched.config.sources import (
+    REPLACED_FLAGS,
+    ConfigSource,
+    FieldFlag,
+    Input,
+    LocalFiles,
+    find_sources,
+    is_meant_as_configuration,
+)
+from kubesched.config.stages import Reading, ToV1, not_convertible, only_v1, read_stages
+from kubesched.config.strict import convert, select_known
 from kubesched.config.type_meta import (
     API_VERSION,
     FIRST_VERSION,
@@ -83,6 +69,7 @@ from kubesched.config.types import (
     lease_name,
 )
 from kubesched.config.validation import managed_resource_errors, queue_sort_advice
+from kubesched.config.written import dig, entry_path, profile_document, written_entries
 
 __all__ = [
     "API_VERSION",
@@ -95,6 +82,7 @@ __all__ = [
     "KUBE_SCHEDULER_LEASE",
     "PLUGIN_LIKENESS",
     "POLICY",
+    "REPLACED_FLAGS",
     "RULES",
     "ArgsTypes",
     "Argument",
@@ -107,6 +95,7 @@ __all__ = [
     "ExtenderManagedResource",
     "ExtenderTLSConfig",
     "FieldError",
+    "FieldFlag",
     "Finding",
     "Input",
     "Int32",
@@ -120,36 +109,28 @@ __all__ = [
     "PluginArgs",
     "PluginConfig",
     "PluginEntry",
-    "PluginFacts",
     "PluginSet",
     "Plugins",
     "Readable",
-    "Report",
-    "Review",
-    "ReviewedProfile",
-    "Rule",
-    "Severity",
-    "StrictFault",
-    "Written",
-    "advice_on",
+    "Reading",
+    "Stage",
+    "ToV1",
     "advice_on_missing",
     "check_feature_gates",
     "child",
     "config_error",
     "convert",
-    "convert_sound",
     "describe_args",
     "did_you_mean",
     "differences",
     "differences_from_defaults",
+    "dig",
     "effective",
     "entry_path",
+    "error_finding",
+    "error_of",
     "field_finding",
     "find_sources",
-    "flag_findings",
-    "ignorable_bind_before",
-    "ignored_document",
-    "ignored_flag_findings",
     "is_bare_policy",
     "is_meant_as_configuration",
     "item",
@@ -159,21 +140,18 @@ __all__ = [
     "load_configuration",
     "managed_resource_errors",
     "merge_plugins",
+    "not_convertible",
+    "only_v1",
     "parse_duration",
     "parse_value",
     "policy_fields",
+    "profile_document",
     "qualified_name_errors",
     "queue_sort_advice",
     "quoted",
+    "read_stages",
     "read_text",
-    "read_written",
-    "report_on",
-    "sampling_advice",
-    "scored_as_idle",
     "select_known",
-    "shared_leases",
-    "split_error",
-    "strict_error",
     "take_type_meta",
     "without_secrets",
     "written_entries",

@@ -5,7 +5,7 @@ from typing import Final, Self
 import msgspec
 
 from kubesched.config.field_errors import FieldError
-from kubesched.config.strict import convert
+from kubesched.config.strict import typed
 from kubesched.errors import ConfigError
 
 # msgspec hands `frozen` on to subclasses; type checkers would ask every author to repeat it, so they do not see it.
@@ -36,7 +36,7 @@ class PluginArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True, **_
     def __post_init__(self) -> None:
         for field in msgspec.structs.fields(self):
             try:
-                value = convert(getattr(self, field.name), field.type)
+                value = typed(getattr(self, field.name), field.type)
             except ConfigError as error:
                 path = f"{type(self).__qualname__.rpartition('<locals>.')[2]}.{field.name}"
                 raise ConfigError(f"{path}{'' if str(error).startswith('[') else ': '}{error}") from None

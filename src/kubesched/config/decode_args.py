@@ -7,8 +7,9 @@ import msgspec
 
 from kubesched.config.args import PluginArgs
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS
-from kubesched.config.strict import StrictFault, convert, select_known
-from kubesched.config.type_meta import API_VERSION, GROUP, check_registered, take_type_meta
+from kubesched.config.findings import Finding, Stage, error_finding
+from kubesched.config.strict import convert, select_known
+from kubesched.config.type_meta import API_VERSION, GROUP, KINDS, UNREADABLE, check_registered, take_type_meta
 from kubesched.documents import shorten
 from kubesched.errors import ConfigError
 
@@ -16,23 +17,27 @@ ArgsTypes = Mapping[str, type[PluginArgs]]
 """The Args class of every plugin that is known, by the plugin's name."""
 
 
-def decode_args(name: str, document: Any, args_types: ArgsTypes) -> tuple[PluginArgs | bytes | None, list[StrictFault]]:
+def decode_args(name: str, document: Any, args_types: ArgsTypes) -> tuple[PluginArgs | bytes | None, list[Finding]]:
     """Make the arguments of a plain value; a plugin without an args type gets them as JSON.
 
-    Raises:
-        ConfigError: arguments of another plugin, or a value of a wrong type.
+    Returns: the arguments of what has the right types, and findings of the stages ARGS and FIELDS; their paths begin in
+        the document.
     """
     if not is_typed(name, args_types):
         return (None if document is None else msgspec.json.encode(document)), []
     cls = args_types[name]
-    body = without_kind(name, document) if name in ARGS_PLUGINS else document
-    if body is not None and not isinstance(body, dict):
-        raise ConfigError(f"decoding args for plugin {name}: expected an object, found {shorten(body)}")
-    known, faults = select_known(body or {}, cls)
+    body, findings = _object(name, {} if document is None else document)
+    known, unknown = select_known(body, cls)
+    args, wrong = convert(known, cls)
+    findings += [*unknown, *(_of_plugin(finding, name) for finding in wrong)]
+    if args is None:
+        text, *_ = findings[-1].printed  # about all of them
+        return None, [*findings[:-1], msgspec.structs.replace(findings[-1], path="", message=text)]
     try:
-        return convert(known, cls).with_defaults(), faults
+        return args.with_defaults(), findings
     except ConfigError as error:
-        raise ConfigError(f"decoding args for plugin {name}: {error}") from None
+        error = ConfigError(f"decoding args for plugin {name}: {error}")
+        return None, [*findings, error_finding("wrong-args", "", error, Stage.ARGS)]
 
 
 def has_args_kind(name: str, args_types: ArgsTypes) -> bool:
@@ -45,10 +50,31 @@ def is_typed(name: str, args_types: ArgsTypes) -> bool:
     return has_args_kind(name, args_types) or (name in args_types and name not in DEFAULT_PLUGINS.enabled_names)
 
 
-def without_kind(name: str, document: Any) -> Any:
-    """The fields alone; apiVersion and kind are optional, and have to be the plugin's."""
-    if document is None:
-        return None
+def _of_plugin(finding: Finding, name: str) -> Finding:
+    """A value of a wrong type among the arguments of a plugin."""
+    text, *helps = finding.lines
+    printed = (f"decoding args for plugin {name}: {text}", *helps)
+    return msgspec.structs.replace(finding, stage=Stage.ARGS, printed=printed)
+
+
+def _object(name: str, document: Any) -> tuple[dict[str, Any], list[Finding]]:
+    """The fields alone; apiVersion and kind of a plugin that has a kind are optional, and have to be its own."""
+    has_kind = name in ARGS_PLUGINS
+    if not isinstance(document, dict):
+        decoding, found = f"decoding args for plugin {name}: ", f"expected an object, found {shorten(document)}"
+        printed = f"{decoding}{UNREADABLE if has_kind else ''}{found}"
+        return {}, [Finding("wrong-type", "", f"{decoding}{found}", stage=Stage.ARGS, printed=(printed,))]
+    try:
+        return _without_kind(name, document) if has_kind else document, []
+    except ConfigError as error:
+        kind = document.get("kind")
+        is_version = "is registered for version" in str(error) and kind in (None, "", *KINDS)
+        finding = error_finding("wrong-args", "apiVersion" if is_version else "kind", error, Stage.ARGS)
+        fields = {key: value for key, value in document.items() if key not in ("kind", "apiVersion")}
+        return fields if is_version else {}, [finding]
+
+
+def _without_kind(name: str, document: dict[str, Any]) -> dict[str, Any]:
     expected = f"{name}Args"
     try:
         kind, version, body = take_type_meta(document)

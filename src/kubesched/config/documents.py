@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from kubesched.documents import advice_on_comments, read_yaml
+from kubesched.documents import RepeatedKey, advice_on_comments, read_yaml
 from kubesched.errors import ConfigError, YamlError
 
 _TEMPLATE_MARK: Final = "{{"
@@ -22,11 +22,11 @@ class Document(msgspec.Struct, frozen=True):
 
     Attributes:
         value: mappings, lists, texts, numbers, booleans, None.
-        duplicate_keys: a sentence for each repeated key of a YAML text; JSON objects keep theirs (`JsonObject`).
+        repeated_keys: of a YAML text; JSON objects keep theirs (`JsonObject`).
     """
 
     value: Any
-    duplicate_keys: tuple[str, ...] = ()
+    repeated_keys: tuple[RepeatedKey, ...] = ()
 
 
 class JsonObject(dict[str, Any]):
@@ -106,4 +106,4 @@ def _parse_yaml(text: str) -> Document:
         raise ConfigError("\n  ".join(filter(None, (error.upstream, error.advice)))) from None
     if document is None:
         return Document(None)
-    return Document(document.value, tuple(f"line {key.line}: {key.text}" for key in document.repeated_keys))
+    return Document(document.value, document.repeated_keys)

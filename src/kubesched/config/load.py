@@ -3,14 +3,11 @@
 from collections.abc import Mapping
 from typing import Final, Protocol, runtime_checkable
 
-import msgspec
-
 from kubesched.config.args import PluginArgs
-from kubesched.config.decode import ToV1, decode_configuration, only_v1
 from kubesched.config.decode_args import decode_args
 from kubesched.config.documents import parse_value
-from kubesched.config.field_errors import config_error
-from kubesched.config.strict import strict_error, yaml_faults
+from kubesched.config.findings import Stage, error_of
+from kubesched.config.stages import Reading, ToV1, only_v1, read_stages, repeated_keys
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config.validation import validate
@@ -53,26 +50,16 @@ def load_configuration(
             help follows on indented lines.
     """
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else read_text(source)
-    try:
-        written = decode_configuration(
-            text,
-            args_types,
-            default_plugins=default_plugins,
-            lease_name=flags.resource_name,
-            to_v1=to_v1,
-        )
-        election = msgspec.structs.replace(written.leader_election, **flags.given)
-        configuration = msgspec.structs.replace(written, leader_election=election)
-        errors = validate(configuration, flags)
-        if errors and validate(written):
-            raise config_error(errors)
-    except ConfigError as error:
-        if isinstance(source, Readable):
-            raise ConfigError(f"{error}\n  in {source}") from None
-        raise
-    if errors:  # by flags: the file alone is valid
-        raise config_error(errors)
-    return configuration
+    for stage, reading in read_stages(Reading(text, args_types, flags, default_plugins, to_v1)):
+        if found := [finding for finding in reading.findings if finding.stage <= stage]:
+            is_of_flags = stage is Stage.VALUES and not validate(reading.without_flags)
+            raise _in_source(error_of(found), None if is_of_flags else source)
+    return reading.configuration
+
+
+def _in_source(error: ConfigError, source: object) -> ConfigError:
+    """The error with the file that it is about."""
+    return ConfigError(f"{error}\n  in {source}") if isinstance(source, Readable) else error
 
 
 def load_args(
@@ -92,14 +79,13 @@ def load_args(
     text = read_text(source)
     try:
         parsed = parse_value(text)
-        args, faults = decode_args(name, parsed.value, args_types)
-        faults = [*yaml_faults(parsed), *faults]
-        if faults:
-            raise strict_error(faults, f"decoding args for plugin {name}: ")
     except ConfigError as error:
-        if isinstance(source, Readable):
-            raise ConfigError(f"{error}\n  in {source}") from None
-        raise
+        raise _in_source(error, source) from None
+    args, wrong = decode_args(name, parsed.value, args_types)
+    if findings := (*repeated_keys(parsed), *wrong):
+        is_strict = all(finding.stage is Stage.FIELDS for finding in findings)
+        prefix = f"decoding args for plugin {name}: " if is_strict else ""
+        raise _in_source(error_of(findings, prefix), source)
     return args
 
 

@@ -5,91 +5,69 @@ findings are in the order of the document. Where upstream shows the error of Go'
 ...`), the words are ours.
 """
 
-from collections.abc import Sequence
+import copy
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import inspect
 
-from kubesched.config.documents import Document, JsonObject
+from kubesched.config.documents import JsonObject
 from kubesched.config.field_errors import child, did_you_mean, item, quoted
+from kubesched.config.findings import Finding, Stage, error_of
 from kubesched.config.scalars import Duration, parse_duration
 from kubesched.documents import describe_fault, next_step
-from kubesched.errors import ConfigError
 
 T = TypeVar("T")
 
 
-class StrictFault(msgspec.Struct, frozen=True):
-    """A field that is not allowed at its place.
-
-    Attributes:
-        text: upstream's words, such as `unknown field "profiles[0].bar"`.
-        help: our addition, lines that begin with the field's path.
-        path: the field.
-    """
-
-    text: str
-    help: tuple[str, ...] = ()
-    path: str = ""
-
-
-def strict_error(faults: Sequence[StrictFault], prefix: str = "") -> ConfigError:
-    """The findings as one exception, upstream's text first; there is at least one."""
-    text = f"{prefix}strict decoding error: {', '.join(fault.text for fault in faults)}"
-    return ConfigError("\n  ".join([text, *(line for fault in faults for line in fault.help)]))
-
-
-def yaml_faults(parsed: Document) -> list[StrictFault]:
-    """The repeated keys of a YAML text, as the one finding that upstream makes of them."""
-    if not parsed.duplicate_keys:
-        return []
-    return [StrictFault("\n".join(("yaml: unmarshal errors:", *parsed.duplicate_keys)))]
-
-
-def select_known(document: Any, cls: type[msgspec.Struct]) -> tuple[Any, list[StrictFault]]:
+def select_known(document: Any, cls: type[msgspec.Struct]) -> tuple[Any, list[Finding]]:
     """Drop what `cls` does not know, at any depth, and what is null.
 
     Returns: a copy of the document that `convert` takes, and the findings in the order of the document.
     """
-    faults: list[StrictFault] = []
-    return _select(document, _type_info(cls), "", faults), faults
+    findings: list[Finding] = []
+    return _select(document, _type_info(cls), "", findings), findings
 
 
-def convert(document: Any, cls: type[T]) -> T:
-    """Make the struct.
-
-    Raises:
-        ConfigError: a value of a wrong type, the first in the order of the document.
-    """
-    try:
-        return msgspec.convert(document, cls, dec_hook=_decode_custom)
-    except msgspec.ValidationError as error:
-        fault = _describe_type_fault(error, document)
-        raise ConfigError("\n  ".join([fault.text, *fault.help])) from None
-
-
-def convert_sound(document: Any, cls: type[T]) -> tuple[T, list[StrictFault]]:
+def convert(document: Any, cls: type[T]) -> tuple[T | None, list[Finding]]:
     """Make the struct of what has the right types; every other value is left out, and is one finding.
 
     Args:
-        document: as from select_known, an object; values of a wrong type are taken out of it.
-    Raises:
-        ConfigError: not even an object without fields is valid.
+        document: as from select_known.
+    Returns: nothing instead of the struct if not even an object without fields is valid; and the findings in the order
+        of the document.
     """
-    faults: list[StrictFault] = []
+    findings: list[Finding] = []
     while True:
         try:
-            return msgspec.convert(document, cls, dec_hook=_decode_custom), faults
+            return _converted(document, cls), findings
         except msgspec.ValidationError as error:
-            fault = _describe_type_fault(error, document)
-            if not document:
-                raise ConfigError(fault.text) from None
-            is_new = all(fault.path != known.path for known in faults)
+            finding = _type_finding(error, document)
+            is_new = all(finding.path != known.path for known in findings)
             if is_new:
-                faults.append(fault)
-            _take_out(document, fault.path, keep_item=is_new)
+                findings.append(finding)
+            if not document:
+                return None, findings
+            if len(findings) == 1:
+                document = copy.deepcopy(document)
+            _take_out(document, finding.path, keep_item=is_new)
+
+
+def typed(value: object, cls: type[T]) -> T:
+    """A value that Python code gives as one of this type.
+
+    Raises:
+        ConfigError: it has another one.
+    """
+    try:
+        return _converted(value, cls)
+    except msgspec.ValidationError as error:
+        raise error_of([_type_finding(error, value)]) from None
+
+
+def _converted(value: object, cls: type[T]) -> T:
+    return msgspec.convert(value, cls, dec_hook=_decode_custom)
 
 
 def _take_out(document: Any, path: str, *, keep_item: bool) -> None:
@@ -119,13 +97,13 @@ def _take_out(document: Any, path: str, *, keep_item: bool) -> None:
         del holder[field]
 
 
-def _describe_type_fault(error: msgspec.ValidationError, document: Any) -> StrictFault:
-    """A value of a wrong type as a finding; upstream's text where it has one."""
+def _type_finding(error: msgspec.ValidationError, document: Any) -> Finding:
+    """A value of a wrong type; in upstream's words where it has some."""
     fault = describe_fault(error, document)
     if fault.text.startswith("time: "):
-        advice = f"{fault.path}: a duration is a number with a unit, such as 15s or 1m30s"
-        return StrictFault(fault.text, (advice,), fault.path)
-    return StrictFault(str(fault), path=fault.path)
+        advice = "a duration is a number with a unit, such as 15s or 1m30s"
+        return Finding("wrong-type", fault.path, fault.text, advice, stage=Stage.TYPES)
+    return Finding("wrong-type", fault.path, str(fault), stage=Stage.TYPES)
 
 
 @lru_cache(maxsize=256)
@@ -133,30 +111,30 @@ def _type_info(cls: type[msgspec.Struct]) -> inspect.Type:
     return inspect.type_info(cls)
 
 
-def _select(value: Any, kind: inspect.Type, path: str, faults: list[StrictFault]) -> Any:
+def _select(value: Any, kind: inspect.Type, path: str, findings: list[Finding]) -> Any:
     if isinstance(kind, inspect.Metadata):
-        return _select(value, kind.type, path, faults)
+        return _select(value, kind.type, path, findings)
     if isinstance(kind, inspect.UnionType):
         members = [member for member in kind.types if not isinstance(member, inspect.NoneType)]
-        return _select(value, members[0], path, faults) if len(members) == 1 else value
+        return _select(value, members[0], path, findings) if len(members) == 1 else value
     if isinstance(kind, inspect.StructType) and isinstance(value, dict) and kind.tag is None:
-        return _select_fields(value, kind, path, faults)
+        return _select_fields(value, kind, path, findings)
     if isinstance(kind, inspect.DictType) and isinstance(value, dict):
-        return {key: _select(entry, kind.value_type, child(path, key), faults) for key, entry in value.items()}
+        return {key: _select(entry, kind.value_type, child(path, key), findings) for key, entry in value.items()}
     if isinstance(kind, inspect.ListType | inspect.VarTupleType) and isinstance(value, list):
-        return [_select_item(entry, kind.item_type, item(path, i), faults) for i, entry in enumerate(value)]
+        return [_select_item(entry, kind.item_type, item(path, i), findings) for i, entry in enumerate(value)]
     return value
 
 
-def _select_item(value: Any, kind: inspect.Type, path: str, faults: list[StrictFault]) -> Any:
+def _select_item(value: Any, kind: inspect.Type, path: str, findings: list[Finding]) -> Any:
     """An item of a list; null means an object without fields."""
     if value is None and isinstance(kind, inspect.StructType):
         return {}
-    return _select(value, kind, path, faults)
+    return _select(value, kind, path, findings)
 
 
 def _select_fields(
-    value: dict[str, Any], kind: inspect.StructType, path: str, faults: list[StrictFault]
+    value: dict[str, Any], kind: inspect.StructType, path: str, findings: list[Finding]
 ) -> dict[str, Any]:
     fields = {field.encode_name: field.type for field in kind.fields}
     repeated = value.duplicates if isinstance(value, JsonObject) else ()
@@ -164,14 +142,19 @@ def _select_fields(
     for name, entry in value.items():
         where = child(path, name)
         if name not in fields:
-            advice = f"{where}: {_help_with_field(name, tuple(fields))}"
-            faults.append(StrictFault(f"unknown field {quoted(where)}", (advice,), where))
+            advice = _help_with_field(name, tuple(fields))
+            findings.append(_field_finding("unknown", where, advice))
             continue
         if name in repeated:
-            faults.append(StrictFault(f"duplicate field {quoted(where)}", path=where))
+            findings.append(_field_finding("duplicate", where))
         if entry is not None:
-            selected[name] = _select(entry, fields[name], where, faults)
+            selected[name] = _select(entry, fields[name], where, findings)
     return selected
+
+
+def _field_finding(what: str, path: str, advice: str = "") -> Finding:
+    text = f"{what} field {quoted(path)}"
+    return Finding(f"{what}-field", path, text, advice, at_key=True, stage=Stage.FIELDS)
 
 
 def _help_with_field(name: str, fields: tuple[str, ...]) -> str:

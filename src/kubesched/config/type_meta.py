@@ -1,5 +1,6 @@
 """Checks `apiVersion` and `kind` of a configuration and its arguments, with upstream's messages."""
 
+import copy
 from typing import Any, Final
 
 from kubesched.config.defaults import ARGS_PLUGINS
@@ -16,7 +17,9 @@ KINDS: Final = frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS)))
 
 _POLICY_LISTS: Final = frozenset(("predicates", "priorities", "extenders"))
 _POLICY_FIELDS: Final = _POLICY_LISTS | {"hardpodaffinitysymmetricweight", "alwayscheckallpredicates"}
-_CONVERTS: Final = "`kubesched config convert FILE` converts it"
+UNREADABLE: Final = "couldn't get version/kind; json parse error: "
+CONVERTS: Final = "`kubesched config convert FILE` converts it"
+"""Ends the advice on a document of an older version."""
 
 
 def policy_fields(document: Any) -> tuple[str, ...]:
@@ -50,7 +53,7 @@ def advice_on_missing(kind: str, version: str, document: Any) -> str:
     """
     if is_policy := kind == POLICY or (not kind and policy_fields(document)):
         if not kind and not version:
-            return f"{joined(policy_fields(document))} at the top are those of a Policy; {_CONVERTS}"
+            return f"{joined(policy_fields(document))} at the top are those of a Policy; {CONVERTS}"
         line = f"kind: {POLICY}" if version else "apiVersion: v1"
     elif not kind and not version:
         return f"a configuration starts with apiVersion: {API_VERSION} and kind: {KIND}"
@@ -66,15 +69,16 @@ def _has_names(entries: list[Any]) -> bool:
 
 
 def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
-    """Take kind and apiVersion (empty where absent) out of a document.
+    """Take kind and apiVersion (empty where absent) out of a copy of a document.
 
-    Returns: kind, apiVersion and the document without them.
+    Returns: kind, apiVersion and the copy.
     Raises:
         ConfigError: the document is not an object, or one of the two is not a string.
     """
     if not isinstance(document, dict):
         raise _unreadable(f"expected an object, found {shorten(document)}")
-    return _take_text(document, "kind"), _take_text(document, "apiVersion"), document
+    body = copy.copy(document)
+    return _take_text(body, "kind"), _take_text(body, "apiVersion"), body
 
 
 def check_registered(kind: str, version: str) -> None:
@@ -89,7 +93,7 @@ def check_registered(kind: str, version: str) -> None:
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
     if kind not in KINDS and kind != POLICY and GROUP not in version:
         raise ConfigError(f"{text}\n  not a scheduler configuration; expected kind: {KIND}, apiVersion: {API_VERSION}")
-    advice = _CONVERTS if old else f"its kinds: {', '.join(sorted(KINDS))}"
+    advice = CONVERTS if old else f"its kinds: {', '.join(sorted(KINDS))}"
     raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")
 
 
@@ -101,4 +105,4 @@ def _take_text(body: dict[str, Any], field: str) -> str:
 
 
 def _unreadable(what: str) -> ConfigError:
-    return ConfigError(f"couldn't get version/kind; json parse error: {what}")
+    return ConfigError(f"{UNREADABLE}{what}")

@@ -1,6 +1,5 @@
 """Reads configurations of any version as v1; the conversions are imported when a document is of an older version."""
 
-import copy
 import importlib
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -74,24 +73,19 @@ def convert_configuration(
         ConfigError: the configuration is not valid.
     """
     text = read_text(source)
-    conversion = Conversion(API_VERSION, {})
+    conversions = []
 
     def converted(document: Any, whole: str) -> Any:
-        nonlocal conversion
-        if not isinstance(document, dict):
-            return document
-        conversion = older.convert(document, whole) if is_older(document) else Conversion(API_VERSION, document)
-        return copy.deepcopy(conversion.document)  # decoding consumes its document
-
-    def without_legacy(_document: Any, _whole: str) -> Any:
-        nonlocal conversion  # it is valid by now
-        changed, notices = _dialects().for_kube_scheduler(conversion.document, conversion.uses)
-        conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
-        return copy.deepcopy(changed)
+        conversions.append(older.convert(document, whole) if is_older(document) else Conversion(API_VERSION, document))
+        return conversions[0].document
 
     try:
-        for step in (converted, without_legacy) if kube_scheduler else (converted,):
-            load_configuration(text, args_types=args_types, to_v1=step)
+        load_configuration(text, args_types=args_types, to_v1=converted)
+        (conversion,) = conversions
+        if kube_scheduler:
+            changed, notices = _dialects().for_kube_scheduler(conversion.document, conversion.uses)
+            conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
+            load_configuration(text, args_types=args_types, to_v1=lambda _document, _whole: changed)
     except ConfigError as error:
         if isinstance(source, Readable):
             raise ConfigError(f"{error}\n  in {source}") from None

@@ -5,14 +5,13 @@ messages, and its order among several faults.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from kubesched.config import Plugins, PluginSet
+from kubesched.config import Finding, Plugins, PluginSet, Stage, entry_path
 from kubesched.errors import ConfigError
 from kubesched.setup.registry import Registry
 
+_NO_DOCUMENT: Final[Mapping[str, Any]] = {}
 _MAX_NODE_SCORE: Final = 100
 _MAX_TOTAL_SCORE: Final = 2**63 - 1
 
@@ -38,53 +37,49 @@ _PLACEMENT: Final = {"placementScore": frozenset(("NodeResourcesFit",))}
 """What upstream extends for groups of pods; nothing here calls it, but configurations may name it."""
 
 
-class PointFault(msgspec.Struct, frozen=True):
-    """A plugin that cannot be enabled where it is.
-
-    Attributes:
-        rule: of `kubesched config check`.
-        path: of the plugin set.
-        text: upstream's words.
-        help: our addition.
-    """
-
-    rule: str
-    path: str
-    plugin: str
-    text: str
-    help: str
-
-
-def expand_points(plugins: Plugins, registry: Registry, path: str) -> dict[str, tuple[str, ...]]:
-    """Find the plugins of every extension point.
+def expand_points(plugins: Plugins, registry: Registry) -> dict[str, tuple[str, ...]]:
+    """Find the plugins of every extension point, without those that cannot be where they are.
 
     At a point, first come the plugins of its set that multiPoint enables as well, in the order of the set; then what
     only multiPoint enables, in its order; then the rest of the set.
 
-    Args:
-        path: the place of the plugin sets, for our help.
     Returns: extension point -> names in the order of the calls.
-    Raises:
-        ConfigError: a plugin that does not exist, is not made for the point, or comes twice.
     """
-    for fault in point_faults(plugins, registry, path):
-        raise ConfigError(f"{fault.text}\n  {fault.path}: {fault.help}")
-    return expand_known(plugins, registry)
-
-
-def expand_known(plugins: Plugins, registry: Registry) -> dict[str, tuple[str, ...]]:
-    """Like expand_points, but without the plugins that cannot be where they are."""
     sets = plugins.by_point()
     return {point: _expand(point, sets[point], plugins.multi_point, registry) for point in _INTERFACES}
 
 
-def point_faults(plugins: Plugins, registry: Registry, path: str) -> Iterator[PointFault]:
-    """Find every plugin that cannot be where it is, in the order in which upstream looks."""
+def point_findings(
+    plugins: Plugins, registry: Registry, where: str, document: Mapping[str, Any] = _NO_DOCUMENT
+) -> Iterator[Finding]:
+    """Find every plugin that cannot be where it is, in the order in which upstream looks.
+
+    Args:
+        where: the path of the profile.
+        document: the profile as it is written; a finding about an entry in it has the path of the name there.
+    """
     sets = plugins.by_point()
     for point in _INTERFACES:
-        yield from _faults_of_set(point, sets[point], registry, f"{path}.{point}")
+        yield from _findings_in_set(point, sets[point], registry, _At(where, point, document))
     for point in _INTERFACES:
-        yield from _faults_of_multi_point(point, sets[point], plugins.multi_point, registry, f"{path}.multiPoint")
+        at = _At(where, "multiPoint", document)
+        yield from _findings_in_multi_point(point, sets[point], plugins.multi_point, registry, at)
+
+
+class _At(NamedTuple):
+    """The plugin set that findings are about."""
+
+    where: str
+    point: str
+    document: Mapping[str, Any]
+
+    def finding(self, rule: str, plugin: str, text: str, advice: str) -> Finding:
+        """Something about a plugin in the set, which a scheduler prints with the path of the set."""
+        plugin_set = f"plugins.{self.point}"
+        entry = entry_path(self.document, f"{plugin_set}.enabled", plugin, last=rule == "duplicate-plugin")
+        path = f"{self.where}.{f'{entry}.name' if entry else plugin_set}"
+        printed = (text, f"{self.where}.{plugin_set}: {advice}")
+        return Finding(rule, path, text, advice, stage=Stage.PROFILES, printed=printed)
 
 
 def score_weights(plugins: Plugins, registry: Registry, path: str) -> dict[str, int]:
@@ -119,33 +114,33 @@ def _overflow(plugins: Plugins, weights: Mapping[str, int], path: str) -> Config
     )
 
 
-def _faults_of_set(point: str, plugin_set: PluginSet, registry: Registry, path: str) -> Iterator[PointFault]:
+def _findings_in_set(point: str, plugin_set: PluginSet, registry: Registry, at: _At) -> Iterator[Finding]:
     """The set of one extension point names existing plugins that are made for it, each once."""
     seen: set[str] = set()
     for name in plugin_set.enabled_names:
         if name not in registry:
-            yield _unknown(point, name, registry, path)
+            yield _unknown(point, name, registry, at)
         elif not _extends(name, point, registry):
             extended = ", ".join(known for known in _INTERFACES if _extends(name, known, registry)) or "nothing"
             text = f'plugin "{name}" does not extend {_INTERFACES[point]} plugin'
-            yield PointFault("wrong-extension-point", path, name, text, f"{name} extends {extended}")
+            yield at.finding("wrong-extension-point", name, text, f"{name} extends {extended}")
         elif name in seen:
-            yield _comes_twice(point, name, path)
+            yield _comes_twice(point, name, at)
         seen.add(name)
 
 
-def _faults_of_multi_point(
-    point: str, own: PluginSet, multi: PluginSet, registry: Registry, path: str
-) -> Iterator[PointFault]:
+def _findings_in_multi_point(
+    point: str, own: PluginSet, multi: PluginSet, registry: Registry, at: _At
+) -> Iterator[Finding]:
     if "*" in own.disabled_names:
         return
     seen: set[str] = set()
     for name in multi.enabled_names:
         if name not in registry:
-            yield _unknown(point, name, registry, path)
+            yield _unknown(point, name, registry, at)
         elif _extends(name, point, registry) and name not in own.disabled_names and name not in own.enabled_names:
             if name in seen:
-                yield _comes_twice(point, name, path)
+                yield _comes_twice(point, name, at)
             seen.add(name)
 
 
@@ -161,11 +156,11 @@ def _expand(point: str, own: PluginSet, multi: PluginSet, registry: Registry) ->
     return (*first, *added, *last)
 
 
-def _unknown(point: str, name: str, registry: Registry, path: str) -> PointFault:
+def _unknown(point: str, name: str, registry: Registry, at: _At) -> Finding:
     text = f'{_INTERFACES[point]} "{name}" does not exist'
     has_comment = " //" in name  # YAML takes it for a part of the name
     advice = "comments in YAML begin with #, not with //" if has_comment else registry.help_with(name)
-    return PointFault("unknown-plugin", path, name, text, advice)
+    return at.finding("unknown-plugin", name, text, advice)
 
 
 def _extends(name: str, point: str, registry: Registry) -> bool:
@@ -174,6 +169,6 @@ def _extends(name: str, point: str, registry: Registry) -> bool:
     )
 
 
-def _comes_twice(point: str, name: str, path: str) -> PointFault:
+def _comes_twice(point: str, name: str, at: _At) -> Finding:
     text = f'plugin "{name}" already registered as "{_INTERFACES[point]}"'
-    return PointFault("duplicate-plugin", path, name, text, "name it once")
+    return at.finding("duplicate-plugin", name, text, "name it once")

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kubesched.config import KubeSchedulerConfiguration, ignorable_bind_before, sampling_advice, scored_as_idle
+from kubesched.config import KubeSchedulerConfiguration
 from kubesched.extender.server.merged_scores import extender_weight
 from kubesched.extender.server.offer import Offer
 from kubesched.extender.server.pods_in_flight import DECISION_SECONDS
 from kubesched.extender.server.watched_kinds import counting_filters
 from kubesched.framework import Profile
+from kubesched.review import ignorable_bind_before, sampling_advice, scored_as_idle
 from kubesched.scheduler import default_sample, nodes_to_find
 
 _VERSION: Final = re.compile(r"v?1\.(\d+)")

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import inspect
 
-from kubesched.config import StrictFault, convert_sound, select_known
+from kubesched.config import Finding, convert, select_known
 from kubesched.legacy.conversion import Document, Notice
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -27,19 +27,19 @@ class Forgiven(msgspec.Struct, Generic[T], frozen=True):
     value: T
     known: Document
     ignored: list[Notice]
-    wrong: list[StrictFault]
+    wrong: list[Finding]
 
 
 def read_forgiving(document: Any, cls: type[T]) -> Forgiven[T]:
-    """Read a document and leave out what its version does not know.
+    """Read an object and leave out what its version does not know.
 
-    Raises:
-        ConfigError: it is not an object.
+    Args:
+        cls: without a field that has to be given.
     """
     known, unknown = select_known(_spelled(document, inspect.type_info(cls)), cls)
-    ignored = [Notice(f"{fault.text}: ignored, as it always was") for fault in unknown]
-    value, wrong = convert_sound(known, cls)
-    return Forgiven(value, known, ignored, wrong)
+    ignored = [Notice(f"{finding.message}: ignored, as it always was") for finding in unknown]
+    value, wrong = convert(known, cls)
+    return Forgiven(value or cls(), known, ignored, wrong)
 
 
 def _spelled(value: Any, kind: inspect.Type) -> Any:

@@ -13,17 +13,17 @@ import msgspec
 from kubesched.config import (
     Duration,
     FieldError,
+    Finding,
     PluginEntry,
     Plugins,
     PluginSet,
-    StrictFault,
     did_you_mean,
     item,
     parse_duration,
     quoted,
 )
 from kubesched.legacy.conversion import Document, Notice, Use
-from kubesched.legacy.dialects.document_faults import DocumentFault, faults_error
+from kubesched.legacy.dialects.document_faults import fault, faults_error
 from kubesched.legacy.dialects.forgiving import read_forgiving
 from kubesched.legacy.dialects.policy_tables import (
     DEFAULT_PREDICATES,
@@ -76,10 +76,10 @@ def read_policy(document: Any, text: str = "") -> PolicyParts:
     read = read_forgiving(document, Policy)
     policy, notices = read.value, read.ignored
     weight = policy.hard_pod_affinity_symmetric_weight
-    faults: list[DocumentFault] = []
+    faults: list[Finding] = []
     if not 0 <= weight <= 100:
         path = "hardPodAffinitySymmetricWeight"
-        faults.append(DocumentFault(path, str(FieldError.invalid(path, weight, "not in valid range [0-100]"))))
+        faults.append(fault(path, str(FieldError.invalid(path, weight, "not in valid range [0-100]"))))
     args: dict[str, dict[str, Any]] = {}
     filters = _filters(policy.predicates, args, notices, faults)
     scores = _scores(policy.priorities, args, notices, faults)
@@ -112,21 +112,21 @@ def _plugins(filters: list[str], scores: dict[str, int]) -> Plugins:
     )
 
 
-def _type_fault(fault: StrictFault) -> DocumentFault:
-    found = re.search(r'found "(.+)"$', fault.text)
-    if not fault.path.endswith("httpTimeout") or found is None:
-        return DocumentFault(fault.path, fault.text, "; ".join(fault.help))
+def _type_fault(finding: Finding) -> Finding:
+    found = re.search(r'found "(.+)"$', finding.message)
+    if not finding.path.endswith("httpTimeout") or found is None:
+        return finding
     try:
         meant = str(round(parse_duration(found[1]) * 10**9))
     except ValueError:
         meant = "5000000000 for 5s"
-    return DocumentFault(fault.path, fault.text, f"write nanoseconds: {meant}")
+    return fault(finding.path, finding.message, f"write nanoseconds: {meant}")
 
 
-def _without(wrong: list[StrictFault], faults: list[DocumentFault]) -> list[DocumentFault]:
+def _without(wrong: list[Finding], faults: list[Finding]) -> list[Finding]:
     """The faults that are not about values of a wrong type, which were left out."""
     return [
-        fault for fault in faults if not any(f"{fault.path}.".startswith((f"{w.path}.", f"{w.path}[")) for w in wrong)
+        other for other in faults if not any(f"{other.path}.".startswith((f"{w.path}.", f"{w.path}[")) for w in wrong)
     ]
 
 
@@ -134,7 +134,7 @@ def _filters(
     given: tuple[Predicate, ...] | None,
     args: dict[str, dict[str, Any]],
     notices: list[Notice],
-    faults: list[DocumentFault],
+    faults: list[Finding],
 ) -> list[str]:
     """The filter plugins in order; arguments of NodeLabel and ServiceAffinity go into `args`."""
     predicates = [Predicate(name) for name in DEFAULT_PREDICATES] if given is None else given
@@ -170,7 +170,7 @@ def _scores(
     given: tuple[Priority, ...] | None,
     args: dict[str, dict[str, Any]],
     notices: list[Notice],
-    faults: list[DocumentFault],
+    faults: list[Finding],
 ) -> dict[str, int]:
     """The score plugins with their weights, in order; arguments go into `args`."""
     priorities = [Priority(name, weight) for name, weight in DEFAULT_PRIORITIES.items()] if given is None else given
@@ -180,7 +180,7 @@ def _scores(
         path = item("priorities", i)
         if not 0 < priority.weight < _MAX_WEIGHT:
             text = f"priority {priority.name} should have a positive weight applied to it or it has overflown"
-            faults.append(DocumentFault(f"{path}.weight", text, f"weight is {priority.weight}; expected 1 or more"))
+            faults.append(fault(f"{path}.weight", text, f"weight is {priority.weight}; expected 1 or more"))
         name = PRIORITY_ALIASES.get(priority.name, priority.name)
         if name == SKIPPED_PRIORITY:
             notices.append(Notice(f"{name}: left out, because it gave each node the same score"))
@@ -201,11 +201,11 @@ def _custom_priority(
     scores: dict[str, int],
     preferring: dict[str, Priority],
     args: dict[str, dict[str, Any]],
-) -> Iterator[DocumentFault]:
+) -> Iterator[Finding]:
     if (ratio := argument.requested_to_capacity_ratio_arguments) is not None:
         if _RATIO in preferring:
             text = f"priority {quoted(priority.name)} redeclares custom priority {quoted(_RATIO)}"
-            yield DocumentFault(f"{path}.name", f"{text}, from: {quoted(preferring[_RATIO].name)}")
+            yield fault(f"{path}.name", f"{text}, from: {quoted(preferring[_RATIO].name)}")
         preferring[_RATIO] = priority
         scores[_RATIO] = priority.weight
         args[_RATIO] = {field: list(entries) for field, entries in msgspec.to_builtins(ratio).items() if entries}
@@ -220,7 +220,7 @@ def _custom_priority(
         kind = "LabelPreference" if plugin == "NodeLabel" else "ServiceAntiAffinity"
         text = f"{kind}  priority {quoted(priority.name)} has a different weight with {quoted(first.name)}"
         weights = f"weights are {priority.weight} and {first.weight}; give both the same"
-        yield DocumentFault(f"{path}.weight", text, weights)
+        yield fault(f"{path}.weight", text, weights)
     scores[plugin] = scores.get(plugin, 0) + priority.weight
     _extend(args, plugin, field, (label.label,) if label is not None else ())
 
@@ -229,18 +229,18 @@ def _extend(args: dict[str, dict[str, Any]], plugin: str, field: str, labels: It
     args.setdefault(plugin, {}).setdefault(field, []).extend(labels)
 
 
-def _not_one_argument(kind: str, name: str, argument: msgspec.Struct, path: str) -> Iterator[DocumentFault]:
+def _not_one_argument(kind: str, name: str, argument: msgspec.Struct, path: str) -> Iterator[Finding]:
     given = sum(value is not None for value in msgspec.structs.astuple(argument))
     if given != 1:
         known = ", ".join(field.encode_name for field in msgspec.structs.fields(argument))
         text = f"exactly 1 {kind} argument is required, numArgs: {given}, {kind} {name}"
-        yield DocumentFault(f"{path}.argument", text, f"arguments of a {kind}: {known}")
+        yield fault(f"{path}.argument", text, f"arguments of a {kind}: {known}")
 
 
-def _unknown(kind: str, name: str, known: Iterable[str], path: str) -> DocumentFault:
+def _unknown(kind: str, name: str, known: Iterable[str], path: str) -> Finding:
     names = sorted(known)
     advice = did_you_mean(name, names) or f"without an argument, it is one of {', '.join(names)}"
-    return DocumentFault(f"{path}.name", f"{kind} type not found for {quoted(name)}", advice)
+    return fault(f"{path}.name", f"{kind} type not found for {quoted(name)}", advice)
 
 
 def _short_timeouts(extenders: Iterable[LegacyExtender]) -> Iterator[Notice]:

@@ -13,18 +13,18 @@ from kubesched.config import (
     POLICY,
     advice_on_missing,
     convert,
+    error_of,
     is_bare_policy,
     parse_value,
     policy_fields,
     quoted,
     select_known,
-    strict_error,
     take_type_meta,
 )
 from kubesched.documents import joined
 from kubesched.errors import ConfigError
 from kubesched.legacy.conversion import Conversion, Document, Notice, PolicySources, Use
-from kubesched.legacy.dialects.document_faults import DocumentFault, faults_error
+from kubesched.legacy.dialects.document_faults import faults_error
 from kubesched.legacy.dialects.forgiving import read_forgiving
 from kubesched.legacy.dialects.policy import PolicyParts, read_policy
 from kubesched.legacy.dialects.profiles import LATER_PLUGINS, needs_no_lists, own_args, v1_profile
@@ -101,8 +101,7 @@ def _from_v1alpha1(body: Document, sources: PolicySources, remarks: _Remarks) ->
     """The one profile of the top level moves into `profiles`; a Policy gives its plugins and the extenders."""
     read = read_forgiving(body, V1Alpha1)
     if read.wrong:
-        faults = [DocumentFault(fault.path, fault.text, "; ".join(fault.help)) for fault in read.wrong]
-        raise faults_error(faults, sources.text)
+        raise faults_error(read.wrong, sources.text)
     document = read.known
     remarks.notices += read.ignored
     source, weight = document.pop("algorithmSource", {}), document.pop("hardPodAffinitySymmetricWeight", 0)
@@ -185,10 +184,9 @@ def _checked(body: Document) -> Document:
     Raises:
         ConfigError: it has fields that no version knows, or values of a wrong type.
     """
-    known, faults = select_known(body, OldConfiguration)
-    convert(known, OldConfiguration)
-    if faults:
-        raise strict_error(faults)
+    known, unknown = select_known(body, OldConfiguration)
+    if findings := [*unknown, *convert(known, OldConfiguration)[1]]:
+        raise error_of(findings)
     document: Document = known
     return document
 

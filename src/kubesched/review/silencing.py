@@ -10,8 +10,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config.checks.rules import RULES, Finding
-from kubesched.config.field_errors import did_you_mean
+from kubesched.config import RULES, Finding, did_you_mean
 
 _COMMENT: Final = re.compile(r"(?:^|(?<=\s))# *kubesched: *ignore\b[ \t:]*(?P<rest>.*)")
 _NAMES: Final = re.compile(r"[\w-]+(?:\s*,\s*[\w-]+)*")

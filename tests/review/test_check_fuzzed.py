@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubesched.cli.config import config
-from kubesched.setup import check_configuration
+from kubesched.review import check_configuration
 from tests.config.test_load import CASES
-from tests.setup.checked_cases import FOLDER, HEADER, cases
+from tests.review.checked_cases import FOLDER, HEADER, cases
 
 TEXTS = [
     *(case["config"] for case in CASES),

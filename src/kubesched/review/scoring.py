@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from kubesched.config.checks.review import Review, ReviewedProfile, dig
-from kubesched.config.checks.rules import Finding
-from kubesched.config.defaults import DEFAULT_PLUGINS
+from kubesched.config import DEFAULT_PLUGINS, Finding, dig
+from kubesched.review.reviewed import Review, ReviewedProfile
 
 _DOMINANT: Final = 5
 """With five times the weight of all others together, 20 of 100 points outweigh everything else."""

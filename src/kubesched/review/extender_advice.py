@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from kubesched.config.checks.review import Review
-from kubesched.config.checks.rules import Finding
-from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME
-from kubesched.config.types import ExtenderConfig
+from kubesched.config import DEFAULT_SCHEDULER_NAME, ExtenderConfig, Finding
+from kubesched.review.reviewed import Review
 
 _LONG_TIMEOUT: Final = 30
 _SHORT_TIMEOUT: Final = 0.01

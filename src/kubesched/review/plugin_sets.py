@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from kubesched.config.checks.review import Review, ReviewedProfile, entry_path, written_entries
-from kubesched.config.checks.rules import Finding
-from kubesched.config.defaults import DEFAULT_PLUGINS
-from kubesched.config.field_errors import PLUGIN_LIKENESS, did_you_mean
+from kubesched.config import DEFAULT_PLUGINS, PLUGIN_LIKENESS, Finding, did_you_mean, entry_path, written_entries
 from kubesched.documents import joined, plural
+from kubesched.review.reviewed import Review, ReviewedProfile
 
 _CONSEQUENCES: Final = {
     "NodeUnschedulable": "pods are placed on cordoned nodes",
@@ -75,7 +73,7 @@ def _disabled_filters(profile: ReviewedProfile) -> Iterator[Finding]:
 
 def _preemption(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
     others = set(profile.points["postFilter"]) - {"DynamicResources"}
-    if not others and review.facts("DefaultPreemption"):
+    if not others and review.points_of("DefaultPreemption") is not None:
         yield Finding(
             "no-preemption",
             profile.at(profile.disabling_path("postFilter", "DefaultPreemption")),
@@ -120,10 +118,10 @@ def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> I
     multi_point = profile.written.plugins.multi_point.enabled_names
     known = (*DEFAULT_PLUGINS.enabled_names, *profile.written.plugins.enabled_names)
     for path, name, _ in written_entries(profile.document, f"plugins.{point}.disabled"):
-        facts = review.facts(name)
+        points = review.points_of(name)
         if name == "*":
             continue
-        if facts is None:
+        if points is None:
             near = did_you_mean(name, known, PLUGIN_LIKENESS)
             message = f'no plugin has the name "{name}", so nothing is disabled'
             yield Finding("unknown-disabled", profile.at(path), message, near or "remove the entry")
@@ -132,8 +130,8 @@ def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> I
                 yield _without_effect(profile, path, f"{name} is not enabled by default")
         elif entry_path(profile.document, f"plugins.{point}.enabled", name):
             continue  # disabled as a default, and enabled in another place or with another weight
-        elif facts.points and point not in facts.points:
-            extended = ", ".join(sorted(facts.points)) or "no extension point"
+        elif points and point not in points:
+            extended = ", ".join(sorted(points)) or "no extension point"
             yield _without_effect(profile, path, f"{name} does not extend {point}", f"it extends {extended}")
         elif name not in multi_point:
             yield _without_effect(profile, path, f"{name} is not enabled at multiPoint or {point}")
@@ -145,13 +143,13 @@ def _without_effect(profile: ReviewedProfile, path: str, why: str, advice: str =
 
 def _enabled_entries(profile: ReviewedProfile, point: str, review: Review) -> Iterator[Finding]:
     for path, name, entry in written_entries(profile.document, f"plugins.{point}.enabled"):
-        facts, weight = review.facts(name), entry.get("weight")
-        if facts is None:
+        points, weight = review.points_of(name), entry.get("weight")
+        if points is None:
             continue
         if not isinstance(weight, int) or isinstance(weight, bool):
             continue
         where = profile.at(f"{path}.weight")
-        can_score = "score" in facts.points
+        can_score = "score" in points
         if weight == 0 and point in _WEIGHED and can_score:
             advice = f"disable {name} at score if it should not count"
             yield Finding("zero-weight", where, f"a weight of 0 counts as the default weight of {name}, 1", advice)

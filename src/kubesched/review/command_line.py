@@ -4,10 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kubesched.config.checks.review import dig
-from kubesched.config.checks.rules import Finding
-from kubesched.config.field_errors import did_you_mean
-from kubesched.config.sources import REPLACED_FLAGS, FieldFlag
+from kubesched.config import REPLACED_FLAGS, FieldFlag, Finding, Stage, did_you_mean, dig
 from kubesched.known_flags import FLAGS
 
 
@@ -18,7 +15,8 @@ def flag_findings(unknown: Iterable[str], *, has_file: bool) -> Iterator[Finding
         has_file: whether the command line has --config, beside which such a flag had no effect.
     """
     for flag in unknown:
-        yield Finding("unknown-flag", "", f"unknown flag: --{flag}", _advice(flag, has_file))
+        advice = _advice(flag, has_file)
+        yield Finding("unknown-flag", "", f"unknown flag: --{flag}", advice, stage=Stage.COMMAND_LINE)
 
 
 def ignored_flag_findings(flags: Iterable[FieldFlag], effective: Mapping[str, Any]) -> Iterator[Finding]:

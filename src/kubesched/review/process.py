@@ -3,10 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kubesched.config.checks.review import Review, dig
-from kubesched.config.checks.rules import Finding
-from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME
-from kubesched.config.types import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionConfiguration
+from kubesched.config import (
+    DEFAULT_SCHEDULER_NAME,
+    KUBE_SCHEDULER_LEASE,
+    Finding,
+    KubeSchedulerConfiguration,
+    LeaderElectionConfiguration,
+    dig,
+)
+from kubesched.review.reviewed import Review
 
 _JITTER: Final = 1.2
 _SLOW_FAILOVER: Final = 60

@@ -2,12 +2,12 @@
 
 import pytest
 
-from kubesched.config import RULES, ConfigSource
+from kubesched.config import RULES, ConfigSource, PluginArgs
 from kubesched.config.sources.flags import field_flags, parse_flags
 from kubesched.framework import Plugin
-from kubesched.setup import check_configuration
+from kubesched.review import check_configuration
 from tests.config.test_load import CASES, LEADS_ELSEWHERE, OUR_WORDS
-from tests.setup.checked_cases import FOLDER, HEADER, CheckedCase, cases
+from tests.review.checked_cases import FOLDER, HEADER, CheckedCase, cases
 
 FAULTY = {
     f"{file}: {name}": case
@@ -172,6 +172,26 @@ def test_a_plugin_of_the_user_is_a_note_for_kube_scheduler_where_the_file_names_
     assert finding.message.startswith("Mine comes from ")
     assert check_configuration(named, [Mine], kube_scheduler=False).findings == ()
     assert check_configuration(HEADER, [Mine]).findings == ()
+
+
+class NeedyArgs(PluginArgs):
+    team: str
+    bonus: int = 1
+
+
+class Needy(Plugin):
+    Args = NeedyArgs
+
+    def filter(self, state, pod, node): ...
+
+
+def test_a_wrong_type_beside_a_missing_argument_is_found_and_is_the_error():
+    text = f"{HEADER}profiles:\n- pluginConfig:\n  - name: Needy\n    args:\n      bonus: x\n"
+    checked = check_configuration(text, [Needy])
+    assert checked.error.endswith('decoding args for plugin Needy: bonus: expected an integer, found "x"')
+    found = [(one.rule, one.line, one.message) for one in checked.findings]
+    assert found[0] == ("wrong-type", 6, "decoding args for plugin Needy: team: Required value")
+    assert found[1] == ("wrong-type", 7, 'bonus: expected an integer, found "x"')
 
 
 def test_a_bundled_plugin_is_an_error_for_kube_scheduler_that_names_the_option():

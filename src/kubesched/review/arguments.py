@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from kubesched.config.checks.review import Review, ReviewedProfile, dig, written_entries
-from kubesched.config.checks.rules import Finding
-from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS
-from kubesched.config.field_errors import PLUGIN_LIKENESS, did_you_mean
+from kubesched.config import ARGS_PLUGINS, DEFAULT_PLUGINS, PLUGIN_LIKENESS, Finding, did_you_mean, dig, written_entries
+from kubesched.review.reviewed import Review, ReviewedProfile
 
 
 def argument_advice(review: Review) -> Iterator[Finding]:
@@ -19,8 +17,8 @@ def argument_advice(review: Review) -> Iterator[Finding]:
 def _unused_args(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
     enabled = {name for names in profile.points.values() for name in names} | profile.written.plugins.enabled_names
     for path, name, entry in written_entries(profile.document, "pluginConfig"):
-        facts = review.facts(name)
-        if facts is None and name not in enabled:
+        points = review.points_of(name)
+        if points is None and name not in enabled:
             near = did_you_mean(name, (*enabled, *ARGS_PLUGINS), PLUGIN_LIKENESS)
             message = f'no plugin has the name "{name}", so its arguments are not used'
             yield Finding("unused-args", profile.at(path), message, near or "load it with --plugin FILE.py:Class")

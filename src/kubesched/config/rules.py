@@ -1,4 +1,4 @@
-"""The rules of `kubesched config check`, and what a rule finds.
+"""The rules of `kubesched config check`.
 
 docs/reference/config-rules.md has a section for each rule: what it means, and what to do.
 """
@@ -28,32 +28,6 @@ class Rule(msgspec.Struct, frozen=True):
     def help_uri(self) -> str:
         """The address of the rule's section in the documentation."""
         return f"{_PAGE}#{self.name}"
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One thing that a reader of a configuration should know.
-
-    Attributes:
-        rule: a name in RULES.
-        path: the field, such as `profiles[0].schedulerName`; empty for the whole document.
-        message: what is wrong; for an error, kube-scheduler's words where it has some.
-        help: what follows from it, or what to do; can be empty.
-        line, column: of the field or its nearest parent, from 1; 0 until it is located.
-        at_key: whether the name of the field is wrong, not its value.
-    """
-
-    rule: str
-    path: str
-    message: str
-    help: str = ""
-    line: int = 0
-    column: int = 0
-    at_key: bool = False
-
-    @property
-    def severity(self) -> Severity:
-        """The severity of its rule."""
-        return RULES[self.rule].severity
 
 
 _ERRORS: Final = {

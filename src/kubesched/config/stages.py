@@ -1,0 +1,303 @@
+"""Reads the text of a configuration, stage by stage, and finds what is wrong with it.
+
+The order of the stages is kube-scheduler's. Each one is a function: it takes what is known, and returns what is known
+then, with what it finds. It leaves out what is wrong, so that the next one can go on: a value of a wrong type has its
+default. A loader stops at the first stage that finds something; a review goes on to the end.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.config.decode_args import ArgsTypes, decode_args, has_args_kind
+from kubesched.config.defaults import DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME, with_defaults
+from kubesched.config.documents import Document, parse_document
+from kubesched.config.field_errors import child
+from kubesched.config.findings import Finding, Stage, error_finding, field_finding, split_error
+from kubesched.config.strict import convert, select_known
+from kubesched.config.type_meta import (
+    API_VERSION,
+    CONVERTS,
+    KIND,
+    KINDS,
+    advice_on_missing,
+    check_registered,
+    take_type_meta,
+)
+from kubesched.config.types import (
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    LeaderElectionFlags,
+    PluginConfig,
+    Plugins,
+)
+from kubesched.config.validation import validate
+from kubesched.errors import ConfigError, InputError
+
+_MAX_SHOWN: Final = 200  # characters of a text that is not a configuration; upstream shows all of it
+_MAX_LINES: Final = 3
+_NO_FLAGS: Final = LeaderElectionFlags()
+_NOTHING: Final = KubeSchedulerConfiguration()
+
+ToV1 = Callable[[Any, str], Any]
+"""Makes a v1 document of one of any version; also takes the whole text."""
+
+
+def only_v1(document: Any, text: str) -> Any:
+    """Leave the document as it is, so that an older version is refused."""
+    return document
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What is known of a text after some of the stages.
+
+    Attributes:
+        text: as it is written.
+        args_types: the plugins whose arguments are known.
+        flags: what the command line says about leader election.
+        default_plugins: whether profiles start with upstream's default plugins.
+        to_v1: converts a document of an older version.
+        written: the plain values as they are in the text.
+        value: the same, or the document of v1 that the conversion makes of them.
+        fields: of the document, without kind and apiVersion; None if it is not a configuration of v1.
+        args: the arguments in it by the numbers of profile and entry: each plugin reads its own.
+        without_flags: what the text alone says.
+        configuration: complete, of what could be decoded.
+        findings: of these stages; those about FIELDS come with the stage that meets them.
+        broken: paths of values that were left out.
+    """
+
+    text: str
+    args_types: ArgsTypes
+    flags: LeaderElectionFlags = _NO_FLAGS
+    default_plugins: bool = True
+    to_v1: ToV1 = only_v1
+    written: Any = None
+    value: Any = None
+    fields: dict[str, Any] | None = None
+    args: dict[tuple[int, int], Any] = {}
+    without_flags: KubeSchedulerConfiguration = _NOTHING
+    configuration: KubeSchedulerConfiguration = _NOTHING
+    findings: tuple[Finding, ...] = ()
+    broken: frozenset[str] = frozenset()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The plain values; an empty object if the text has none."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether the text has an older version."""
+        return self.written is not self.value
+
+    def is_broken(self, path: str) -> bool:
+        """Whether a field is one that was left out, or is inside one."""
+        return any(path == broken or path.startswith((f"{broken}.", f"{broken}[")) for broken in self.broken)
+
+
+def read_stages(reading: Reading) -> Iterator[tuple[Stage, Reading]]:
+    """What is known after each stage; ends early where a text cannot be read further, or is not one of v1."""
+    for stage, step in _STEPS.items():
+        found = step(reading)
+        if isinstance(found, Reading):
+            reading = found
+            yield stage, reading
+        else:
+            yield stage, _with(reading, found)
+            return
+
+
+def repeated_keys(parsed: Document) -> list[Finding]:
+    """The repeated keys of a YAML text; upstream makes one finding of all."""
+    lines = "\n".join(("yaml: unmarshal errors:", *(f"line {key.line}: {key.text}" for key in parsed.repeated_keys)))
+    return [
+        Finding(
+            "duplicate-field",
+            "",
+            key.text,
+            "the last value counts",
+            key.line,
+            key.column,
+            stage=Stage.FIELDS,
+            printed=(lines if key is parsed.repeated_keys[0] else "",),
+        )
+        for key in parsed.repeated_keys
+    ]
+
+
+def _with(reading: Reading, *findings: Finding, **changed: Any) -> Reading:
+    return msgspec.structs.replace(reading, findings=(*reading.findings, *findings), **changed)
+
+
+def _parse(reading: Reading) -> Reading | Finding:
+    try:
+        parsed = parse_document(reading.text)
+    except ConfigError as error:
+        return error_finding("syntax", "", error, Stage.SYNTAX)
+    return _with(reading, *repeated_keys(parsed), written=parsed.value, value=parsed.value)
+
+
+def _convert(reading: Reading) -> Reading | Finding:
+    try:
+        return _with(reading, value=reading.to_v1(reading.value, reading.text))
+    except ConfigError as error:
+        return not_convertible(error)
+
+
+def not_convertible(error: InputError) -> Finding:
+    """What keeps a document of an older version from becoming one of v1."""
+    path, sign, _ = split_error(error)[1].partition(": ")
+    return error_finding("not-convertible", path if sign and " " not in path else "", error, Stage.CONVERSION)
+
+
+def _take_fields(reading: Reading) -> Reading | Finding:
+    """The fields of the document, if kind or version says that they are those of v1."""
+    value = reading.value
+    kind, version = reading.document.get("kind"), reading.document.get("apiVersion")
+    try:
+        return _with(reading, fields=_fields_of({} if value is None else value, reading.text))
+    except ConfigError as error:
+        finding = _type_meta_finding(error, kind, version)
+    is_meant = kind == KIND or version == API_VERSION
+    if not is_meant or kind not in (None, "", KIND) or version not in (None, "", API_VERSION):
+        return finding
+    fields = {name: entry for name, entry in value.items() if name not in ("kind", "apiVersion")}
+    return _with(reading, finding, fields=fields)
+
+
+def _fields_of(value: Any, text: str) -> dict[str, Any]:
+    kind, version, body = take_type_meta(value)
+    if not kind or not version:
+        missing = "apiVersion" if kind else "Kind"
+        advice = advice_on_missing(kind, version, body)
+        raise ConfigError(f"Object '{missing}' is missing in '{_begin_of(text)}'\n  {advice}")
+    check_registered(kind, version)
+    if kind != KIND:
+        advice = "put arguments into a configuration, in profiles[].pluginConfig[].args"
+        raise ConfigError(f"couldn't decode as {KIND}, got {API_VERSION}, Kind={kind}: \n  {advice}")
+    return body
+
+
+def _begin_of(text: str) -> str:
+    """The first lines of a text, up to one that is indented: in a message, such a line is help."""
+    lines = text.splitlines(keepends=True)[:_MAX_LINES]
+    begin = "".join(takewhile(lambda line: not line.startswith("  ") or line is lines[0], lines))[:_MAX_SHOWN]
+    return text if begin == text else f"{begin.rstrip()}..."
+
+
+def _type_meta_finding(error: ConfigError, kind: object, version: object) -> Finding:
+    """Without the text that a scheduler shows where one of the two is missing."""
+    path = "kind" if version == API_VERSION or str(kind) not in KINDS else "apiVersion"
+    finding = error_finding("type-meta", path if kind and version else "", error, Stage.TYPE_META)
+    if not kind or not version:
+        message, _, _ = finding.message.partition(" in '")
+        finding = msgspec.structs.replace(finding, message=message, help=finding.help.rpartition("\n")[2])
+    if CONVERTS not in finding.help:
+        return finding
+    return msgspec.structs.replace(finding, rule="old-version", path="apiVersion" if kind and version else "")
+
+
+def _read_types(reading: Reading) -> Reading:
+    known, unknown = select_known(reading.fields, KubeSchedulerConfiguration)
+    args = _take_args(known)
+    _default_from_absence(known, reading.flags.resource_name)
+    configuration, wrong = convert(known, KubeSchedulerConfiguration)
+    broken = frozenset(finding.path for finding in wrong)
+    return _with(reading, *unknown, *wrong, configuration=configuration or _NOTHING, args=args, broken=broken)
+
+
+def _take_args(body: dict[str, Any]) -> dict[tuple[int, int], Any]:
+    """Take the arguments out of the document."""
+    args = {}
+    for i, profile in enumerate(_list_in(body, "profiles")):
+        for j, entry in enumerate(_list_in(profile, "pluginConfig")):
+            if isinstance(entry, dict) and "args" in entry:
+                args[i, j] = entry.pop("args")
+    return args
+
+
+def _list_in(value: Any, field: str) -> list[Any]:
+    entries = value.get(field) if isinstance(value, dict) else None
+    return entries if isinstance(entries, list) else []
+
+
+def _default_from_absence(body: dict[str, Any], lease_name: str) -> None:
+    """Fill in what depends on a field being absent, which the structs no longer know."""
+    election = body.get("leaderElection")
+    if lease_name and (election is None or (isinstance(election, dict) and not election.get("resourceName"))):
+        body["leaderElection"] = {**(election or {}), "resourceName": lease_name}
+    body.setdefault("enableContentionProfiling", body.get("enableProfiling", True))
+    if body.get("profiles", []) == []:
+        body["profiles"] = [{}]
+    profiles = _list_in(body, "profiles")
+    if len(profiles) == 1 and isinstance(profiles[0], dict):
+        profiles[0].setdefault("schedulerName", DEFAULT_SCHEDULER_NAME)
+
+
+def _read_args(reading: Reading) -> Reading:
+    """Put the arguments into the profiles."""
+    profiles: list[KubeSchedulerProfile] = []
+    findings: list[Finding] = []
+    for i, profile in enumerate(reading.configuration.profiles):
+        entries = []
+        for j, entry in enumerate(profile.plugin_config):
+            args, wrong = decode_args(entry.name, reading.args.get((i, j)), reading.args_types)
+            findings += _located(wrong, f"profiles[{i}].pluginConfig[{j}]", entry.name)
+            entries.append(PluginConfig(entry.name, args))
+        profiles.append(msgspec.structs.replace(profile, plugin_config=tuple(entries)))
+    configuration = msgspec.structs.replace(reading.configuration, profiles=tuple(profiles))
+    broken = reading.broken.union(finding.path for finding in findings if finding.stage is Stage.ARGS)
+    return _with(reading, *findings, configuration=configuration, broken=broken)
+
+
+def _located(findings: list[Finding], where: str, name: str) -> Iterator[Finding]:
+    """What is wrong with the arguments of one plugin at its place; upstream prints them as one."""
+    prefix = f"decoding .{where}: strict decoding error: decoding args for plugin {name}: strict decoding error: "
+    for finding in findings:
+        path = child(f"{where}.args", finding.path) if finding.path else f"{where}.args"
+        located = msgspec.structs.replace(finding, path=path)
+        text, *helps = located.lines
+        if finding.stage is Stage.ARGS:
+            text = f"decoding .{where}: {text}"
+        else:
+            text, prefix = f"{prefix}{text}", ""
+        yield msgspec.structs.replace(located, printed=(text, *helps))
+
+
+def _fill_in(reading: Reading) -> Reading:
+    """Fill in the defaults, and what flags replace."""
+    plugins = DEFAULT_PLUGINS if reading.default_plugins else Plugins()
+    filled = with_defaults(reading.configuration, plugins)
+    profiles = tuple(_with_default_args(profile, reading.args_types) for profile in filled.profiles)
+    complete = msgspec.structs.replace(filled, profiles=profiles)
+    election = msgspec.structs.replace(complete.leader_election, **reading.flags.given)
+    configuration = msgspec.structs.replace(complete, leader_election=election)
+    return _with(reading, without_flags=complete, configuration=configuration)
+
+
+def _with_default_args(profile: KubeSchedulerProfile, args_types: ArgsTypes) -> KubeSchedulerProfile:
+    """Add arguments for the enabled plugins that have a kind of arguments and no entry, by name."""
+    given = {entry.name for entry in profile.plugin_config}
+    missing = [name for name in sorted(profile.plugins.enabled_names - given) if has_args_kind(name, args_types)]
+    added = [PluginConfig(name, decode_args(name, None, args_types)[0]) for name in missing]
+    return msgspec.structs.replace(profile, plugin_config=(*profile.plugin_config, *added))
+
+
+def _check_values(reading: Reading) -> Reading:
+    errors = validate(reading.configuration, reading.flags)
+    return _with(reading, *(field_finding(error) for error in errors if not reading.is_broken(error.path)))
+
+
+_STEPS: Final[dict[Stage, Callable[[Reading], Reading | Finding]]] = {
+    Stage.SYNTAX: _parse,
+    Stage.CONVERSION: _convert,
+    Stage.TYPE_META: _take_fields,
+    Stage.TYPES: _read_types,
+    Stage.ARGS: _read_args,
+    Stage.FIELDS: _fill_in,
+    Stage.VALUES: _check_values,
+}
+"""What each stage does; one that gives only a finding is the last."""

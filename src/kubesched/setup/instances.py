@@ -1,0 +1,48 @@
+"""Makes instances of plugins with their arguments.
+
+Rule: kube-scheduler v1.36 profile construction, with its messages; our help follows on indented lines.
+"""
+
+from kubesched.config import PluginArgs, config_error, load_args
+from kubesched.errors import ConfigError, PluginDefinitionError
+from kubesched.framework import HOOK_FAULTS, Plugin, kinds_read, located_line
+
+
+def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> Plugin:
+    """Make an instance with these arguments.
+
+    Raises:
+        ConfigError: the arguments are not valid, or the class raises something.
+        PluginDefinitionError: its `reads` is not valid.
+    """
+    name = plugin_class.name
+    try:
+        args = typed_args(plugin_class, given)
+        if errors := args.validate(""):
+            raise config_error(errors)
+        plugin = plugin_class(args)
+        if plugin.name != name:
+            raise ConfigError(
+                f"__init__ sets self.name to {plugin.name!r:.80}; set name in the class, for all instances"
+            )
+        kinds_read((plugin,))
+        return plugin
+    except ConfigError as error:
+        raise ConfigError(f'initializing plugin "{name}": {error}') from None
+    except PluginDefinitionError:
+        raise
+    except HOOK_FAULTS as error:
+        advice = f"__init__ of the class {plugin_class.__name__} of {plugin_class.__module__} raised this"
+        raise ConfigError(f'initializing plugin "{name}": {located_line(error)}\n  {advice}') from error
+
+
+def typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:
+    """The arguments as the class declares them; those that were read without their type are decoded now.
+
+    Raises:
+        ConfigError: they are not valid.
+    """
+    if not isinstance(given, PluginArgs):
+        name = plugin_class.name
+        given = load_args(given or b"{}", name, args_types={name: plugin_class.Args})
+    return given if isinstance(given, PluginArgs) else plugin_class.Args()
