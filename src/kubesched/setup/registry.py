@@ -1,26 +1,20 @@
-"""All plugins by name and origin: in-tree, bundled, legacy, from a file or module, from an installed package.
-
-Loading runs other people's code; whatever it does wrong becomes one sentence.
-"""
+"""All plugins by name and origin: in-tree, bundled, legacy, from a file or module, from an installed package."""
 
 import importlib
-import inspect
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
-from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import module_from_spec, spec_from_loader
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Final
 
 import msgspec
 
 from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
-from kubesched.framework import HOOKS, Plugin, in_one_line, keeping_definition_faults
+from kubesched.framework import Plugin
 from kubesched.legacy import LEGACY_PLUGINS, legacy_plugin
 from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.setup.loading import check_takes_part, find_class, import_module, run_file
 
 ENTRY_POINT_GROUP: Final = "kubesched.plugins"
 """The group under which packages announce their plugins."""
@@ -160,7 +154,7 @@ class Registry:
             PluginDefinitionError: it defines no extension point, or another plugin has the name.
         """
         name = plugin_class.name
-        _check_takes_part(plugin_class, origin)
+        check_takes_part(plugin_class, origin)
         self._settle(*self._announced & {name})
         if name not in self._plugins or self._plugins[name].plugin_class is not plugin_class:
             self._add(_of_class(name, origin, plugin_class))
@@ -205,8 +199,8 @@ class Registry:
             raise PluginDefinitionError(
                 f'plugin "{reference}": write FILE.py:Class or package.module:Class, such as team_zone.py:TeamZone'
             )
-        module = self._file(source) if source.endswith(".py") else _import_module(source)
-        plugin_class = _find_class(module, class_name, source)
+        module = self._file(source) if source.endswith(".py") else import_module(source)
+        plugin_class = find_class(module, class_name, source)
         self.register(plugin_class, source)
         self.loaded.append(plugin_class.name)
         return plugin_class.name
@@ -280,7 +274,7 @@ class Registry:
     def _file(self, path: str) -> ModuleType:
         """A file is run once, whatever number of plugins is taken from it."""
         if path not in self._files:
-            self._files[path] = _run_file(path)
+            self._files[path] = run_file(path)
         return self._files[path]
 
 
@@ -318,7 +312,7 @@ def _of_entry_point(entry: EntryPoint) -> RegisteredPlugin:
 
 
 def _load_entry_point(entry: EntryPoint, origin: str) -> type[Plugin]:
-    return _find_class(_import_module(entry.module), entry.attr, f"{origin}: {entry.module}")
+    return find_class(import_module(entry.module), entry.attr, f"{origin}: {entry.module}")
 
 
 def _named_as_its_class(plugin: RegisteredPlugin) -> RegisteredPlugin:
@@ -341,101 +335,3 @@ def _class_name(plugin: RegisteredPlugin) -> str:
     """The name of its class, where it may be another one; a legacy class is not imported to find out."""
     plugin_class = None if plugin.origin == LEGACY else _class_of(plugin)
     return plugin.name if plugin_class is None else plugin_class.__name__
-
-
-def _run_file(path: str) -> ModuleType:
-    stem = path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
-    name = f"kubesched_plugin_file_{stem}"
-    while name in sys.modules:
-        name += "_"
-    loader = SourceFileLoader(name, path)
-    spec = spec_from_loader(name, loader)
-    if spec is None:
-        raise PluginDefinitionError(f"{path} is not a Python file")
-    module = module_from_spec(spec)
-    sys.modules[name] = module  # annotations of Args classes are looked up there
-    try:
-        with keeping_definition_faults():
-            loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # the file may do anything
-        del sys.modules[name]
-        missing = isinstance(error, FileNotFoundError) and error.filename == path
-        raise PluginDefinitionError(f"{path}: no such file" if missing else _reason(path, error)) from error
-    return module
-
-
-def _import_module(name: str) -> ModuleType:
-    try:
-        with keeping_definition_faults():
-            return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        advice = "Python searches for it in sys.path, which includes PYTHONPATH"
-        raise PluginDefinitionError(f"{name}: no module {error.name}; {advice}") from error
-    except (Exception, SystemExit) as error:  # the module may do anything
-        raise PluginDefinitionError(_reason(name, error)) from error
-
-
-def _reason(source: str, error: BaseException) -> str:
-    """What went wrong while a module ran, and in which of its lines."""
-    if isinstance(error, SyntaxError):
-        return f"{source}: {f'line {error.lineno}: ' if error.lineno else ''}{error.msg}"
-    line = _line_in(source, error.__traceback__)
-    return f"{source}: {f'line {line}: ' if line else ''}{in_one_line(error)}"
-
-
-def _line_in(source: str, traceback: TracebackType | None) -> int | None:
-    line = None
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == source:
-            line = traceback.tb_lineno
-        traceback = traceback.tb_next
-    return line
-
-
-def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
-    member = getattr(module, name, None)
-    if isinstance(member, type) and issubclass(member, Plugin) and member is not Plugin:
-        if member.definition_fault is not None:
-            raise PluginDefinitionError(f"{source}: {_line_of(member)}{member.definition_fault}", plugin=name)
-        return member
-    classes = _defined_in(module)
-    plugins = list(classes)
-    listed = f"it defines {', '.join(plugins)}" if plugins else "it defines no plugin"
-    if member is None:
-        named = next((key for key, value in classes.items() if value.name == name), "")
-        near = f"the class of the plugin {name} is {named}; write {named}" if named else did_you_mean(name, plugins)
-        raise PluginDefinitionError(f"{source} has no class {name}; {near or listed}", plugin=name)
-    raise PluginDefinitionError(
-        f"{source}:{name} is not a Plugin subclass; derive it from kubesched.Plugin; {listed}", plugin=name
-    )
-
-
-def _line_of(plugin_class: type[Plugin]) -> str:
-    """The line where a class begins, as messages have it; empty where it is not known."""
-    try:
-        return f"line {inspect.getsourcelines(plugin_class)[1]}: "
-    except (OSError, TypeError):
-        return ""
-
-
-def _check_takes_part(plugin_class: type[Plugin], origin: str) -> None:
-    """A class without a hook would be enabled nowhere; most often the name of its method is spelt wrong."""
-    if plugin_class.extension_points() or plugin_class.defines("preempt"):
-        return
-    hooks = [hook for forms in HOOKS.values() for hook in forms]
-    spelt = {name: did_you_mean(name, hooks) for name in vars(plugin_class) if not name.startswith("_")}
-    near = "".join(f"\n  {name}: {question}" for name, question in spelt.items() if question)
-    raise PluginDefinitionError(
-        f"{origin}:{plugin_class.__name__} defines no extension point, so it would never be called; define one "
-        f"or more of {', '.join(hooks)}{near}",
-        plugin=plugin_class.name,
-    )
-
-
-def _defined_in(module: ModuleType) -> dict[str, type[Plugin]]:
-    """The plugin classes of a module, without those that it imports."""
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, Plugin) and value.__module__ == module.__name__
-    }
