@@ -21,7 +21,7 @@ LAYERS = (
     {"extender.client"},
     {"extender.server", "live", "session"},
     {"explanation"},
-    {"planning", "comparison", "capture", "programs"},
+    {"planning", "comparison", "capture", "programs", "shadow"},
     {"web", "testing", "extender.manifests", "extender.replay"},
     {"cli"},
     {"__main__"},

@@ -12,8 +12,9 @@ from aiohttp import web
 
 from kubesched.api import KubeObject, Pod
 from kubesched.framework import CycleState, Plugin, QueuedPodInfo, Status
-from kubesched.live import SchedulerOptions, run_scheduler, run_shadow
+from kubesched.live import SchedulerOptions, run_scheduler
 from kubesched.setup import set_up
+from kubesched.shadow import run_shadow
 from kubesched.state import NodeInfo
 from kubesched.testing import make_node, make_pod
 from tests.cluster.fake_api_server import Answer, FakeApiServer, line, says, stream

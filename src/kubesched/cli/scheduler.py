@@ -18,7 +18,8 @@ from kubesched.version import VERSION, VERSION_TEXT
 
 if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
-    from kubesched.live import LiveScheduler, Shadow
+    from kubesched.live import LiveScheduler
+    from kubesched.shadow import Shadow
 
 _ATTEMPTS, _DEBUG = 2, 4  # from these verbosities on
 
@@ -167,10 +168,11 @@ def scheduler(
 
     ctx.with_resource(ignoring_sigusr2())
     from kubesched.config import check_feature_gates
-    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_shadow, with_kubeconfig
+    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, with_kubeconfig
     from kubesched.programs import lease_note, schedule_until_told, set_up_scheduler
     from kubesched.scheduler import TieBreak
     from kubesched.serving import set_up_logging
+    from kubesched.shadow import run_shadow
 
     environ = dict(os.environ)
     if verbosity is not None:

@@ -21,8 +21,8 @@ import msgspec
 
 from kubesched.api import KubeObject
 from kubesched.errors import InputError
-from kubesched.live.shadow_verdict import Agreement, Verdict
 from kubesched.metrics import ShadowMetrics
+from kubesched.shadow.verdict import Agreement, Verdict
 from kubesched.snapshot import write_snapshot
 
 _LINES: Final = "disagreements.jsonl"

@@ -10,16 +10,24 @@ from msgspec.structs import replace
 
 from kubesched.cluster import ApiClient, ClusterWatch, PluginRequests
 from kubesched.framework import Services, logged_plugin_events
-from kubesched.live.cache_comparer import on_sigusr2
-from kubesched.live.dry_run import without_election
-from kubesched.live.endpoints import HealthChecks
-from kubesched.live.process import SchedulerOptions, access_of, briefly, first_of, get_ready, keep_heap_small, serving
-from kubesched.live.shadow import Shadow
-from kubesched.live.shadow_report import ShadowReport
+from kubesched.live import (
+    HealthChecks,
+    SchedulerOptions,
+    access_of,
+    briefly,
+    first_of,
+    get_ready,
+    keep_heap_small,
+    on_sigusr2,
+    serving,
+    without_election,
+)
 from kubesched.metrics import PodResources, ShadowMetrics
 from kubesched.scheduler import stop_plugins
 from kubesched.serving import Registry, new_registry
 from kubesched.setup import Setup, readers_of
+from kubesched.shadow.shadow import Shadow
+from kubesched.shadow.shadow_report import ShadowReport
 
 _SUMMARY_SECONDS: Final = 300.0
 _LOG: Final = logging.getLogger("kubesched.shadow")

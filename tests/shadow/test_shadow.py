@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from kubesched.api import Condition, EventType, KubeObject, Node, Pod, WatchEvent
 from kubesched.explanation import choice, explain
 from kubesched.framework import Plugin
-from kubesched.live import Shadow, Verdict
 from kubesched.setup import set_up
+from kubesched.shadow import Shadow, Verdict
 from kubesched.testing import make_node, make_pod
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 from tests.live.fake_api import FakeTiming

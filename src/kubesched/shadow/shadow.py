@@ -27,10 +27,10 @@ from msgspec.structs import replace
 from kubesched.api import KINDS, EventType, KubeObject, Pod, WatchEvent
 from kubesched.cluster import Feed
 from kubesched.framework import Clock, Framework, NominatedPods, Profile, QueuedPodInfo, Services
-from kubesched.live.shadow_verdict import Agreement, Judge, Verdict
 from kubesched.queue import Nominator
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, load_cluster
 from kubesched.setup import Setup
+from kubesched.shadow.verdict import Agreement, Judge, Verdict
 from kubesched.state import ClusterState, PodInfo
 
 Position = tuple[int, int]

@@ -14,9 +14,9 @@ from prometheus_client import generate_latest
 
 from kubesched.api import KubeObject
 from kubesched.errors import InputError
-from kubesched.live import Agreement, ShadowReport, Verdict, shadow_report
 from kubesched.metrics import ShadowMetrics
 from kubesched.serving import Registry
+from kubesched.shadow import Agreement, ShadowReport, Verdict, shadow_report
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run
 from tests.full_disk import with_full_disk
@@ -135,7 +135,7 @@ def test_a_disagreement_while_a_snapshot_is_written_has_a_line_alone(tmp_path: P
 
 def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
     (tmp_path / "disagreements.jsonl").write_text('{"line": 1}\n')
-    program = "from kubesched.live.shadow_report import _append, _LINES, Path; _append(Path(_LINES), b'x' * 200)"
+    program = "from kubesched.shadow.shadow_report import _append, _LINES, Path; _append(Path(_LINES), b'x' * 200)"
     assert "OSError" in with_full_disk(100, tmp_path, "-c", program).stderr
     assert (tmp_path / "disagreements.jsonl").read_text() == '{"line": 1}\n'
 

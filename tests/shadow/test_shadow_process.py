@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from kubesched.api import KubeObject, Pod
 from kubesched.framework import CycleState, Plugin, Status
-from kubesched.live import SchedulerOptions, Shadow, process, run_shadow
+from kubesched.live import SchedulerOptions, process
 from kubesched.setup import set_up
+from kubesched.shadow import Shadow, run_shadow
 from kubesched.state import NodeInfo
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run as run_command
