@@ -3,7 +3,7 @@
 The log of changed rows is the memory by which a cached column is brought up to date instead of computed again.
 """
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any, TypeVar
 
 import numpy as np
@@ -45,8 +45,12 @@ class RowAllocator:
         self.n_rows = 0
         self.free: list[int] = []
 
-    def take(self) -> int:
-        """A row that is not in use."""
+    def take(self, row: int | None = None) -> int:
+        """A row that is not in use: this free one if one is named."""
+        if row is not None:
+            self.free.remove(row)
+            heapify(self.free)
+            return row
         if self.free:
             return heappop(self.free)
         self.n_rows += 1

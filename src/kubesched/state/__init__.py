@@ -6,6 +6,7 @@ from kubesched.state.columns import NodeColumns
 from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES, in_tree_source
 from kubesched.state.device_classes import DeviceClasses, resources_of_class
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
+from kubesched.state.fork import Fork
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
 from kubesched.state.node_tree import ZONE_LABELS, zone_key
@@ -60,6 +61,7 @@ __all__ = [
     "Disk",
     "DisruptionBudgets",
     "DomainSums",
+    "Fork",
     "FreeVolumes",
     "Has",
     "Identity",

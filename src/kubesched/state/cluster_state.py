@@ -4,11 +4,13 @@ Theory of operation. ClusterFacts are what is known: NodeColumns (a row per node
 between pods (PodGroups, TermCounts), and ObjectStore (all objects by kind and name). ClusterState is the only
 one that changes them: through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node
 before the API server says so) and `forget` (it did not come to be). A pod is in one of three states: unknown, assumed
-or added. Invariants, checked by `check_invariants`: every column equals what a fresh load of the same objects would
-give, and a pod is counted on exactly one row.
+or added. `fork` begins changes that can be taken back. Invariants, checked by `check_invariants`: every column equals
+what a fresh load of the same objects would give, and a pod is counted on exactly one row.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -32,6 +34,7 @@ from kubesched.state.cluster_events import (
     pod_updates,
 )
 from kubesched.state.facts import ClusterFacts
+from kubesched.state.fork import Fork
 from kubesched.state.invariants import check_invariants
 from kubesched.state.node_tree import NodeTree
 from kubesched.state.pod_info import PodInfo
@@ -56,6 +59,7 @@ class ClusterState(ClusterFacts):
         self._planned: dict[tuple[str, str], dict[str, None]] = {}  # kind, key -> the pods whose plans change it
         self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
         self._snapshot: Snapshot | None = None
+        self._fork: Fork | None = None  # the innermost one that is open
 
     def snapshot(self) -> Snapshot:
         """A read-only view, valid until the next change."""
@@ -75,6 +79,9 @@ class ClusterState(ClusterFacts):
         Returns: the cluster events that it means, for pods that wait.
         """
         new = event.object
+        if self._fork is not None:
+            is_gone = event.type is EventType.DELETED or (isinstance(new, Pod) and new.is_finished)
+            self._fork.record_event(event.kind, self.objects.get(event.kind, new.key), None if is_gone else new)
         if isinstance(new, Pod):
             return self._apply_pod(event.type, new)
         if isinstance(new, Node):
@@ -87,6 +94,8 @@ class ClusterState(ClusterFacts):
             old = self.objects.put(event.kind, new)
             changes = object_change(event.kind, old, new)
         if event.kind == "Namespace" and (old.labels if old else {}) != (new.labels if is_there else {}):
+            if self._fork is not None:
+                self._fork.record(self._namespaces_changed)
             self._namespaces_changed()
         return changes
 
@@ -117,35 +126,47 @@ class ClusterState(ClusterFacts):
             return [] if row is None else self._remove_node(row, node)
         self.objects.put("Node", node)
         if row is None:
-            row = self.columns.add_node(node)
-            self._tree.add(node)
-            self._snapshot = None
-            for info in self._homeless.pop(node.name, {}).values():
-                self._place(row, info)
+            self._add_node(node)
             return [StateChange(ClusterEvent(EventResource.NODE, ActionType.ADD), None, node)]
         old = self.columns.nodes[row]
         assert old is not None
         if is_unchanged_node(old, node):
+            if self._fork is not None:
+                self._fork.record(self.columns.nodes.__setitem__, row, old)
             self.columns.nodes[row] = node
             return []
-        moved = self.columns.pods[row] if old.labels != node.labels else []
-        for info in moved:
-            self._relate(row, info, -1)
-        self.columns.update_node(row, node)
-        self._tree.update(node)
-        for info in moved:
-            self._relate(row, info, 1)
+        if self._fork is not None:
+            self._fork.record(self._undo_node_change, row, old, self.columns.image_sizes(old))
+        self._change_node(row, node)
+        self._tree.update(node, self._fork)
         return node_updates(old, node)
+
+    def _add_node(self, node: Node) -> None:
+        if self._fork is not None:
+            self._fork.record(self._undo_node_addition, node.name)
+        row = self.columns.add_node(node)
+        self._tree.add(node, self._fork)
+        self._snapshot = None
+        self._keep(self._homeless, node.name)
+        for info in self._homeless.pop(node.name, {}).values():
+            self._place(row, info)
 
     def _remove_node(self, row: int, node: Node) -> list[StateChange]:
         old = self.objects.remove("Node", node.name)
         homeless = list(self.columns.pods[row])
         for info in homeless:
-            self._take_off(row, info)
+            self._displace(row, info)
         if homeless:
+            self._keep(self._homeless, node.name)
             self._homeless[node.name] = {info.pod.uid: info for info in homeless}
+        if self._fork is not None:
+            known = self.columns.nodes[row]
+            assert known is not None
+            if self._fork.is_first("rows"):
+                self._fork.record(_restore_order, self.columns.row_of, (*self.columns.row_of,))
+            self._fork.record(self._undo_node_removal, row, known, self.columns.image_sizes(known))
         self.columns.remove_node(row)
-        self._tree.remove(node.name)
+        self._tree.remove(node.name, self._fork)
         self._snapshot = None
         return [StateChange(ClusterEvent(EventResource.NODE, ActionType.DELETE), old or node, None)]
 
@@ -167,7 +188,7 @@ class ClusterState(ClusterFacts):
                 return pod_updates(EventResource.UNSCHEDULABLE_POD, old, pod)
             return [StateChange(_POD_QUEUED, None, pod)]
         if known is None:
-            self._add(pod)
+            self._add(PodInfo(pod, self.parts))
         else:
             if known.pod is not pod:
                 self._replace(known, pod)
@@ -189,6 +210,24 @@ class ClusterState(ClusterFacts):
             return []
         return [StateChange(ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.DELETE), old, None)]
 
+    def arrange(self, node_name: str, uids: Iterable[str]) -> None:
+        """Have the pods of a node in the order in which loading them would put them there: these first, then the rest.
+
+        A host port that one of them holds is taken then, also if another one that held it has left.
+        """
+        row = self.columns.row_of.get(node_name)
+        if row is None:
+            return
+        pods, place_of = self.columns.pods[row], {uid: place for place, uid in enumerate(uids)}
+        ordered = sorted(pods, key=lambda info: place_of.get(info.pod.uid, len(place_of)))
+        ports = self.columns.ports_on(row, pods)
+        if ordered == pods and all(ports.values()):
+            return
+        if self._fork is not None:
+            self._fork.record(self._undo_arrange, row, list(pods), ports)
+        self.columns.arrange(row, ordered)
+        self.columns.restore_ports(row, dict.fromkeys(ports, True))
+
     # --- assume and forget ---
 
     def assume(self, info: PodInfo, node_name: str, objects: Sequence[tuple[str, KubeObject]] = ()) -> PodInfo:
@@ -205,22 +244,22 @@ class ClusterState(ClusterFacts):
         if uid in self._placed:
             raise StateError(f"pod {uid}({info.pod.key}) is in the cache, so can't be assumed")
         placed = info.with_pod(_changed(info.pod, spec=msgspec.structs.replace(info.pod.spec, node_name=node_name)))
+        self._keep(self._assumed, uid)
         self._assumed[uid] = []
         if objects:
             self.assume_objects(uid, objects)
-        self._placed[uid] = placed
-        row = self.columns.row_of.get(node_name)
-        if row is None:
-            self._homeless.setdefault(node_name, {})[uid] = placed
-        else:
-            self._place(row, placed)
+        self._add(placed)
         return placed
 
     def assume_objects(self, uid: str, objects: Sequence[tuple[str, KubeObject]]) -> None:
         """Let an assumed pod's plan change further objects."""
-        self._assumed[uid] += [(kind, self.objects.put(kind, obj), obj) for kind, obj in objects]
+        self._keep(self._assumed, uid)
+        self._assumed[uid] = [
+            *self._assumed[uid],
+            *((kind, self.objects.put(kind, obj), obj) for kind, obj in objects),
+        ]
         for kind, obj in objects:
-            self._planned.setdefault((kind, obj.key), {})[uid] = None
+            self._set_within(self._planned, (kind, obj.key), uid, None)
 
     def assume_annotations(self, uid: str, annotations: Mapping[str, str]) -> PodInfo:
         """Let an assumed pod carry what its Binding will write, so that others on the node see what it holds.
@@ -233,7 +272,7 @@ class ClusterState(ClusterFacts):
         metadata = known.pod.metadata
         merged = {**(metadata.annotations or {}), **annotations}
         info = known.with_pod(_changed(known.pod, metadata=msgspec.structs.replace(metadata, annotations=merged)))
-        self._exchange(known, info)
+        self._reread(known, info)
         return info
 
     def forget(self, pod: Pod) -> None:
@@ -253,11 +292,10 @@ class ClusterState(ClusterFacts):
 
     def _pop_plan(self, uid: str) -> list[_Assumed] | None:
         """What a pod was assumed with, no longer kept; None if it was not assumed."""
+        self._keep(self._assumed, uid)
         plan = self._assumed.pop(uid, None)
         for name in {(kind, assumed.key) for kind, _, assumed in plan or ()}:
-            del self._planned[name][uid]
-            if not self._planned[name]:
-                del self._planned[name]
+            self._delete_within(self._planned, name, uid)
         return plan
 
     def _take_back(self, plan: list[_Assumed]) -> None:
@@ -266,7 +304,8 @@ class ClusterState(ClusterFacts):
             if self.objects.get(kind, assumed.key) is not assumed:
                 for uid in self._planned.get((kind, assumed.key), ()):
                     other = self._assumed[uid]
-                    other[:] = [(k, before if b is assumed else b, a) for k, b, a in other]
+                    self._keep(self._assumed, uid)
+                    self._assumed[uid] = [(k, before if b is assumed else b, a) for k, b, a in other]
             elif before is None:
                 self.objects.remove(kind, assumed.key)
             else:
@@ -307,7 +346,10 @@ class ClusterState(ClusterFacts):
 
     def _arrived(self, pod: Pod) -> PodInfo:
         """Note a new pod that `_place_all` will put on its node."""
+        if self._fork is not None:
+            self._fork.record_event("Pod", None, pod)
         self.objects.put("Pod", pod)
+        self._keep(self._placed, pod.uid)
         info = self._placed[pod.uid] = PodInfo(pod, self.parts)
         return info
 
@@ -315,18 +357,33 @@ class ClusterState(ClusterFacts):
         """As `_place` for each, on the nodes that they name; many cost less at once."""
         row_of = self.columns.row_of
         rows = [row_of[info.pod.spec.node_name] for info in infos]
+        if self._fork is not None:
+            for row, info in zip(rows, infos, strict=True):
+                self._place(row, info)
+            return
         self.columns.add_pods(rows, infos)
         for row, info in zip(rows, infos, strict=True):
             self._relate(row, info, 1)
 
-    def _add(self, pod: Pod) -> None:
-        info = PodInfo(pod, self.parts)
-        self._placed[pod.uid] = info
-        row = self.columns.row_of.get(pod.spec.node_name)
+    def _add(self, info: PodInfo) -> None:
+        uid, node_name = info.pod.metadata.uid, info.pod.spec.node_name
+        self._keep(self._placed, uid)
+        self._placed[uid] = info
+        row = self.columns.row_of.get(node_name)
         if row is None:
-            self._homeless.setdefault(pod.node_name, {})[pod.uid] = info
+            self._set_within(self._homeless, node_name, uid, info)
         else:
             self._place(row, info)
+
+    def _place(self, row: int, info: PodInfo) -> None:
+        if self._fork is not None:
+            self._fork.record(self._undo_put_on, row, info, self.columns.ports_on(row, (info,)))
+        self._put_on(row, info)
+
+    def _displace(self, row: int, info: PodInfo) -> None:
+        if self._fork is not None:
+            self._fork.record(self._undo_take_off, row, info, info.place, self.columns.ports_on(row, (info,)))
+        self._take_off(row, info)
 
     def _renew(self, known: PodInfo, pod: Pod) -> bool:
         """Take a newer reading of a pod that holds what it held, on the node where it was; most say nothing new.
@@ -342,41 +399,99 @@ class ClusterState(ClusterFacts):
         self.objects.put("Pod", pod)
         if old is pod:
             return True
-        info = self._placed[pod.metadata.uid] = known.with_pod(pod)
+        info = known.with_pod(pod)
+        self._keep(self._placed, pod.metadata.uid)
+        self._placed[pod.metadata.uid] = info
         if known.node_row < 0:
-            self._homeless[pod.spec.node_name][pod.metadata.uid] = info
-        else:
-            self.columns.renew_pod(known, info, is_same=is_same)
+            self._set_within(self._homeless, pod.spec.node_name, pod.metadata.uid, info)
+            return True
+        if self._fork is not None:
+            self._fork.record(partial(self.columns.renew_pod, info, known, is_same=is_same))
+        self.columns.renew_pod(known, info, is_same=is_same)
         return True
 
     def _replace(self, known: PodInfo, pod: Pod) -> None:
         """A pod changed: it keeps its place in the row's order when it stays on its node."""
         if known.node_row >= 0 and known.pod.node_name == pod.node_name:
-            self._exchange(known, PodInfo(pod, self.parts))
+            self._reread(known, PodInfo(pod, self.parts))
         else:
             self._drop(known)
-            self._add(pod)
+            self._add(PodInfo(pod, self.parts))
 
-    def _exchange(self, known: PodInfo, info: PodInfo) -> None:
+    def _reread(self, known: PodInfo, info: PodInfo) -> None:
         """One reading of a pod for another, on the same node and in the same place there."""
-        self._placed[info.pod.uid] = info
-        row = known.node_row
+        row, uid = known.node_row, info.pod.uid
+        self._keep(self._placed, uid)
+        self._placed[uid] = info
         if row < 0:
-            self._homeless[info.pod.node_name][info.pod.uid] = info
+            self._set_within(self._homeless, info.pod.node_name, uid, info)
             return
-        self._relate(row, known, -1)
-        self.columns.replace_pod(row, known, info)
-        self._relate(row, info, 1)
+        if self._fork is not None:
+            self._fork.record(self._undo_exchange, row, info, known, self.columns.ports_on(row, (known, info)))
+        self._exchange(row, known, info)
 
     def _drop(self, known: PodInfo) -> None:
-        del self._placed[known.pod.uid]
+        uid = known.pod.uid
+        self._keep(self._placed, uid)
+        del self._placed[uid]
         if known.node_row >= 0:
-            self._take_off(known.node_row, known)
-        else:
-            pods = self._homeless.get(known.pod.node_name, {})
-            pods.pop(known.pod.uid, None)
-            if not pods:
-                self._homeless.pop(known.pod.node_name, None)
+            self._displace(known.node_row, known)
+        elif uid in self._homeless.get(known.pod.node_name, ()):
+            self._delete_within(self._homeless, known.pod.node_name, uid)
+
+    # --- forks ---
+
+    def fork(self) -> Fork:
+        """Begin changes that can be taken back: `with cluster_state.fork(): ...` leaves everything as it was."""
+        fork = Fork(self._fork, self._record_to)
+        fork.record(self._undo_refresh, *self._tree.listed())
+        return fork
+
+    def _record_to(self, fork: Fork | None) -> None:
+        self._fork = fork
+        self.objects.record_to(fork)
+
+    def _keep(self, table: dict[Any, Any], key: object) -> None:
+        """An open fork takes note of what a table has under a key, before that changes."""
+        if self._fork is not None:
+            self._fork.record_entry(table, key)
+
+    def _set_within(self, tables: dict[Any, dict[str, Any]], name: object, key: str, value: object) -> None:
+        """Set an entry of a table in a table of tables."""
+        self._keep(tables, name)
+        table = tables.setdefault(name, {})
+        self._keep(table, key)
+        table[key] = value
+
+    def _delete_within(self, tables: dict[Any, dict[str, Any]], name: object, key: str) -> None:
+        """Delete an entry of a table in a table of tables, and the table with its last one."""
+        table = tables[name]
+        if self._fork is not None:
+            self._fork.record(_restore_order, table, (*table,))
+            self._fork.record_entry(table, key)
+            self._fork.record_entry(tables, name)
+        del table[key]
+        if not table:
+            del tables[name]
+
+    def _undo_refresh(self, listing: list[str], is_stale: bool) -> None:
+        if self._tree.restore_listing(listing, is_stale):
+            self._snapshot = None
+
+    def _undo_node_addition(self, name: str) -> None:
+        self.columns.remove_node(self.columns.row_of[name])
+        self._snapshot = None
+
+    def _undo_node_removal(self, row: int, node: Node, image_sizes: Mapping[str, int]) -> None:
+        self.columns.add_node(node, row)
+        self.columns.restore_image_sizes(image_sizes)
+        self._snapshot = None
+
+
+def _restore_order(table: dict[Any, Any], keys: Iterable[Any]) -> None:
+    entries = dict(table)
+    table.clear()
+    table.update({key: entries[key] for key in keys})
 
 
 def _holds_the_same(old: Pod, new: Pod) -> bool:

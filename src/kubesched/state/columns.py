@@ -121,9 +121,9 @@ class NodeColumns:
 
     # --- nodes come, change and go ---
 
-    def add_node(self, node: Node) -> int:
-        """Give a node a row and fill it in."""
-        row = self.rows.take()
+    def add_node(self, node: Node, free_row: int | None = None) -> int:
+        """Give a node a row, this free one if one is named, and fill it in."""
+        row = self.rows.take(free_row)
         if row == len(self.nodes):
             self.nodes.append(None)
             self.names.append("")
@@ -205,6 +205,20 @@ class NodeColumns:
                     if not state.rows:
                         del self.images[name]
 
+    def image_sizes(self, node: Node) -> dict[str, int]:
+        """The sizes that are known of the images of a node, which other nodes may have reported."""
+        return {
+            name: self.images[name].size
+            for image in node.status.images or ()
+            for name in image.names or ()
+            if name in self.images
+        }
+
+    def restore_image_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Have images of the sizes that were known."""
+        for name, size in sizes.items():
+            self.images[name].size = size
+
     def _changed(self, row: int) -> None:
         self.node_log.record(row)
         self.row_log.record(row)
@@ -256,10 +270,13 @@ class NodeColumns:
         if further:
             self._hold_resources(further)
         for entry in info.ports.value:
-            used = self.ports.get(entry)
-            if used is None:
-                used = self.ports[entry] = np.zeros(self.capacity, dtype=np.bool_)
-            used[row] = True
+            self._take_port(row, entry)
+
+    def _take_port(self, row: int, entry: Port) -> None:
+        used = self.ports.get(entry)
+        if used is None:
+            used = self.ports[entry] = np.zeros(self.capacity, dtype=np.bool_)
+        used[row] = True
 
     def remove_pod(self, row: int, info: PodInfo) -> None:
         """Take a pod off a row; the last pod takes its place in the order, as in NodeInfo.RemovePod.
@@ -285,6 +302,19 @@ class NodeColumns:
             if not used.any():
                 del self.ports[entry]
 
+    def ports_on(self, row: int, infos: Iterable[PodInfo]) -> dict[Port, bool]:
+        """Which of the host ports of some pods are taken on a row."""
+        ports = self.ports
+        return {entry: entry in ports and bool(ports[entry][row]) for info in infos for entry in info.ports.value}
+
+    def restore_ports(self, row: int, taken: Mapping[Port, bool]) -> None:
+        """Have host ports of a row taken and free as they were."""
+        for entry, is_taken in taken.items():
+            if is_taken:
+                self._take_port(row, entry)
+            else:
+                self._free_port(row, entry)
+
     def has_ports_of(self, info: PodInfo) -> bool:
         """Whether all host ports of a placed pod are taken on its row; another pod that left may have freed some."""
         row, ports = info.node_row, self.ports
@@ -295,10 +325,15 @@ class NodeColumns:
         place = old.place
         self.remove_pod(row, old)
         self.add_pod(row, new)
-        if new.place != place:
-            displaced = self.pods[row][place]
-            self._put(new, place)
-            self._put(displaced, len(self.pods[row]) - 1)
+        self.swap_in(new, place)
+
+    def swap_in(self, info: PodInfo, place: int) -> None:
+        """Let the last pod of a row change places with another one: the inverse of how a pod's place is filled."""
+        pods = self.pods[info.node_row]
+        if info.place != place:
+            displaced = pods[place]
+            self._put(info, place)
+            self._put(displaced, len(pods) - 1)
 
     def renew_pod(self, old: PodInfo, new: PodInfo, *, is_same: bool) -> None:
         """Put a newer reading of a pod in the place of an older one that holds the same.
@@ -314,6 +349,12 @@ class NodeColumns:
         if not is_same:
             self.pod_table.moved(new)
             self.row_log.record(row)
+
+    def arrange(self, row: int, infos: Sequence[PodInfo]) -> None:
+        """Have the pods of a row in this order."""
+        for place, info in enumerate(infos):
+            self._put(info, place)
+        self.row_log.record(row)
 
     def _put(self, info: PodInfo, place: int) -> None:
         self.pods[info.node_row][place] = info

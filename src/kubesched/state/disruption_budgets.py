@@ -46,7 +46,7 @@ class DisruptionBudgets:
 
     def __init__(self, objects: ObjectStore) -> None:
         self._budgets: dict[str, dict[str, Budget]] = {}  # namespace -> name -> budget
-        objects.listen("PodDisruptionBudget", self._changed)
+        objects.listen("PodDisruptionBudget", self._changed, keeps_order=True)
 
     def __bool__(self) -> bool:
         return bool(self._budgets)

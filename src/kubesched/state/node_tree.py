@@ -8,6 +8,7 @@ are not those of the last one: a changed zone waits for that, and a node that le
 from typing import Final
 
 from kubesched.api import Node
+from kubesched.state.fork import Fork
 
 _REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 _ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
@@ -38,19 +39,27 @@ class NodeTree:
         self._is_stale = False
         self.listing: list[str] = []
 
-    def add(self, node: Node) -> None:
+    def add(self, node: Node, fork: Fork | None = None) -> None:
         """A node appeared."""
+        if fork is not None:
+            fork.record(self._take, node.name)
         self._put(node)
         self._is_stale = True
 
-    def update(self, node: Node) -> None:
+    def update(self, node: Node, fork: Fork | None = None) -> None:
         """A node changed; another zone takes effect when the listing is rebuilt."""
         if self._zone_of[node.name] != zone_key(node):
+            if fork is not None:
+                self._record_place(node.name, fork)
             self._take(node.name)
+            if fork is not None:
+                fork.record(self._take, node.name)
             self._put(node)
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str, fork: Fork | None = None) -> None:
         """A node is gone."""
+        if fork is not None:
+            self._record_place(name, fork)
         self._take(name)
         self._is_stale = True
 
@@ -72,3 +81,25 @@ class NodeTree:
         del self._zones[zone][name]
         if not self._zones[zone]:
             del self._zones[zone]
+
+    # --- forks ---
+
+    def listed(self) -> tuple[list[str], bool]:
+        """The listing, and whether nodes have come or gone since it was made."""
+        return self.listing, self._is_stale
+
+    def restore_listing(self, listing: list[str], is_stale: bool) -> bool:
+        """Take back what `refresh` did. Returns: whether it did anything."""
+        is_same = self.listing is listing and self._is_stale == is_stale
+        self.listing, self._is_stale = listing, is_stale
+        return not is_same
+
+    def _record_place(self, name: str, fork: Fork) -> None:
+        zone = self._zone_of[name]
+        fork.record(self._put_back, name, zone, (*self._zones[zone],), (*self._zones,))
+
+    def _put_back(self, name: str, zone: str, names: tuple[str, ...], zones: tuple[str, ...]) -> None:
+        """A node that was taken out is in its place again, among the nodes of its zone and its zone among the zones."""
+        self._zone_of[name] = zone
+        known = self._zones
+        self._zones = {key: dict.fromkeys(names) if key == zone else known[key] for key in zones}

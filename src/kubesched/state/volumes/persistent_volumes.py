@@ -24,7 +24,7 @@ class PersistentVolumes:
         self._next_number = 0
         self._reserved: dict[str, dict[int, KnownVolume]] = {}  # claim key -> number -> volume
         self._free: dict[str, FreeVolumes] = {}  # by class, made when asked for
-        objects.listen("PersistentVolume", self._changed)
+        objects.listen("PersistentVolume", self._changed, keeps_order=True)
         for volume in objects.list("PersistentVolume"):
             self._changed(None, volume)
 

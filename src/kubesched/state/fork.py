@@ -1,0 +1,139 @@
+"""Forks of a cluster state: what changes after one can be taken back.
+
+Theory of operation. While a fork is open, each change of the state begins with a record of the call that undoes it, in
+the innermost fork. `revert` makes these calls, newest first, so that each of them finds the state as its change left
+it: an inverse never has to reckon with what came later. It works on the same columns and relations as a change does,
+so that change logs, generations and listeners see one more change and whatever was computed in between is computed
+again. Orders are restored as well: where a change loses a place in an order, the place is part of the record.
+
+Words of the field: cluster-autoscaler's ClusterSnapshot has Fork, Commit and Revert.
+"""
+
+from collections.abc import Callable, Hashable
+from types import TracebackType
+from typing import Any
+
+from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.errors import StateError
+
+_Undo = tuple[Callable[..., object], tuple[Any, ...]]
+_Told = tuple[str, KubeObject | None, KubeObject | None]
+"""Kind, the object before an event, and after it."""
+
+
+class Fork:
+    """The changes of a cluster state since `ClusterState.fork`, which `revert` takes back and `commit` keeps.
+
+    Leaving its `with` reverts it, unless it was closed before. Forks are nested like a stack: to close one closes those
+    inside it in the same way. What an inner fork keeps belongs to the outer one.
+
+    Example:
+        with FakeCluster(nodes=[make_node("n1")]) as cluster:
+            with cluster.cluster_state.fork():
+                cluster.put(make_pod("web", node="n1"))
+                assert cluster.nodes.n_pods.tolist() == [1]
+            assert cluster.nodes.n_pods.tolist() == [0]
+    """
+
+    __slots__ = ("_asked", "_calls", "_inner", "_is_open", "_outer", "_record_to", "_told")
+
+    def __init__(self, outer: "Fork | None", record_to: "Callable[[Fork | None], None]") -> None:
+        self._outer = outer
+        self._inner: Fork | None = None
+        self._record_to = record_to
+        self._is_open = True
+        self._calls: list[_Undo] = []
+        self._asked: set[Hashable] = set()
+        self._told: list[_Told] = []
+        if outer is not None:
+            outer._inner = self
+        record_to(self)
+
+    def __enter__(self) -> "Fork":
+        return self
+
+    def __exit__(
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._is_open:
+            self.revert()
+
+    def revert(self) -> list[WatchEvent]:
+        """Take every change back.
+
+        Returns: what `events` gave until now.
+        Raises:
+            StateError: the fork was closed before.
+        """
+        events = self.events()
+        self._close_inner(Fork.revert)
+        while self._calls:
+            function, arguments = self._calls.pop()
+            function(*arguments)
+        self._close()
+        return events
+
+    def commit(self) -> None:
+        """Keep the changes, for the outer fork to take back if there is one.
+
+        Raises:
+            StateError: the fork was closed before.
+        """
+        self._close_inner(Fork.commit)
+        outer = self._outer
+        if outer is not None:
+            outer._calls += self._calls
+            outer._asked |= self._asked
+            outer._told += self._told
+        self._close()
+
+    def events(self) -> list[WatchEvent]:
+        """The events that undo those which the state was given, newest first, for plugins that follow events.
+
+        Assumed pods are not among them: no event said that they came.
+        """
+        inner = [] if self._inner is None else self._inner.events()
+        return [*inner, *(event for told in reversed(self._told) for event in _inverse(*told))]
+
+    def _close_inner(self, close: "Callable[[Fork], object]") -> None:
+        if not self._is_open:
+            raise StateError("the fork was reverted or committed before")
+        if self._inner is not None:
+            close(self._inner)
+
+    def _close(self) -> None:
+        self._is_open = False
+        if self._outer is not None:
+            self._outer._inner = None
+        self._record_to(self._outer)
+
+    # --- for the parts of the state ---
+
+    def record(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Note the call that undoes the change to come."""
+        self._calls.append((function, arguments))
+
+    def is_first(self, key: Hashable) -> bool:
+        """Whether this is asked for the first time, for changes that one record undoes together."""
+        is_first = key not in self._asked
+        self._asked.add(key)
+        return is_first
+
+    def record_entry(self, table: dict[Any, Any], key: Hashable) -> None:
+        """Note what a table has under a key, which will be set or deleted; a deleted one comes back as the last."""
+        if key in table:
+            self.record(table.__setitem__, key, table[key])
+        else:
+            self.record(table.pop, key, None)
+
+    def record_event(self, kind: str, before: KubeObject | None, after: KubeObject | None) -> None:
+        """Note what an event says that the state is about to take in."""
+        self._told.append((kind, before, after))
+
+
+def _inverse(kind: str, before: KubeObject | None, after: KubeObject | None) -> list[WatchEvent]:
+    """The events from an object after a change to what it was before; a pod of another uid is another pod."""
+    if before is not None and after is not None and (kind != "Pod" or before.uid == after.uid):
+        return [WatchEvent(EventType.MODIFIED, kind, before)]
+    gone = [] if after is None else [WatchEvent(EventType.DELETED, kind, after)]
+    return gone if before is None else [*gone, WatchEvent(EventType.ADDED, kind, before)]
