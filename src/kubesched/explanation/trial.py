@@ -1,4 +1,4 @@
-"""Tries a change: the cluster state takes it in, the filters run, and the state takes it back."""
+"""Tries a change: a fork of the cluster state takes it in, the filters run, and the fork is reverted."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import msgspec
 
 from kubesched.admission import is_bound_to_node
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import EventType, Pod, WatchEvent
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState
@@ -27,9 +27,8 @@ class Move(msgspec.Struct, frozen=True):
 class Trial:
     """Runs the filters of a profile for one pod on a changed cluster.
 
-    The cluster state takes the changes as events and gives the exact answer of a cluster that has them. It is the same
-    afterwards, with the pods of each node in the same order. What plugins log in the meantime is dropped: it would be
-    about a cluster that does not exist.
+    A fork of the cluster state takes the changes as events and gives the exact answer of a cluster that has them. What
+    plugins log in the meantime is dropped: it would be about a cluster that does not exist.
 
     Args:
         framework: of the profile, over the state.
@@ -111,64 +110,33 @@ def _on(pod: Pod, node: str) -> Pod:
 
 @contextmanager
 def applied(state: ClusterState, edits: tuple[Edit, ...]) -> Iterator[None]:
-    """Change some objects of the cluster state for a while, and restore it with its pods in the same order."""
-    before: dict[tuple[str, str], KubeObject | None] = {}
-    pods = {edit.key for edit in edits if edit.kind == "Pod"}
-    others = [edit for edit in edits if edit.kind != "Pod"]
-    rows = _pods_of_rows(state, pods)
-    try:
-        for edit in others:
-            old = state.objects.get(edit.kind, edit.key)
-            before.setdefault((edit.kind, edit.key), old)
-            _put(state, edit.kind, old, edit.change(old))
-        _take_off(state, rows)
-        after = {pod.key: pod for on_row in rows for pod in on_row}
-        for edit in edits:
-            if edit.kind == "Pod":
-                changed = edit.change(after.pop(edit.key, None))
-                if isinstance(changed, Pod):
-                    after[edit.key] = changed
-        _put_on(state, after.values())
-        yield
-    finally:
-        _take_off(state, [[pod for key in pods if isinstance(pod := state.objects.get("Pod", key), Pod)], *rows])
-        for (kind, key), old in reversed(before.items()):
-            _put(state, kind, state.objects.get(kind, key), old)
-        _put_on(state, (pod for on_row in rows for pod in on_row))
+    """Change some objects of the cluster state for a while; pods are on their nodes as a load of the objects puts them.
 
-
-def _pods_of_rows(state: ClusterState, keys: set[str]) -> list[list[Pod]]:
-    """All pods of the nodes that some of these pods are on, in NodeInfo order; then those on nodes that do not exist.
-
-    All are taken off and put on again, because taking off a single one would change the order and free host ports
-    that another one holds, too.
+    A changed pod is the last one to come.
     """
-    nodes = state.snapshot().nodes
-    known = [pod for key in sorted(keys) if isinstance(pod := state.objects.get("Pod", key), Pod)]
-    at = {pod.key: nodes.position_of(pod.node_name) for pod in known}
-    positions = sorted({position for position in at.values() if position is not None})
-    rows = [[info.pod for info in nodes.pods(position)] for position in positions]
-    return [*rows, [pod for pod in known if at[pod.key] is None]]
+    with state.fork():
+        changed = {edit.key for edit in edits if edit.kind == "Pod"}
+        stay = _pods_beside(state, changed)
+        for edit in sorted(edits, key=lambda edit: edit.kind == "Pod"):
+            old = state.objects.get(edit.kind, edit.key)
+            new = edit.change(old)
+            if old is not None and (new is None or edit.kind == "Pod"):
+                state.apply(WatchEvent(EventType.DELETED, edit.kind, old))
+            if new is not None:
+                state.apply(WatchEvent(EventType.MODIFIED, edit.kind, new))
+        for node_name, uids in stay.items():
+            state.arrange(node_name, uids)
+        yield
 
 
-def _take_off(state: ClusterState, rows: list[list[Pod]]) -> None:
-    for on_row in rows:
-        for pod in on_row:
-            if state.objects.get("Pod", pod.key) is not None:
-                state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
-
-
-def _put_on(state: ClusterState, pods: Iterable[Pod]) -> None:
-    for pod in pods:
-        state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
-
-
-def _put(state: ClusterState, kind: str, old: KubeObject | None, new: KubeObject | None) -> None:
-    if new is not None:
-        type_ = EventType.ADDED if old is None else EventType.MODIFIED
-        state.apply(WatchEvent(type_, kind, new))
-    elif old is not None:
-        state.apply(WatchEvent(EventType.DELETED, kind, old))
+def _pods_beside(state: ClusterState, keys: Iterable[str]) -> dict[str, list[str]]:
+    """By the nodes that some pods are on, the uids of the other pods there in their order."""
+    known = [pod for key in keys if isinstance(pod := state.objects.get("Pod", key), Pod)]
+    uids, columns = {pod.uid for pod in known}, state.columns
+    row_of = {pod.node_name: columns.row_of[pod.node_name] for pod in known if pod.node_name in columns.row_of}
+    return {
+        name: [info.pod.uid for info in columns.pods[row] if info.pod.uid not in uids] for name, row in row_of.items()
+    }
 
 
 @contextmanager
