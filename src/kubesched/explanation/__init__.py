@@ -9,7 +9,8 @@ from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preem
 from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.gang import Gang, find_group, gangs_of
-from kubesched.explanation.group import GroupFit, group_page, place_group
+from kubesched.explanation.group import GroupFit, place_group
+from kubesched.explanation.group_page import group_page
 from kubesched.explanation.labels import unselected
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.names import no_such_pod
@@ -18,9 +19,10 @@ from kubesched.explanation.node_page import node_page
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
 from kubesched.explanation.outcome import Outcome, State, diagnosis, fits_outcome, outcome
-from kubesched.explanation.overview import PodAnswer, Rows, Told, answer_of, overview_page
 from kubesched.explanation.page import explanation_page
-from kubesched.explanation.rejection import eviction_sentence
+from kubesched.explanation.pod_answer import PodAnswer, Told, answer_of
+from kubesched.explanation.pods_page import Rows, overview_page
+from kubesched.explanation.preemption_words import eviction_sentence
 from kubesched.explanation.unscheduled import Ended
 
 __all__ = [

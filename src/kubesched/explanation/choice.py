@@ -72,3 +72,8 @@ def differences(one: Ranked, other: Ranked) -> dict[str, int]:
     """Plugin -> by how many points it prefers one node to another, the largest difference first, without zeros."""
     leads = {name: score - other.scores[name] for name, score in one.scores.items()}
     return {name: lead for name, lead in sorted(leads.items(), key=lambda item: -abs(item[1])) if lead}
+
+
+def points_words(points: dict[str, int]) -> str:
+    """Differences in points: `NodeResourcesFit +40, PodTopologySpread -10`."""
+    return ", ".join(f"{name} {lead:+d}" for name, lead in points.items())

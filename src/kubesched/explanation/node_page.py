@@ -11,8 +11,7 @@ from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles, reasons_of
-from kubesched.explanation.outcome import check
-from kubesched.explanation.page import data_paragraphs
+from kubesched.explanation.page import check, data_paragraphs
 from kubesched.framework import Code, Status
 from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
 

@@ -6,15 +6,14 @@ import msgspec
 
 from kubesched.documents import count
 from kubesched.explanation.choice import choice
+from kubesched.explanation.current_place import current_place
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
-from kubesched.explanation.ranking import current_place
-from kubesched.explanation.rejection import preemption_sentence
+from kubesched.explanation.preemption_words import preemption_sentence
 from kubesched.framework import Code, Status
-from kubesched.reports import Check, Level
 
 LeftOut = tuple[Status, int] | None
 """The verdict on the nodes that PreFilter plugins left out, and how many these are; None for none."""
@@ -23,16 +22,16 @@ LeftOut = tuple[Status, int] | None
 class State(enum.Enum):
     """What becomes of a pod, in the order of the overview: what needs attention comes first."""
 
-    FAILED = ("failed", Level.BAD)
-    STUCK = ("stuck", Level.BAD)
-    NOWHERE = ("no node", Level.BAD)
-    NOT_DECIDED = ("not decided", Level.WARNING)
-    PREEMPTS = ("preempts", Level.WARNING)
-    EVICTED = ("evicted again", Level.WARNING)
-    HELD_BACK = ("held back", Level.WARNING)
-    FITS = ("fits", Level.GOOD)
-    RUNS = ("runs", Level.PLAIN)
-    ENDED = ("ended", Level.PLAIN)
+    FAILED = "failed"
+    STUCK = "stuck"
+    NOWHERE = "no node"
+    NOT_DECIDED = "not decided"
+    PREEMPTS = "preempts"
+    EVICTED = "evicted again"
+    HELD_BACK = "held back"
+    FITS = "fits"
+    RUNS = "runs"
+    ENDED = "ended"
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -64,7 +63,7 @@ class Outcome(msgspec.Struct, frozen=True):
                 return self.why if self.is_turned_down else f"fits on no node; {self.why}"
             case State.PREEMPTS:
                 return self.why
-        return f"{self.state.value[0]}: {self.why}"
+        return f"{self.state.value}: {self.why}"
 
 
 def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:
@@ -98,13 +97,6 @@ def fits_outcome(n_fit: int, n_nodes: int, left_out: LeftOut) -> Outcome:
 
 def _left_out_words(left_out: LeftOut) -> str:
     return f"{left_out[1]} {left_out[0].message}" if left_out is not None else ""
-
-
-def check(explanation: Explanation) -> Check:
-    """The check of one pod: whether it has a node, or would get one now."""
-    fix = explanation.fixes[0] if explanation.fixes else None
-    found = outcome(explanation, fix)
-    return Check(explanation.pod.namespace, explanation.pod.name, found.failure, note=found.note)
 
 
 def state_of(explanation: Explanation) -> State:

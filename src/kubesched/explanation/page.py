@@ -1,22 +1,30 @@
 """An explanation as a report: what becomes of the pod, then why, then what would help."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from kubesched.api import in_words
 from kubesched.explanation.choice import Choice, choice
+from kubesched.explanation.current_place import Outlook, current_place
 from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.outcome import check
+from kubesched.explanation.outcome import outcome
 from kubesched.explanation.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
-from kubesched.explanation.ranking import current_place, ranking_parts
+from kubesched.explanation.ranking import ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts, with_rejections
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import Code
-from kubesched.reports import Column, Level, Page, Paragraph, Part, Row, Table, command_about, limits, page_of
+from kubesched.reports import Check, Column, Level, Page, Paragraph, Part, Row, Table, command_about, limits, page_of
 from kubesched.scheduler import EXTENDER
+
+_LEVELS: Final = {
+    Outlook.UNKNOWN: Level.PLAIN,
+    Outlook.AS_GOOD: Level.GOOD,
+    Outlook.OTHERWISE: Level.WARNING,
+    Outlook.LOST: Level.BAD,
+}
 
 
 @page_of.register
@@ -83,6 +91,13 @@ def explanation_page(
     )
 
 
+def check(explanation: Explanation) -> Check:
+    """The check of one pod: whether it has a node, or would get one now."""
+    fix = explanation.fixes[0] if explanation.fixes else None
+    found = outcome(explanation, fix)
+    return Check(explanation.pod.namespace, explanation.pod.name, found.failure, note=found.note)
+
+
 def _ended_page(explanation: Explanation, ended: Ended, document: dict[str, Any]) -> Page:
     """The report on a pod that has ended: nothing offers it a node."""
     columns = {"phase": "PHASE", "reason": "REASON", "controller": "CONTROLLER", "others": "OTHER PODS"}
@@ -131,7 +146,8 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         where = _where_it_failed(explanation)
         return Paragraph(f"{pod}: {what} failed{where}, so no node is chosen (SchedulerError).", Level.BAD)
     if explanation.runs_on:
-        return current_place(explanation, chosen)
+        place = current_place(explanation, chosen)
+        return Paragraph(place.text, _LEVELS[place.outlook])
     if explanation.held_back:
         return Paragraph(f"{pod} is {explanation.held_back_words.removeprefix('the pod is ')}.", Level.WARNING)
     return _attempt(explanation, chosen)

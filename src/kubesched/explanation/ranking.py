@@ -6,11 +6,9 @@ from typing import Final
 import numpy as np
 
 from kubesched.documents import count
-from kubesched.explanation.choice import Choice, differences, ranked
+from kubesched.explanation.choice import Choice, points_words
 from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.hooks import turned_down_words
-from kubesched.explanation.obstacle_rows import obstacle_texts
-from kubesched.explanation.obstacles import obstacles, reason_counts
+from kubesched.explanation.obstacles import reason_counts
 from kubesched.framework import Scores
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.scheduler import default_sample
@@ -94,11 +92,6 @@ def _left_out(n_nodes: int, equal: Mapping[str, int]) -> tuple[str, ...]:
     return (*notes, f"Equal on all of these nodes: {listed}.") if equal else tuple(notes)
 
 
-def points_words(points: dict[str, int]) -> str:
-    """Differences in points: `NodeResourcesFit +40, PodTopologySpread -10`."""
-    return ", ".join(f"{name} {lead:+d}" for name, lead in points.items())
-
-
 def _lead(chosen: Choice) -> str:
     tie = ""
     if chosen.n_best > 1:
@@ -123,51 +116,3 @@ def _default_choice(explanation: Explanation) -> str:
         f"By default kube-scheduler stops after {n_sampled} of the {n_fit} nodes that fit, and may take another one; "
         "kubesched compared all of them."
     )
-
-
-# --- a pod that runs ---
-
-
-def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
-    """Where the pod runs, its rank there, and where a new decision would take it and why."""
-    has_started = explanation.pod.status.phase != "Pending"
-    place = "runs on" if has_started else "has not started yet on"
-    here = f"Pod {explanation.pod.key} {place} {explanation.runs_on}"
-    if explanation.undecided:
-        return Paragraph(f"{here}; kubesched cannot tell whether it fits there now: {explanation.undecided}.")
-    scores = explanation.scores
-    position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
-    elsewhere = "fits nowhere else" if chosen is None else f"would go to {chosen.best.node}"
-    if scores is None or position is None or chosen is None:
-        return Paragraph(
-            f"{here}, where it does not fit now: {_why_not(explanation)}. A new pod {elsewhere}.", Level.BAD
-        )
-    if explanation.turned_down is not None:
-        return Paragraph(f"{here}; a new decision fails: {turned_down_words(explanation.turned_down)}.", Level.BAD)
-    if explanation.gate is not None:
-        return Paragraph(f"{here}; a new pod would be {explanation.held_back_words}.", Level.WARNING)
-    if not explanation.compares:
-        return Paragraph(f"{here}, which is one of {len(scores.nodes)} nodes that fit; no plugin scores.", Level.GOOD)
-    mine = ranked(scores, position)
-    rank = 1 + int(np.count_nonzero(scores.total > mine.total))
-    place = f"{here}, rank {rank} of {len(scores.nodes)} nodes that fit, with {count(mine.total, 'point')}"
-    if mine.node == chosen.best.node:
-        return Paragraph(f"{place}; a new decision would take it again.", Level.GOOD)
-    if mine.total == chosen.best.total:
-        return Paragraph(
-            f"{place}; a new decision would take {chosen.best.node}, which has as many points and comes first in the "
-            "snapshot.",
-            Level.GOOD,
-        )
-    return Paragraph(
-        f"{place}; a new decision would take {chosen.best.node} with {chosen.best.total}: "
-        f"{points_words(differences(chosen.best, mine))}.",
-        Level.WARNING,
-    )
-
-
-def _why_not(explanation: Explanation) -> str:
-    position = explanation.nodes.position_of(explanation.runs_on)
-    if position is None:
-        return "the snapshot does not have this node"
-    return "; ".join(obstacle_texts(obstacles(explanation, position))) or "no plugin rejects it alone"

@@ -1,24 +1,20 @@
 """Why a pod fits nowhere: what would help, what preemption would do, and the nodes grouped by their obstacles."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
-from kubesched.documents import count, joined, plural
+from kubesched.documents import count, plural
 from kubesched.explanation.advice import advice
 from kubesched.explanation.explanation import Explanation, Preemption
 from kubesched.explanation.nearest import nearest, not_named, too_small
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
+from kubesched.explanation.preemption_words import preemption_sentence, preemption_words
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
 _N_ROWS: Final = 12
-_OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
-"""What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims: not
-found if PreFilter rejected the pod.
-"""
 
 
 def rejection_parts(explanation: Explanation) -> list[Part]:
@@ -87,11 +83,6 @@ def with_rejections(scores: Table, explanation: Explanation, *, all_nodes: bool)
     return Table(scores.name, scores.title, columns, [*([*row, ""] for row in scores.rows), *rows])
 
 
-def preemption_words(message: str) -> str:
-    """What PostFilter plugins said, without their names, and without the plugin that had nothing to do."""
-    return _OF_PLUGINS.sub("", message)
-
-
 def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
     columns = (
         Column("nodes", "NODES", Align.NUMBER),
@@ -146,28 +137,3 @@ def _preemption(preemption: Preemption) -> list[Part]:
         why = f": {said}" if said else "."
         return [Paragraph(f"Preemption would not make room{why}", Level.DETAIL)]
     return [Paragraph(f"{preemption_sentence(preemption)}.", Level.WARNING)]
-
-
-def preemption_sentence(preemption: Preemption) -> str:
-    """Where preemption would make room, and by whose eviction."""
-    victims = [(one.pod.key, one.priority) for one in preemption.victims]
-    return eviction_sentence(preemption.node_name, victims, preemption.broken)
-
-
-def eviction_sentence(node: str, victims: Sequence[tuple[str, int]], broken: Sequence[str]) -> str:
-    """Where preemption makes room, and by whose eviction.
-
-    Args:
-        victims: `namespace/name` and priority.
-        broken: `namespace/name` of the disruption budgets that this breaks.
-
-    Example:
-        sentence = eviction_sentence("n1", [("batch/etl", -5)], ())
-        assert sentence == "Preemption would make room on n1 by evicting batch/etl (priority -5)"
-    """
-    if not victims:
-        return f"PostFilter would nominate the pod to {node}, without an eviction"
-    evicted = ", ".join(f"{pod} (priority {priority})" for pod, priority in victims)
-    budgets = f"{plural(len(broken), 'disruption budget')} {joined(broken)}"
-    breaks = f", which would break {budgets}" if broken else ""
-    return f"Preemption would make room on {node} by evicting {evicted}{breaks}"

@@ -10,7 +10,8 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
-from kubesched.planning.difference import Difference, new_pods, simulated, with_difference
+from kubesched.planning.difference import Difference, new_pods, simulated
+from kubesched.planning.difference_parts import with_difference
 from kubesched.planning.drain_page import drain_page
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.drain_tables import each_page, most_page

@@ -6,10 +6,9 @@ import msgspec
 
 from kubesched.admission import is_from_manifest
 from kubesched.api import KubeObject, Pod
-from kubesched.documents import count, listed
+from kubesched.documents import count
 from kubesched.planning.placed import has_place
 from kubesched.planning.what_if import Changed, WhatIf
-from kubesched.reports import Level, Page, Paragraph, Part
 from kubesched.session import Placement, PodState, Report
 
 Simulate = Callable[[Sequence[KubeObject], Set[str]], Report]
@@ -83,19 +82,6 @@ def _pending(objects: Iterable[KubeObject]) -> dict[str, Pod]:
     return {one.key: one for one in objects if isinstance(one, Pod) and not one.node_name}
 
 
-def with_difference(page: Page, found: Difference) -> Page:
-    """The page of a simulation, which begins with what a change makes of it."""
-    own: list[Part] = [page.verdict]
-    if found.displaced:
-        own.append(Paragraph(f"{_displaced(found.displaced)}.", Level.WARNING))
-    own += [Paragraph(f"{note[0].upper()}{note[1:]}.", Level.DETAIL) for note in found.notes]
-    level = Level.WARNING if found.pending > found.pending_before else Level.GOOD
-    is_bad = page.verdict.level is Level.BAD or bool(found.lost or found.may_be_lost)
-    verdict = Paragraph(found.text, Level.BAD if is_bad else level)
-    document = {**page.document, "whatIf": msgspec.to_builtins(found)}
-    return msgspec.structs.replace(page, verdict=verdict, parts=(*own, *page.parts), document=document)
-
-
 def _difference(before: Report, after: Report, changed: Changed) -> Difference:
     known = {one.pod for one in before.placements}
     new = [one for one in after.placements if one.pod not in known]
@@ -160,8 +146,3 @@ def _pods(n: int) -> str:
 
 def _more(n: int, before: int) -> str:
     return f"{abs(n - before):,} {'more' if n > before else 'fewer'}"
-
-
-def _displaced(pods: Sequence[str]) -> str:
-    lost = f"{count(len(pods), 'pod')} would be placed without this change, and would stay pending with it"
-    return f"{lost}: {listed(pods)}"

@@ -1,18 +1,16 @@
 """Several pods in one report: grouped by workload and by cause, a row for each group."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from kubesched.api import Pod
 from kubesched.documents import count, listed, plural
-from kubesched.explanation.choice import choice
-from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.fix import Fix
 from kubesched.explanation.gang import Gang
-from kubesched.explanation.outcome import Outcome, State, outcome, state_of
+from kubesched.explanation.outcome import State
+from kubesched.explanation.pod_answer import PodAnswer, Told
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 from kubesched.session import PendingCounts
 
@@ -21,46 +19,18 @@ _IN_TURN: Final = (
     "As in kubesched simulate, pods are tried one after another, and each that fits takes room from the next ones."
 )
 _MAX_NAMED: Final = 3
-_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
-"""States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
-
-
-class Told(msgspec.Struct, frozen=True):
-    """What the overview says about a pod beside its state.
-
-    Attributes:
-        outcome: why, in one line.
-        n_fit: how many nodes fit.
-        fix: the best one; empty for none.
-    """
-
-    outcome: Outcome
-    n_fit: int = 0
-    fix: str = ""
-
-
-class PodAnswer(msgspec.Struct, frozen=True):
-    """The answer for one pod of an overview.
-
-    Attributes:
-        pod: `namespace/name`.
-        workload: what it belongs to, such as `Deployment shop/web`.
-        state: what becomes of it.
-        cause: pods of one workload in one state with the same cause, apart from its numbers, share a row.
-        tell: the rest; called for the first pod of each row, at once.
-        node: where it goes; empty for nowhere.
-        n_fit: how many nodes fit; None for as many as for the first pod of the row.
-        node_names: the names of all nodes.
-    """
-
-    pod: str
-    workload: str
-    state: State
-    cause: str
-    tell: Callable[[], Told]
-    node: str = ""
-    n_fit: int | None = None
-    node_names: Sequence[str] = ()
+_LEVELS: Final = {
+    State.FAILED: Level.BAD,
+    State.STUCK: Level.BAD,
+    State.NOWHERE: Level.BAD,
+    State.NOT_DECIDED: Level.WARNING,
+    State.PREEMPTS: Level.WARNING,
+    State.EVICTED: Level.WARNING,
+    State.HELD_BACK: Level.WARNING,
+    State.FITS: Level.GOOD,
+    State.RUNS: Level.PLAIN,
+    State.ENDED: Level.PLAIN,
+}
 
 
 class _Group(msgspec.Struct):
@@ -73,43 +43,6 @@ class _Group(msgspec.Struct):
     pods: list[str]
     nodes: list[str]
     fits: list[int]
-
-
-def answer_of(
-    explanation: Explanation,
-    workload: str,
-    fixes_of: Callable[[Explanation], Sequence[Fix]] = lambda explanation: explanation.fixes,
-) -> PodAnswer:
-    """The answer for a pod that is explained by itself, as one that runs. It is valid as long as the explanation.
-
-    Args:
-        workload: what it belongs to, such as `Deployment shop/web`.
-        fixes_of: finds what makes a pod fit, the best first.
-
-    Example:
-        with Explainer(load_snapshot("cluster.json")) as explainer:
-            answers = (answer_of(one, f"Pod {one.pod.key}", explainer.fixes) for one in explainer.each("shop/web-7"))
-            assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
-    """
-    state = state_of(explanation)
-
-    def tell() -> Told:
-        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(explanation)), None)
-        return Told(outcome(explanation, fix), len(explanation.feasible), "" if fix is None else str(fix))
-
-    chosen = choice(explanation)
-    cause = {
-        State.FAILED: explanation.failure.message if explanation.failure is not None else "",
-        State.NOWHERE: explanation.message,
-        State.NOT_DECIDED: explanation.undecided,
-        State.PREEMPTS: explanation.message,
-        State.HELD_BACK: explanation.held_back,
-    }.get(state, "")
-    if state in (State.STUCK, State.RUNS, State.ENDED):
-        cause = outcome(explanation).why
-    node = "" if chosen is None or state is State.STUCK else chosen.best.node
-    names = explanation.nodes.names
-    return PodAnswer(explanation.pod.key, workload, state, cause, tell, node, len(explanation.feasible), names)
 
 
 class Rows:
@@ -137,7 +70,7 @@ class Rows:
         group.fits.append(group.told.n_fit if answer.n_fit is None else answer.n_fit)
         said = {
             "workload": group.workload,
-            "state": group.state.value[0],
+            "state": group.state.value,
             "why": group.told.outcome.why,
             "fix": group.told.fix,
         }
@@ -214,14 +147,13 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
     rows: list[Row] = []
     fitting: list[Row] = []
     for group in groups:
-        word, level = group.state.value
         if group.state is State.FITS:
             left_out = group.told.outcome.left_out
             fitting.append(
                 [len(group.pods), group.workload, group.fits[0], listed(dict.fromkeys(group.nodes), first=4), left_out]
             )
         else:
-            state = Cell(word, level=level)
+            state = Cell(group.state.value, level=_LEVELS[group.state])
             why = group.told.outcome.why + (f"\nfix: {group.told.fix}" if group.told.fix else "")
             rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     n_fit, best = Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "WOULD GO TO", Align.NODE)

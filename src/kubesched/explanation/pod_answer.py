@@ -1,0 +1,89 @@
+"""The answer for one of several pods: what becomes of it, why in one line, and the best fix."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from kubesched.explanation.choice import choice
+from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Fix
+from kubesched.explanation.outcome import Outcome, State, outcome, state_of
+
+_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
+"""States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What the overview says about a pod beside its state.
+
+    Attributes:
+        outcome: why, in one line.
+        n_fit: how many nodes fit.
+        fix: the best one; empty for none.
+    """
+
+    outcome: Outcome
+    n_fit: int = 0
+    fix: str = ""
+
+
+class PodAnswer(msgspec.Struct, frozen=True):
+    """The answer for one pod of an overview.
+
+    Attributes:
+        pod: `namespace/name`.
+        workload: what it belongs to, such as `Deployment shop/web`.
+        state: what becomes of it.
+        cause: pods of one workload in one state with the same cause, apart from its numbers, share a row.
+        tell: the rest; called for the first pod of each row, at once.
+        node: where it goes; empty for nowhere.
+        n_fit: how many nodes fit; None for as many as for the first pod of the row.
+        node_names: the names of all nodes.
+    """
+
+    pod: str
+    workload: str
+    state: State
+    cause: str
+    tell: Callable[[], Told]
+    node: str = ""
+    n_fit: int | None = None
+    node_names: Sequence[str] = ()
+
+
+def answer_of(
+    explanation: Explanation,
+    workload: str,
+    fixes_of: Callable[[Explanation], Sequence[Fix]] = lambda explanation: explanation.fixes,
+) -> PodAnswer:
+    """The answer for a pod that is explained by itself, as one that runs. It is valid as long as the explanation.
+
+    Args:
+        workload: what it belongs to, such as `Deployment shop/web`.
+        fixes_of: finds what makes a pod fit, the best first.
+
+    Example:
+        with Explainer(load_snapshot("cluster.json")) as explainer:
+            answers = (answer_of(one, f"Pod {one.pod.key}", explainer.fixes) for one in explainer.each("shop/web-7"))
+            assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
+    """
+    state = state_of(explanation)
+
+    def tell() -> Told:
+        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(explanation)), None)
+        return Told(outcome(explanation, fix), len(explanation.feasible), "" if fix is None else str(fix))
+
+    chosen = choice(explanation)
+    cause = {
+        State.FAILED: explanation.failure.message if explanation.failure is not None else "",
+        State.NOWHERE: explanation.message,
+        State.NOT_DECIDED: explanation.undecided,
+        State.PREEMPTS: explanation.message,
+        State.HELD_BACK: explanation.held_back,
+    }.get(state, "")
+    if state in (State.STUCK, State.RUNS, State.ENDED):
+        cause = outcome(explanation).why
+    node = "" if chosen is None or state is State.STUCK else chosen.best.node
+    names = explanation.nodes.names
+    return PodAnswer(explanation.pod.key, workload, state, cause, tell, node, len(explanation.feasible), names)

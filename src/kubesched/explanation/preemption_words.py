@@ -1,0 +1,43 @@
+"""Words what preemption would do for a pod that fits nowhere."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from kubesched.documents import joined, plural
+from kubesched.explanation.explanation import Preemption
+
+_OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
+"""What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims: not
+found if PreFilter rejected the pod.
+"""
+
+
+def preemption_words(message: str) -> str:
+    """What PostFilter plugins said, without their names, and without the plugin that had nothing to do."""
+    return _OF_PLUGINS.sub("", message)
+
+
+def preemption_sentence(preemption: Preemption) -> str:
+    """Where preemption would make room, and by whose eviction."""
+    victims = [(one.pod.key, one.priority) for one in preemption.victims]
+    return eviction_sentence(preemption.node_name, victims, preemption.broken)
+
+
+def eviction_sentence(node: str, victims: Sequence[tuple[str, int]], broken: Sequence[str]) -> str:
+    """Where preemption makes room, and by whose eviction.
+
+    Args:
+        victims: `namespace/name` and priority.
+        broken: `namespace/name` of the disruption budgets that this breaks.
+
+    Example:
+        sentence = eviction_sentence("n1", [("batch/etl", -5)], ())
+        assert sentence == "Preemption would make room on n1 by evicting batch/etl (priority -5)"
+    """
+    if not victims:
+        return f"PostFilter would nominate the pod to {node}, without an eviction"
+    evicted = ", ".join(f"{pod} (priority {priority})" for pod, priority in victims)
+    budgets = f"{plural(len(broken), 'disruption budget')} {joined(broken)}"
+    breaks = f", which would break {budgets}" if broken else ""
+    return f"Preemption would make room on {node} by evicting {evicted}{breaks}"
