@@ -12,8 +12,9 @@ Every public name is imported from here. It is loaded when it is first used, so 
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from kubesched.shown import Formats, show_with
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
@@ -290,6 +291,19 @@ _ROOMS: Final = {
 """Where each name comes from: room -> names."""
 
 _ROOM_OF: Final = {name: room for room, names in _ROOMS.items() for name in names}
+
+_PAGES: Final = ("simulations", "explanations", "plans", "comparisons")
+"""The packages of pages that have the report of an answer."""
+
+
+def _formats() -> Formats:
+    """What makes reports, which has a page for every answer when all pages are loaded."""
+    for name in _PAGES:
+        import_module(f"{__name__}.pages.{name}")
+    return cast("Formats", import_module(f"{__name__}.pages.formats"))
+
+
+show_with(_formats)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from kubesched.cli.output import progress_bar, text_console
-from kubesched.reports import Column, Page, Paragraph, Table, print_page
+from kubesched.pages.formats import Column, Page, Paragraph, Table, print_page
 
 
 def test_a_pipe_gets_plain_lines_without_blanks_at_the_end(capsys):

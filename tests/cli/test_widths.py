@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from kubesched.reports import Align, Column, Page, Paragraph, Table, print_page
+from kubesched.pages.formats import Align, Column, Page, Paragraph, Table, print_page
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
 
@@ -40,7 +40,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     """The report of each command."""
     made: list[Page] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kubesched.reports.print_page", lambda page, console, *, wide: made.append(page))
+        patch.setattr("kubesched.pages.formats.print_page", lambda page, console, *, wide: made.append(page))
         snapshot = cluster(tmp_path_factory.mktemp("widths"))
         for name, arguments in COMMANDS.items():
             result = run(name.split()[0], snapshot, *arguments)

@@ -12,7 +12,7 @@ from kubesched.comparison.comparison import _is_beyond_chance
 from kubesched.comparison.document import as_document
 from kubesched.errors import InputError
 from kubesched.framework import Plugin, Status
-from kubesched.reports import as_html
+from kubesched.pages.formats import as_html
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.clusters import realistic

@@ -14,7 +14,7 @@ from kubesched.explanation import (
     overview_page,
     place_group,
 )
-from kubesched.reports import Paragraph
+from kubesched.pages.formats import Paragraph
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL

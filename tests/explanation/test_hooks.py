@@ -18,7 +18,7 @@ from kubesched.explanation import (
     overview_page,
 )
 from kubesched.framework import Plugin, PreFilterResult, Status, Wait
-from kubesched.reports import Check, Level, Page, as_csv, as_junit
+from kubesched.pages.formats import Check, Level, Page, as_csv, as_junit
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, profile
 

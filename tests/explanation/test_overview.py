@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Explainer, answer_of, overview_page
 from kubesched.framework import Plugin, Status
-from kubesched.reports import Level, Page
+from kubesched.pages.formats import Level, Page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, filling

@@ -13,7 +13,7 @@ from kubesched.explanation import (
     explanation_page,
     overview_page,
 )
-from kubesched.reports import Level
+from kubesched.pages.formats import Level
 from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, claim, with_claim

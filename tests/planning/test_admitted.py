@@ -3,9 +3,9 @@
 import pytest
 
 from kubesched.errors import InputError
+from kubesched.pages.formats import Paragraph, Table
 from kubesched.planning import fit, fit_page
 from kubesched.planning.fit import Fit
-from kubesched.reports import Paragraph, Table
 from kubesched.session import PodState, Simulator, report_page
 from kubesched.testing import make_object, make_pod
 from tests.device_cluster import GPU, device_cluster

@@ -11,8 +11,8 @@ from kubesched.api import KubeObject
 from kubesched.errors import InputError
 from kubesched.explanation import PodAnswer, State, overview_page
 from kubesched.framework import Plugin, PreFilterResult, Status
+from kubesched.pages.formats import Table
 from kubesched.planning import PendingPods
-from kubesched.reports import Table
 from kubesched.session import Simulator, report_page
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot

@@ -1,7 +1,7 @@
 import pytest
 
 from kubesched.api import KubeObject
-from kubesched.reports import Level
+from kubesched.pages.formats import Level
 from kubesched.session import fill_level
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write

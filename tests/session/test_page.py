@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from kubesched.framework import Plugin, PreFilterResult, Status
-from kubesched.reports import Level, Table
-from kubesched.reports.page import as_cell
+from kubesched.pages.formats import Level, Table
+from kubesched.pages.formats.model import as_cell
 from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator, report_page, without_post_filter
 from kubesched.session.place import place_all

@@ -69,7 +69,7 @@ def read_cluster(
     if snapshots:
         cluster = _load(snapshots, manifests, kinds, skip_bad_objects)
         if cluster.taken_at is not None:
-            from kubesched.reports import age_sentence
+            from kubesched.pages.formats import age_sentence
 
             note(f"the {age_sentence(cluster.taken_at)}")
         server = ""

@@ -15,7 +15,7 @@ from kubesched.cli.reports import print_report, report_output_option
 
 if TYPE_CHECKING:
     from kubesched.config import Change, ConfigSource
-    from kubesched.reports import Page
+    from kubesched.pages.formats import Page
 
 _INDENT: Final = "    "
 _COLOURS: Final = {"added": "green", "enabled": "green", "removed": "red", "disabled": "red"}
@@ -88,7 +88,7 @@ def print_differences_from_defaults(
 
 def print_changes(changes: "Iterable[Change]") -> None:
     """Print a line for each change; on a terminal, what does not fit into it is indented below."""
-    from kubesched.reports import fold
+    from kubesched.pages.formats import fold
 
     with text_console() as console:
         for change in changes:
@@ -104,7 +104,7 @@ def _colour(change: "Change") -> str:
 
 def _page(old: str, new: str, changes: "Sequence[Change]") -> "Page":
     from kubesched.documents import count
-    from kubesched.reports import Cell, Check, Column, Level, Page, Paragraph, Table
+    from kubesched.pages.formats import Cell, Check, Column, Level, Page, Paragraph, Table
 
     n = len(changes)
     verdict = f"{new} differs from {old} in {count(n, 'place')}." if n else f"{new} is equal to {old}."

@@ -19,8 +19,8 @@ from kubesched.cli.targets import named_targets, split_targets
 from kubesched.cli.written_files import refuse_inputs
 
 if TYPE_CHECKING:
+    from kubesched.pages.formats import Page
     from kubesched.planning import Drain, Drainer
-    from kubesched.reports import Page
     from kubesched.snapshot import ClusterObjects
 
 _AFTER: Final = "after.json"

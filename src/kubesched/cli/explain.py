@@ -22,8 +22,8 @@ from kubesched.cli.targets import split_targets
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
     from kubesched.explanation import Explanation, Rows
+    from kubesched.pages.formats import Page
     from kubesched.planning import PendingPods
-    from kubesched.reports import Page
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
 
@@ -179,7 +179,7 @@ class _Asked(NamedTuple):
 
 def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
     from kubesched.explanation import explain
-    from kubesched.reports import command_about
+    from kubesched.pages.formats import command_about
 
     # Before the explanation, whose plugins have to be those of its cluster when it is printed.
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None

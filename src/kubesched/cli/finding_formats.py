@@ -96,7 +96,7 @@ def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> "Pa
     Args:
         failing: the severities with which the command fails.
     """
-    from kubesched.reports import Level, Page, Paragraph
+    from kubesched.pages.formats import Level, Page, Paragraph
 
     rejected = [file for file in files if file.error]
     found = {finding.severity for file in files for finding in file.findings}
@@ -120,7 +120,7 @@ def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> "Pa
 
 
 def _findings_table(files: Sequence[CheckedFile]) -> "Table":
-    from kubesched.reports import Align, Cell, Column, Level, Table
+    from kubesched.pages.formats import Align, Cell, Column, Level, Table
 
     columns = (
         Column("file", "FILE"),
@@ -145,7 +145,7 @@ def _findings_table(files: Sequence[CheckedFile]) -> "Table":
 
 def _checks(file: CheckedFile, failing: Collection[str]) -> "Iterator[Check]":
     """Whether the file is accepted, and each finding; those with which the command fails are failures."""
-    from kubesched.reports import Check
+    from kubesched.pages.formats import Check
 
     yield Check(file.name, "accepted", file.error)
     for finding in file.findings:

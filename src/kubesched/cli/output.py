@@ -84,14 +84,14 @@ def print_verbatim(text: str) -> None:
 
 def print_document(document: Any) -> None:
     """Print one document, indented."""
-    from kubesched.reports import json_text
+    from kubesched.pages.formats import json_text
 
     standard_output().write(json_text(document))
 
 
 def print_line(line: Any) -> None:
     """Print one document as one line."""
-    from kubesched.reports import json_line
+    from kubesched.pages.formats import json_line
 
     standard_output().write(json_line(line))
 

@@ -13,7 +13,7 @@ from kubesched.cli.reports import print_report, report_output_option
 from kubesched.errors import PluginDefinitionError
 
 if TYPE_CHECKING:
-    from kubesched.reports import Page
+    from kubesched.pages.formats import Page
     from kubesched.setup import RegisteredPlugin, Registry
 
 plugin_option = click.option(
@@ -86,7 +86,7 @@ def _describe(plugin: "RegisteredPlugin") -> _Row:
 
 def _list(rows: Sequence[_Row], broken: Mapping[str, str]) -> "Page":
     """All plugins, and why some do not load."""
-    from kubesched.reports import Align, Check, Column, Page, Paragraph, Table
+    from kubesched.pages.formats import Align, Check, Column, Page, Paragraph, Table
 
     columns = (
         Column("name", "NAME"),
@@ -113,7 +113,7 @@ def _list(rows: Sequence[_Row], broken: Mapping[str, str]) -> "Page":
 def _page(registry: "Registry", name: str) -> "Page":
     """One plugin, with its arguments."""
     from kubesched.config import describe_args, did_you_mean
-    from kubesched.reports import Cell, Check, Column, Level, Page, Paragraph, Table
+    from kubesched.pages.formats import Cell, Check, Column, Level, Page, Paragraph, Table
 
     found = registry.named(name)
     if found is None:

@@ -8,7 +8,7 @@ from kubesched.cli.output import output_option, print_verbatim, text_console
 from kubesched.cli.program_name import as_typed
 
 if TYPE_CHECKING:
-    from kubesched.reports import Page
+    from kubesched.pages.formats import Page
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +33,7 @@ def print_report(page: "Page", output: str) -> None:
     """Print a report on standard output in one of the formats of `report_output_option`."""
     import msgspec
 
-    from kubesched.reports import as_csv, as_html, as_json, as_jsonl, as_junit, as_markdown, print_page
+    from kubesched.pages.formats import as_csv, as_html, as_json, as_jsonl, as_junit, as_markdown, print_page
 
     if output in _WITHOUT_SENTENCES:
         for fault in page.faults:

@@ -18,9 +18,9 @@ from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.documents import count
 from kubesched.errors import InputError
-from kubesched.reports import Shown
 from kubesched.session import NodeFill, PodState, Progress, Report, listed_devices, node_fills
 from kubesched.setup import ConfigurationLike, PluginTimes
+from kubesched.shown import Shown
 
 _FEWEST_RUNS: Final = 5
 MANY_RUNS: Final = 20

@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.comparison.comparison import Comparison, Difference
 from kubesched.comparison.figures import Unit
-from kubesched.reports import Cell, Column, Table
+from kubesched.pages.formats import Cell, Column, Table
 
 _COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
 _DIGITS: Final = 12

@@ -25,8 +25,8 @@ from kubesched.framework import (
     Status,
     rejection_details,
 )
-from kubesched.reports import Shown, data_frame
 from kubesched.scheduler import ExtenderAnswer
+from kubesched.shown import Shown, data_frame
 from kubesched.state import NodeInfo, Nodes, PodBatch, PodInfo, Snapshot
 
 if TYPE_CHECKING:

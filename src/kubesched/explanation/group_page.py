@@ -6,7 +6,7 @@ from typing import Final
 
 from kubesched.documents import plural
 from kubesched.explanation.group import GroupFit
-from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
+from kubesched.pages.formats import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
 _NO_MINIMUM: Final = (
     "Neither a PodGroup nor a label or annotation of the pods has the minimum of the group. All pods of the group are "

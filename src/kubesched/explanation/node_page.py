@@ -13,7 +13,7 @@ from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles, reasons_of
 from kubesched.explanation.page import check, data_paragraphs
 from kubesched.framework import Code, Status
-from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
 
 _VERDICTS: Final = {
     Code.SUCCESS: "passes",

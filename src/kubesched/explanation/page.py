@@ -16,7 +16,19 @@ from kubesched.explanation.ranking import ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts, with_rejections
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import Code
-from kubesched.reports import Check, Column, Level, Page, Paragraph, Part, Row, Table, command_about, limits, page_of
+from kubesched.pages.formats import (
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Part,
+    Row,
+    Table,
+    command_about,
+    limits,
+    page_of,
+)
 from kubesched.scheduler import EXTENDER
 
 _LEVELS: Final = {

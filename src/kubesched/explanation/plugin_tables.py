@@ -10,7 +10,7 @@ from kubesched.documents import count
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.obstacles import NO_REASON, reasons_of
 from kubesched.framework import Status
-from kubesched.reports import Align, Cell, Column, Level, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
 from kubesched.scheduler import ExtenderAnswer
 
 _N_REASONS: Final = 5

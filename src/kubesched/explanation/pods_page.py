@@ -11,7 +11,19 @@ from kubesched.documents import count, listed, plural
 from kubesched.explanation.gang import Gang
 from kubesched.explanation.outcome import State
 from kubesched.explanation.pod_answer import PodAnswer, Told
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Row,
+    Table,
+    command_about,
+    limits,
+)
 from kubesched.session import PendingCounts
 
 _NUMBERS: Final = re.compile(r"\d+")

@@ -10,7 +10,7 @@ from kubesched.explanation.choice import Choice, points_words
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.framework import Scores
-from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.scheduler import default_sample
 
 _N_ROWS: Final = 10

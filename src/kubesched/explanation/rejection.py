@@ -12,7 +12,7 @@ from kubesched.explanation.nearest import nearest, not_named, too_small
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.explanation.preemption_words import preemption_sentence, preemption_words
-from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
 _N_ROWS: Final = 12
 

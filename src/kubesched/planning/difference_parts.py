@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from kubesched.documents import count, listed
+from kubesched.pages.formats import Level, Page, Paragraph, Part
 from kubesched.planning.difference import Difference
-from kubesched.reports import Level, Page, Paragraph, Part
 
 
 def with_difference(page: Page, found: Difference) -> Page:

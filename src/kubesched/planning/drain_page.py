@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.documents import count, listed, plural
+from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of
 from kubesched.planning.drain_parts import (
     NO_WAIT,
     drain_parts,
@@ -15,15 +16,6 @@ from kubesched.planning.drain_parts import (
 )
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.plugin_faults import fault_parts
-from kubesched.reports import (
-    Check,
-    Level,
-    Page,
-    Paragraph,
-    command_about,
-    limits,
-    page_of,
-)
 from kubesched.session import Victim
 
 _MAX_SAVED: Final = 10

@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from kubesched.documents import count, listed, plural
+from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.session import Victim, fill_level, nodes_table, victims_table, workload_text
 
 NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from kubesched.api import KubeObject
-from kubesched.reports import Shown
 from kubesched.session import Fill, NodeFill, NodeGroup, Victim, node_fills
+from kubesched.shown import Shown
 
 
 class Fate(enum.Enum):

@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.documents import count, listed
+from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 from kubesched.planning.drain_page import drain_page, kubectl_drain, placed_first
 from kubesched.planning.drain_parts import drain_parts, workload_of
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.plugin_faults import fault_parts
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
 _BADLY: Final = {
     Fate.RETURNS: "come back",

@@ -16,10 +16,10 @@ from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.what_if import node_model
-from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Progress, Report, Session, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
+from kubesched.shown import Shown
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000

@@ -7,11 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.documents import count
-from kubesched.planning.fit import Fit, WorkloadFit
-from kubesched.planning.placed import has_place
-from kubesched.planning.plugin_faults import fault_parts
-from kubesched.planning.rollout import Rollout
-from kubesched.reports import (
+from kubesched.pages.formats import (
     Align,
     Cell,
     Check,
@@ -26,6 +22,10 @@ from kubesched.reports import (
     limits,
     page_of,
 )
+from kubesched.planning.fit import Fit, WorkloadFit
+from kubesched.planning.placed import has_place
+from kubesched.planning.plugin_faults import fault_parts
+from kubesched.planning.rollout import Rollout
 from kubesched.session import (
     NodeGroup,
     Placement,

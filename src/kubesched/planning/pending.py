@@ -25,8 +25,8 @@ from kubesched.explanation import (
     outcome,
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
+from kubesched.pages.formats import Table
 from kubesched.planning.difference import new_pods
-from kubesched.reports import Table
 from kubesched.scheduler import SchedulingCycle
 from kubesched.session import (
     UNSEEN,

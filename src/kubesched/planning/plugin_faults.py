@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from kubesched.reports import Level, Paragraph, Part
+from kubesched.pages.formats import Level, Paragraph, Part
 
 
 def fault_parts(faults: Iterable[str]) -> Iterator[Part]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from kubesched.documents import count, listed
-from kubesched.reports import (
+from kubesched.pages.formats import (
     Align,
     Cell,
     Check,

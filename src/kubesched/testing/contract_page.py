@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from kubesched.framework import HOOK_FAULTS, located_line
-from kubesched.reports import Cell, Column, Level, Page, Paragraph, Row, Table
-from kubesched.reports import Check as ReportedCheck
+from kubesched.pages.formats import Cell, Column, Level, Page, Paragraph, Row, Table
+from kubesched.pages.formats import Check as ReportedCheck
 from kubesched.testing.contract import Check
 
 

@@ -7,7 +7,7 @@ import re
 from typing import Any, Final
 
 from kubesched.documents import escape_controls, escape_in_json
-from kubesched.reports.page import Page, as_cell
+from kubesched.pages.formats.model import Page, as_cell
 
 _FORMULA: Final = re.compile(r"[=@\t\n\uff0b\uff0d\uff1d\uff20]|[+-](?!$|\d+(\.\d+)?(e[+-]?\d+)?%?$)", re.IGNORECASE)
 """The beginning of a text, not of a number, that spreadsheets take for a formula; some also take full-width signs."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.reports.fitting import fold
+from kubesched.pages.formats.fitting import fold
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from html import escape
 import pytest
 from markdown_it import MarkdownIt
 
-from kubesched.reports import (
+from kubesched.pages.formats import (
     Cell,
     Check,
     Column,

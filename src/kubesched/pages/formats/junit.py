@@ -6,7 +6,7 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from kubesched.documents import replace_controls
-from kubesched.reports.page import Check, Page
+from kubesched.pages.formats.model import Check, Page
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

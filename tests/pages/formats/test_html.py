@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Table, as_html
-from tests.reports.chromium import CHROMIUM, Tab, browser, tab_of
+from kubesched.pages.formats import Align, Cell, Column, Level, Page, Paragraph, Table, as_html
+from tests.pages.formats.chromium import CHROMIUM, Tab, browser, tab_of
 
 COLUMNS = (
     Column("node", "NODE", Align.NODE),

@@ -6,8 +6,8 @@ from textwrap import shorten
 from typing import Final
 
 from kubesched.documents import escape_controls
-from kubesched.reports.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
-from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table, as_cell
+from kubesched.pages.formats.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
+from kubesched.pages.formats.model import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table, as_cell
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kubesched.reports import limits
+from kubesched.pages.formats import limits
 
 TAKEN_AT = datetime(2026, 5, 1, 9, 30, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from kubesched.cli.output import text_console
-from kubesched.reports import (
+from kubesched.pages.formats import (
     Align,
     Cell,
     Column,

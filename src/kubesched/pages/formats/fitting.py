@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.reports.page import Align, Cell, Column
+from kubesched.pages.formats.model import Align, Cell, Column
 
 _BAR: Final = 10
 _GAP: Final = 3

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from kubesched.reports.page import Align, Page, as_cell
+from kubesched.pages.formats.model import Align, Page, as_cell
 
 _FEWEST: Final = 2
 _WORTH_IT: Final = (

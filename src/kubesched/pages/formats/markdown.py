@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from kubesched.documents import escape_controls
-from kubesched.reports.page import Align, Level, Page, Paragraph, Table, as_cell
+from kubesched.pages.formats.model import Align, Level, Page, Paragraph, Table, as_cell
 
 _BLOCK: Final = re.compile(r"[-+=](?=[-+=\s]|$)|(?<=\d)[.)](?=\s)")
 

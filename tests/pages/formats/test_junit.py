@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from kubesched.reports import Check, Page, Paragraph, as_junit
+from kubesched.pages.formats import Check, Page, Paragraph, as_junit
 from tests.cli.clusters import run, shop, write
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kubesched import Candidate, Simulator, compare, drain, explain, fit, packed
-from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Table, as_fragment, as_text, page_of
+from kubesched.pages.formats import Align, Cell, Column, Level, Page, Paragraph, Table, as_fragment, as_text, page_of
 from kubesched.testing import make_node, make_pod
 
 CLUSTER = [

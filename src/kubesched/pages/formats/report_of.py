@@ -1,13 +1,13 @@
-"""Results that show themselves as their report: as text in a Python prompt, as HTML in a notebook."""
+"""The report on an answer: as text in a Python prompt, as HTML in a notebook."""
 
 from functools import singledispatch
 from io import StringIO
 from shutil import get_terminal_size
 
 from kubesched.documents import escape_controls
-from kubesched.reports.html import as_fragment
-from kubesched.reports.page import Page
-from kubesched.reports.text import print_page
+from kubesched.pages.formats.html import as_fragment
+from kubesched.pages.formats.model import Page
+from kubesched.pages.formats.text import print_page
 
 
 @singledispatch
@@ -23,18 +23,14 @@ def page_of(result: object) -> Page:
     raise TypeError(f"{type(result).__name__} objects have no report")
 
 
-class Shown:
-    """Base of results that have a report."""
+def text_of(answer: object) -> str:
+    """The report on an answer as text, as wide as the terminal."""
+    return as_text(page_of(answer))
 
-    __slots__ = ()
 
-    def __repr__(self) -> str:
-        """The report as text, as wide as the terminal."""
-        return as_text(page_of(self))
-
-    def _repr_html_(self) -> str:
-        """The report as a piece of HTML, which Jupyter shows."""
-        return as_fragment(page_of(self))
+def html_of(answer: object) -> str:
+    """The report on an answer as a piece of HTML."""
+    return as_fragment(page_of(answer))
 
 
 def as_text(page: Page, width: int | None = None) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from kubesched.errors import indent_further_lines
-from kubesched.reports.fitting import cell_text, fitting, fold
-from kubesched.reports.node_names import ShortNames
-from kubesched.reports.page import Align, Cell, Level, Page, Paragraph, Table, as_cell
+from kubesched.pages.formats.fitting import cell_text, fitting, fold
+from kubesched.pages.formats.model import Align, Cell, Level, Page, Paragraph, Table, as_cell
+from kubesched.pages.formats.node_names import ShortNames
 
 if TYPE_CHECKING:
     from rich.console import Console
