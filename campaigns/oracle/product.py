@@ -7,8 +7,9 @@ import io
 import json
 
 from kubesched.explanation import Explainer, as_line
+from kubesched.pages.simulations import placed_line
 from kubesched.scheduler import TieBreak
-from kubesched.session import Simulator, place, placed_line
+from kubesched.session import Simulator, place
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot, only_read_fields, write_snapshot
 

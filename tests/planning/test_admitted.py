@@ -4,9 +4,10 @@ import pytest
 
 from kubesched.errors import InputError
 from kubesched.pages.formats import Paragraph, Table
+from kubesched.pages.simulations import report_page
 from kubesched.planning import fit, fit_page
 from kubesched.planning.fit import Fit
-from kubesched.session import PodState, Simulator, report_page
+from kubesched.session import PodState, Simulator
 from kubesched.testing import make_object, make_pod
 from tests.device_cluster import GPU, device_cluster
 from tests.planning.drain_clusters import owned_by

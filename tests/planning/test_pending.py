@@ -12,8 +12,9 @@ from kubesched.errors import InputError
 from kubesched.explanation import PodAnswer, State, overview_page
 from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.pages.formats import Table
+from kubesched.pages.simulations import report_page
 from kubesched.planning import PendingPods
-from kubesched.session import Simulator, report_page
+from kubesched.session import Simulator
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod

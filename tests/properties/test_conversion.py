@@ -13,7 +13,7 @@ from kubesched.config import differences, effective
 from kubesched.explanation import Explainer, as_line
 from kubesched.legacy.dialects.kube_scheduler import LEGACY
 from kubesched.scheduler import TieBreak
-from kubesched.session import Simulator, place, placed_line
+from kubesched.session import Simulator, place
 from kubesched.setup import comparable, convert_text, set_up
 from kubesched.snapshot import load_snapshot
 from tests.properties.configurations import VERSIONS, texts

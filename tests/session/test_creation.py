@@ -4,9 +4,10 @@ import io
 import json
 
 from kubesched.api import KubeObject, Pod
+from kubesched.pages.simulations import report_page
 from kubesched.planning import WhatIf, new_pods
 from kubesched.scheduler import TieBreak
-from kubesched.session import PodState, Report, Simulator, place_all, refused_pods, report_page
+from kubesched.session import PodState, Report, Simulator, place_all, refused_pods
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 

@@ -1,4 +1,5 @@
-from kubesched.session import Placed, PreemptionOutcome, Simulator, placed_line, placement_line, report_document
+from kubesched.pages.simulations import placed_line, placement_line, report_document
+from kubesched.session import Placed, PreemptionOutcome, Simulator
 from kubesched.testing import make_node, make_pod
 
 NODES = [make_node("n1", allocatable={"cpu": "2"}), make_node("n2", allocatable={"cpu": "1"})]

@@ -2,7 +2,7 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.pages.formats import Level
-from kubesched.session import fill_level
+from kubesched.pages.simulations import fill_level
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 from tests.device_cluster import device_cluster

@@ -1,7 +1,8 @@
 """A pod that is nominated to a node where pods are being deleted for it."""
 
 from kubesched.api import KubeObject, Pod
-from kubesched.session import Placement, Simulator, report_page
+from kubesched.pages.simulations import report_page
+from kubesched.session import Placement, Simulator
 from kubesched.testing import make_node, make_pod
 
 NODE = make_node("a", allocatable={"cpu": "4", "memory": "16Gi", "pods": "110"})

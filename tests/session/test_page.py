@@ -6,8 +6,9 @@ import pytest
 from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.pages.formats import Level, Table
 from kubesched.pages.formats.model import as_cell
+from kubesched.pages.simulations import report_page
 from kubesched.scheduler import TieBreak
-from kubesched.session import Simulator, report_page, without_post_filter
+from kubesched.session import Simulator, without_post_filter
 from kubesched.session.place import place_all
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write

@@ -158,8 +158,9 @@ def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
 
 def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
     """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
+    from kubesched.pages.simulations import placed_line
     from kubesched.scheduler import TieBreak
-    from kubesched.session import not_seen, place, placed_line
+    from kubesched.session import not_seen, place
 
     n_pending = n_failed = 0
     for placed in chain(place(simulator, TieBreak(tie_break)), not_seen(simulator)):
@@ -191,8 +192,9 @@ def _print(
     """Print a report, and what a change makes of it. Returns: how many pods ended in an error."""
     import msgspec
 
+    from kubesched.pages.simulations import report_page, summary_of
     from kubesched.planning import with_difference
-    from kubesched.session import PodState, report_page, summary_of
+    from kubesched.session import PodState
 
     if output == "summary":
         print_text(f"{found.text if found is not None else ''} {summary_of(report)}".lstrip())

@@ -12,7 +12,7 @@ from kubesched.comparison.moves import Cause, Move
 from kubesched.config import quoted
 from kubesched.documents import count, listed
 from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
-from kubesched.session import fill_table, nodes_table
+from kubesched.pages.simulations import fill_table, nodes_table
 
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10

@@ -22,23 +22,19 @@ from kubesched.pages.formats import (
     limits,
     page_of,
 )
-from kubesched.planning.fit import Fit, WorkloadFit
-from kubesched.planning.placed import has_place
-from kubesched.planning.plugin_faults import fault_parts
-from kubesched.planning.rollout import Rollout
-from kubesched.session import (
-    NodeGroup,
-    Placement,
-    PodState,
+from kubesched.pages.simulations import (
     fill_table,
     fill_words,
     nodes_table,
     placement_line,
     report_document,
     victims_table,
-    without_post_filter,
-    workload_text,
 )
+from kubesched.planning.fit import Fit, WorkloadFit
+from kubesched.planning.placed import has_place
+from kubesched.planning.plugin_faults import fault_parts
+from kubesched.planning.rollout import Rollout
+from kubesched.session import NodeGroup, Placement, PodState, without_post_filter, workload_text
 
 _MAX_ROWS: Final = 20
 _ORDERED: Final = (

@@ -26,6 +26,7 @@ from kubesched.explanation import (
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.pages.formats import Table
+from kubesched.pages.simulations import victims_table
 from kubesched.planning.difference import new_pods
 from kubesched.scheduler import SchedulingCycle
 from kubesched.session import (
@@ -37,7 +38,6 @@ from kubesched.session import (
     Report,
     Session,
     pending_counts,
-    victims_table,
     waiting_words,
     without_post_filter,
 )

@@ -5,13 +5,10 @@ from kubesched.session.cluster import MemoryCluster
 from kubesched.session.creation import refused_pods
 from kubesched.session.devices import listed_devices
 from kubesched.session.diagnosis import without_post_filter
-from kubesched.session.documents import placed_line, placement_line, report_document
 from kubesched.session.evict_budgets import Allowance, Budgets
-from kubesched.session.fill_tables import fill_level, fill_table, fill_words, nodes_table
 from kubesched.session.kubelets import UNSEEN
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.ordered_creation import awaited
-from kubesched.session.page import report_page, summary_of, victims_table
 from kubesched.session.pending_counts import PendingCounts
 from kubesched.session.place import Placed, PreemptionOutcome, not_seen, pending_in_order, place, place_all
 from kubesched.session.queue_run import Progress
@@ -24,6 +21,7 @@ from kubesched.session.report import (
     Victim,
     node_fills,
     pending_counts,
+    shown_owner,
     waiting_words,
     workload_text,
 )
@@ -51,25 +49,16 @@ __all__ = [
     "Victim",
     "attempt",
     "awaited",
-    "fill_level",
-    "fill_table",
-    "fill_words",
     "listed_devices",
     "node_fills",
-    "nodes_table",
     "not_seen",
     "pending_counts",
     "pending_in_order",
     "place",
     "place_all",
-    "placed_line",
-    "placement_line",
     "refused_pods",
     "rejections_of",
-    "report_document",
-    "report_page",
-    "summary_of",
-    "victims_table",
+    "shown_owner",
     "waiting_words",
     "without_post_filter",
     "workload_text",

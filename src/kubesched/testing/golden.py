@@ -16,8 +16,9 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.explanation import Explainer, as_line
+from kubesched.pages.simulations import placed_line
 from kubesched.scheduler import TieBreak
-from kubesched.session import Simulator, place, placed_line
+from kubesched.session import Simulator, place
 from kubesched.setup import ArgsLike, PluginLike, set_up
 from kubesched.snapshot import load_snapshot
 

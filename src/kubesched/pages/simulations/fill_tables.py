@@ -7,7 +7,7 @@ from typing import Final
 from kubesched.api import is_extended_resource
 from kubesched.documents import count, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
-from kubesched.session.report import NodeFill
+from kubesched.session import NodeFill
 
 _MAX_ROWS: Final = 12
 _ALWAYS: Final = ("cpu", "memory")

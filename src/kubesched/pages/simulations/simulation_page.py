@@ -22,10 +22,9 @@ from kubesched.pages.formats import (
     limits,
     page_of,
 )
-from kubesched.session.diagnosis import without_post_filter
-from kubesched.session.documents import placement_line, report_document
-from kubesched.session.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.session.report import (
+from kubesched.pages.simulations.fill_tables import fill_table, fill_words, nodes_table
+from kubesched.pages.simulations.placement_lines import placement_line, report_document
+from kubesched.session import (
     Placement,
     PodState,
     Report,
@@ -33,6 +32,7 @@ from kubesched.session.report import (
     pending_counts,
     shown_owner,
     waiting_words,
+    without_post_filter,
     workload_text,
 )
 

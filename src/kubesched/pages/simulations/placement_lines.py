@@ -4,8 +4,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.session.place import Placed
-from kubesched.session.report import Placement, PodState, Report
+from kubesched.session import Placed, Placement, PodState, Report
 
 
 def placement_line(placement: Placement) -> dict[str, Any]:
