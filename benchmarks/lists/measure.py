@@ -35,8 +35,8 @@ from benchmarks.lists.cluster import Object, base, container, pod
 from benchmarks.lists.lists import LISTS, STORAGE_CLASS, Long
 from kubesched import Explainer, Simulator, set_up
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
-from kubesched.explanation import as_line
 from kubesched.framework import Decision
+from kubesched.pages.explanations import as_line
 
 N_ASKED, N_BESIDE = 3, 20
 TOO_LONG_MS = 200

@@ -91,7 +91,7 @@ def load(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figur
 
 def explain(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figures:
     from kubesched import Explainer, load_snapshot, set_up
-    from kubesched.explanation import as_line
+    from kubesched.pages.explanations import as_line
 
     with Timer() as loading:
         snapshot = load_snapshot(options.snapshot)

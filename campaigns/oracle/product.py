@@ -6,7 +6,8 @@
 import io
 import json
 
-from kubesched.explanation import Explainer, as_line
+from kubesched.explanation import Explainer
+from kubesched.pages.explanations import as_line
 from kubesched.pages.simulations import placed_line
 from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator, place

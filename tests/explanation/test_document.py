@@ -1,4 +1,5 @@
-from kubesched.explanation import as_document, as_line, explain
+from kubesched.explanation import explain
+from kubesched.pages.explanations import as_document, as_line
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 

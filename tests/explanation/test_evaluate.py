@@ -1,5 +1,5 @@
-from kubesched.explanation import as_document
 from kubesched.framework import Code, Plugin, Status
+from kubesched.pages.explanations import as_document
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling, profile, three_nodes
 

@@ -1,8 +1,9 @@
 import pytest
 
 from kubesched.errors import InputError
-from kubesched.explanation import Explainer, as_document, explain, find_pod
+from kubesched.explanation import Explainer, explain, find_pod
 from kubesched.framework import Plugin, Status
+from kubesched.pages.explanations import as_document
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 

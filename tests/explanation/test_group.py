@@ -4,16 +4,8 @@ import pytest
 
 from kubesched.api import KubeObject, kind_of
 from kubesched.errors import InputError
-from kubesched.explanation import (
-    Explainer,
-    GroupFit,
-    answer_of,
-    find_group,
-    gangs_of,
-    group_page,
-    overview_page,
-    place_group,
-)
+from kubesched.explanation import Explainer, GroupFit, answer_of, find_group, gangs_of, place_group
+from kubesched.pages.explanations import group_page, overview_page
 from kubesched.pages.formats import Paragraph
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod

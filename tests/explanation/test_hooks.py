@@ -7,17 +7,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from kubesched.api import Pod
-from kubesched.explanation import (
-    Explainer,
-    Explanation,
-    answer_of,
-    as_document,
-    explain,
-    explanation_page,
-    node_page,
-    overview_page,
-)
+from kubesched.explanation import Explainer, Explanation, answer_of, explain
 from kubesched.framework import Plugin, PreFilterResult, Status, Wait
+from kubesched.pages.explanations import as_document, explanation_page, node_page, overview_page
 from kubesched.pages.formats import Check, Level, Page, as_csv, as_junit
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, profile

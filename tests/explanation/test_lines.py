@@ -1,4 +1,4 @@
-from kubesched.explanation import as_line
+from kubesched.pages.explanations import as_line
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import ask, three_nodes
 

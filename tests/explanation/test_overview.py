@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from kubesched.api import KubeObject, Pod
-from kubesched.explanation import Explainer, answer_of, overview_page
+from kubesched.explanation import Explainer, answer_of
 from kubesched.framework import Plugin, Status
+from kubesched.pages.explanations import overview_page
 from kubesched.pages.formats import Level, Page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod

@@ -3,8 +3,9 @@
 import pytest
 from rich.console import Console
 
-from kubesched.explanation import Explanation, answer_of, explain, explanation_page, node_page, overview_page
+from kubesched.explanation import Explanation, answer_of, explain
 from kubesched.framework import Plugin, Status
+from kubesched.pages.explanations import explanation_page, node_page, overview_page
 from kubesched.pages.formats import Page, Table, print_page
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling, profile, three_nodes

@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from kubesched.explanation import Explainer, answer_of, obstacle_rows, overview_page
+from kubesched.explanation import Explainer, answer_of, obstacle_rows
+from kubesched.pages.explanations import overview_page
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
 from tests.clusters import SHAPES, realistic

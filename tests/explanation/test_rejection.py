@@ -1,7 +1,8 @@
 """What a report says about preemption."""
 
 from kubesched.api import KubeObject
-from kubesched.explanation import Explanation, as_document
+from kubesched.explanation import Explanation
+from kubesched.pages.explanations import as_document
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask
 from tests.explanation.test_page import printed

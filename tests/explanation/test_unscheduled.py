@@ -5,14 +5,8 @@ from typing import Any
 import pytest
 
 from kubesched.api import KubeObject, Pod
-from kubesched.explanation import (
-    Explainer,
-    answer_of,
-    as_document,
-    explain,
-    explanation_page,
-    overview_page,
-)
+from kubesched.explanation import Explainer, answer_of, explain
+from kubesched.pages.explanations import as_document, explanation_page, overview_page
 from kubesched.pages.formats import Level
 from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod

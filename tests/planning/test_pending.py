@@ -9,8 +9,9 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.errors import InputError
-from kubesched.explanation import PodAnswer, State, overview_page
+from kubesched.explanation import PodAnswer, State
 from kubesched.framework import Plugin, PreFilterResult, Status
+from kubesched.pages.explanations import overview_page
 from kubesched.pages.formats import Table
 from kubesched.pages.simulations import report_page
 from kubesched.planning import PendingPods

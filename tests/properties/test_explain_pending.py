@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
-from kubesched.explanation import Rows, State, overview_page
+from kubesched.explanation import State
+from kubesched.pages.explanations import Rows, overview_page
 from kubesched.planning import PendingPods
 from kubesched.session import Placement, PodState, Simulator, without_post_filter
 from kubesched.setup import set_up

@@ -8,8 +8,9 @@ import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
 from kubesched.errors import ConfigError
-from kubesched.explanation import Explanation, explain, explanation_page
+from kubesched.explanation import Explanation, explain
 from kubesched.framework import Clock, QueueingHint, Services, VirtualClock
+from kubesched.pages.explanations import explanation_page
 from kubesched.scheduler import build_frameworks
 from kubesched.session import Simulator
 from kubesched.setup import find_plugins, set_up

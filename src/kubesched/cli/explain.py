@@ -21,7 +21,8 @@ from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
-    from kubesched.explanation import Explanation, Rows
+    from kubesched.explanation import Explanation
+    from kubesched.pages.explanations import Rows
     from kubesched.pages.formats import Page
     from kubesched.planning import PendingPods
     from kubesched.setup import ExtenderCalls, Setup
@@ -228,7 +229,7 @@ def _print(asked: _Asked, explanation: "Explanation", page: "Page") -> None:
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":
     import msgspec
 
-    from kubesched.explanation import explanation_page, node_page
+    from kubesched.pages.explanations import explanation_page, node_page
 
     if view.nodes and explanation.ended is None:
         page = node_page(explanation, [_position(explanation, name) for name in view.nodes])
@@ -282,7 +283,8 @@ def _position(explanation: "Explanation", name: str) -> int:
 
 
 def _print_group(asked: _Asked, name: str, namespace: str) -> None:
-    from kubesched.explanation import Explainer, find_group, group_page, place_group
+    from kubesched.explanation import Explainer, find_group, place_group
+    from kubesched.pages.explanations import group_page
 
     group = find_group(asked.cluster, name, namespace)
     with Explainer(asked.cluster, asked.setup, extender_calls=asked.calls) as explainer:
@@ -294,7 +296,8 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     """Explain pending pods as a simulation places them, and others as if they were pending."""
     from kubesched.api import Pod
-    from kubesched.explanation import Rows, answer_of, as_line, gangs_of, overview_page
+    from kubesched.explanation import answer_of, gangs_of
+    from kubesched.pages.explanations import Rows, as_line, overview_page
 
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
@@ -351,7 +354,8 @@ def _take_pending(
         failed: takes the pods for which a plugin failed.
     Returns: the simulation, which is closed.
     """
-    from kubesched.explanation import State, as_line
+    from kubesched.explanation import State
+    from kubesched.pages.explanations import as_line
     from kubesched.planning import PendingPods
 
     said: dict[str, dict[str, str]] = {}

@@ -5,14 +5,9 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from kubesched.explanation.advice import advice
-from kubesched.explanation.choice import choice
-from kubesched.explanation.explanation import Explanation, Preemption
-from kubesched.explanation.hooks import HookAnswer
-from kubesched.explanation.lines import as_line, rejection
-from kubesched.explanation.nearest import nearest, shortages
-from kubesched.explanation.obstacles import obstacles
+from kubesched.explanation import Explanation, HookAnswer, Preemption, advice, choice, nearest, obstacles, shortages
 from kubesched.framework import Code
+from kubesched.pages.explanations.explanation_lines import as_line, rejection
 from kubesched.scheduler import ExtenderAnswer, default_sample
 
 N_NEAREST: Final = 20

@@ -8,9 +8,7 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.documents import count, listed, plural
-from kubesched.explanation.gang import Gang
-from kubesched.explanation.outcome import State
-from kubesched.explanation.pod_answer import PodAnswer, Told
+from kubesched.explanation import Gang, PodAnswer, State, Told
 from kubesched.pages.formats import (
     Align,
     Cell,

@@ -6,9 +6,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.documents import count
-from kubesched.explanation.choice import Choice, points_words
-from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.obstacles import reason_counts
+from kubesched.explanation import Choice, Explanation, points_words, reason_counts
 from kubesched.framework import Scores
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.scheduler import default_sample

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from kubesched.explanation.explanation import Explanation, PluginVerdicts
-from kubesched.explanation.fix import Fix
+from kubesched.explanation import Explanation, Fix, PluginVerdicts
 from kubesched.framework import Status
 
 _NOT_DECIDED: Final = "NotDecided"

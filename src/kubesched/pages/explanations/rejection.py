@@ -6,12 +6,22 @@ from typing import Final
 import numpy as np
 
 from kubesched.documents import count, plural
-from kubesched.explanation.advice import advice
-from kubesched.explanation.explanation import Explanation, Preemption
-from kubesched.explanation.nearest import nearest, not_named, too_small
-from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
-from kubesched.explanation.obstacles import Obstacle, obstacles
-from kubesched.explanation.preemption_words import preemption_sentence, preemption_words
+from kubesched.explanation import (
+    Explanation,
+    Obstacle,
+    ObstacleRow,
+    Preemption,
+    advice,
+    distinct,
+    nearest,
+    not_named,
+    obstacle_rows,
+    obstacle_texts,
+    obstacles,
+    preemption_sentence,
+    preemption_words,
+    too_small,
+)
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
 _N_ROWS: Final = 12

@@ -5,14 +5,22 @@ from typing import Any, Final
 
 from kubesched.api import in_words
 from kubesched.documents import count
-from kubesched.explanation.choice import Choice, Ranked, choice, differences, ranked
-from kubesched.explanation.document import as_document, near_document
-from kubesched.explanation.explanation import Explanation, PluginVerdicts
-from kubesched.explanation.hooks import turned_down_words
-from kubesched.explanation.obstacle_rows import obstacle_texts
-from kubesched.explanation.obstacles import obstacles, reasons_of
-from kubesched.explanation.page import check, data_paragraphs
+from kubesched.explanation import (
+    Choice,
+    Explanation,
+    PluginVerdicts,
+    Ranked,
+    choice,
+    differences,
+    obstacle_texts,
+    obstacles,
+    ranked,
+    reasons_of,
+    turned_down_words,
+)
 from kubesched.framework import Code, Status
+from kubesched.pages.explanations.explanation_document import as_document, near_document
+from kubesched.pages.explanations.pod_page import check, data_paragraphs
 from kubesched.pages.formats import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
 
 _VERDICTS: Final = {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kubesched.documents import plural
-from kubesched.explanation.group import GroupFit
+from kubesched.explanation import GroupFit
 from kubesched.pages.formats import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
 _NO_MINIMUM: Final = (

@@ -4,18 +4,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from kubesched.api import in_words
-from kubesched.explanation.choice import Choice, choice
-from kubesched.explanation.current_place import Outlook, current_place
-from kubesched.explanation.document import as_document
-from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.hooks import turned_down_words
-from kubesched.explanation.nearest import nearest
-from kubesched.explanation.outcome import outcome
-from kubesched.explanation.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
-from kubesched.explanation.ranking import ranking_parts
-from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts, with_rejections
-from kubesched.explanation.unscheduled import Ended
+from kubesched.explanation import (
+    Choice,
+    Ended,
+    Explanation,
+    Outlook,
+    choice,
+    current_place,
+    nearest,
+    outcome,
+    turned_down_words,
+)
 from kubesched.framework import Code
+from kubesched.pages.explanations.explanation_document import as_document
+from kubesched.pages.explanations.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
+from kubesched.pages.explanations.ranking import ranking_parts
+from kubesched.pages.explanations.rejection import all_rejections, fix_table, rejection_parts, with_rejections
 from kubesched.pages.formats import (
     Check,
     Column,

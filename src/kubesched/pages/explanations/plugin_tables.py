@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.documents import count
-from kubesched.explanation.explanation import Explanation, PluginVerdicts
-from kubesched.explanation.obstacles import NO_REASON, reasons_of
+from kubesched.explanation import NO_REASON, Explanation, PluginVerdicts, reasons_of
 from kubesched.framework import Status
 from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
 from kubesched.scheduler import ExtenderAnswer
