@@ -4,8 +4,9 @@ import pytest
 
 from kubesched.errors import InputError
 from kubesched.pages.formats import Paragraph, Table
+from kubesched.pages.plans import fit_page
 from kubesched.pages.simulations import report_page
-from kubesched.planning import fit, fit_page
+from kubesched.planning import fit
 from kubesched.planning.fit import Fit
 from kubesched.session import PodState, Simulator
 from kubesched.testing import make_object, make_pod

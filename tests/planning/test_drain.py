@@ -8,7 +8,8 @@ import pytest
 
 from kubesched import InputError, Plugin, Simulator, Status, drain
 from kubesched.api import KubeObject, Pod, decode_object
-from kubesched.planning import BudgetUse, Drain, Drainer, Fate, drain_page
+from kubesched.pages.plans import drain_page
+from kubesched.planning import BudgetUse, Drain, Drainer, Fate
 from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_object, make_pod

@@ -8,7 +8,7 @@ from rich.console import Console
 from kubesched import Drain, Drainer, drain
 from kubesched.api import KubeObject
 from kubesched.pages.formats import Page, as_csv, as_html, as_junit, print_page
-from kubesched.planning import drain_page, each_page, most_page
+from kubesched.pages.plans import drain_page, each_page, most_page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import budget, owned_by

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kubesched.errors import InputError
 from kubesched.pages.formats import Paragraph, Table
-from kubesched.planning import fit, fit_page
+from kubesched.pages.plans import fit_page
+from kubesched.planning import fit
 from kubesched.session import PodState
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by

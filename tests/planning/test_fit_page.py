@@ -7,7 +7,8 @@ import pytest
 
 from kubesched.framework import Plugin, Status
 from kubesched.pages.formats import as_csv, as_html, as_junit, as_markdown, as_text
-from kubesched.planning import fit, fit_page
+from kubesched.pages.plans import fit_page
+from kubesched.planning import fit
 from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import owned_by
 from tests.planning.test_rollout import nodes, running, stream, workload

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from kubesched.errors import InputError
-from kubesched.planning import fit, fit_page
+from kubesched.pages.plans import fit_page
+from kubesched.planning import fit
 from kubesched.testing import make_node, make_pod
 
 

@@ -92,7 +92,8 @@ def drain(
     """  # noqa: D301
     targets = split_targets(snapshots)
     _check_usage(targets.names, selector, zone, write, each=each, most=most)
-    from kubesched.planning import Drainer, drain_page, each_page, most_page
+    from kubesched.pages.plans import drain_page, each_page, most_page
+    from kubesched.planning import Drainer
     from kubesched.scheduler import TieBreak
     from kubesched.snapshot import check_target
 

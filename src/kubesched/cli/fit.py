@@ -132,7 +132,8 @@ def fit(
         )
     if rollout and extenders == "call":
         raise click.UsageError("--rollout and --extenders call are mutually exclusive")
-    from kubesched.planning import asked_of, fit_asked, fit_page
+    from kubesched.pages.plans import fit_page
+    from kubesched.planning import asked_of, fit_asked
     from kubesched.snapshot import missing_kinds
 
     cluster, setup = read_both(

@@ -192,8 +192,8 @@ def _print(
     """Print a report, and what a change makes of it. Returns: how many pods ended in an error."""
     import msgspec
 
+    from kubesched.pages.plans import with_difference
     from kubesched.pages.simulations import report_page, summary_of
-    from kubesched.planning import with_difference
     from kubesched.session import PodState
 
     if output == "summary":

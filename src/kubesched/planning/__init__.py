@@ -11,14 +11,11 @@ from kubesched.planning.changes import (
     without_nodes,
 )
 from kubesched.planning.difference import Difference, new_pods, simulated
-from kubesched.planning.difference_parts import with_difference
-from kubesched.planning.drain_page import drain_page
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.planning.drain_tables import each_page, most_page
 from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.fit import Fit, WorkloadFit, fit, fit_asked
-from kubesched.planning.fit_page import fit_page
 from kubesched.planning.pending import PendingPods
+from kubesched.planning.placed import has_place
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
 from kubesched.planning.workloads import find_workload, is_workload_kind, near_kind
@@ -42,14 +39,11 @@ __all__ = [
     "chosen_nodes",
     "cordoned",
     "drain",
-    "drain_page",
-    "each_page",
     "find_workload",
     "fit",
     "fit_asked",
-    "fit_page",
+    "has_place",
     "is_workload_kind",
-    "most_page",
     "near_kind",
     "new_pods",
     "node_model",
@@ -58,7 +52,6 @@ __all__ = [
     "scaled",
     "simulated",
     "uncordoned",
-    "with_difference",
     "with_nodes_like",
     "without_nodes",
 ]

@@ -8,7 +8,7 @@ import msgspec
 from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.pages.simulations import fill_level, nodes_table, victims_table
-from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
+from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.session import Victim, workload_text
 
 NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from kubesched.documents import count, listed
 from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
-from kubesched.planning.drain_page import drain_page, kubectl_drain, placed_first
-from kubesched.planning.drain_parts import drain_parts, workload_of
-from kubesched.planning.drain_result import Drain, Fate
-from kubesched.planning.plugin_faults import fault_parts
+from kubesched.pages.plans.drain_page import drain_page, kubectl_drain, placed_first
+from kubesched.pages.plans.drain_parts import drain_parts, workload_of
+from kubesched.pages.plans.fault_parts import fault_parts
+from kubesched.planning import Drain, Fate
 
 _BADLY: Final = {
     Fate.RETURNS: "come back",

@@ -8,14 +8,9 @@ import msgspec
 
 from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of
-from kubesched.planning.drain_parts import (
-    NO_WAIT,
-    drain_parts,
-    namespace_and_name,
-    what_is_wrong,
-)
-from kubesched.planning.drain_result import Drain, Fate
-from kubesched.planning.plugin_faults import fault_parts
+from kubesched.pages.plans.drain_parts import NO_WAIT, drain_parts, namespace_and_name, what_is_wrong
+from kubesched.pages.plans.fault_parts import fault_parts
+from kubesched.planning import Drain, Fate
 from kubesched.session import Victim
 
 _MAX_SAVED: Final = 10

@@ -6,7 +6,7 @@ import msgspec
 
 from kubesched.documents import count, listed
 from kubesched.pages.formats import Level, Page, Paragraph, Part
-from kubesched.planning.difference import Difference
+from kubesched.planning import Difference
 
 
 def with_difference(page: Page, found: Difference) -> Page:

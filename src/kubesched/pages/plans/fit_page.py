@@ -22,6 +22,7 @@ from kubesched.pages.formats import (
     limits,
     page_of,
 )
+from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.simulations import (
     fill_table,
     fill_words,
@@ -30,10 +31,7 @@ from kubesched.pages.simulations import (
     report_document,
     victims_table,
 )
-from kubesched.planning.fit import Fit, WorkloadFit
-from kubesched.planning.placed import has_place
-from kubesched.planning.plugin_faults import fault_parts
-from kubesched.planning.rollout import Rollout
+from kubesched.planning import Fit, Rollout, WorkloadFit, has_place
 from kubesched.session import NodeGroup, Placement, PodState, without_post_filter, workload_text
 
 _MAX_ROWS: Final = 20

@@ -1,0 +1,14 @@
+"""Pages of plans: what fits, what a drain does, and what a change makes of a simulation."""
+
+from kubesched.pages.plans.difference_parts import with_difference
+from kubesched.pages.plans.drain_page import drain_page
+from kubesched.pages.plans.drain_tables import each_page, most_page
+from kubesched.pages.plans.fit_page import fit_page
+
+__all__ = [
+    "drain_page",
+    "each_page",
+    "fit_page",
+    "most_page",
+    "with_difference",
+]
