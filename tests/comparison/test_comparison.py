@@ -7,11 +7,12 @@ from random import Random
 import pytest
 
 from kubesched.api import KubeObject, Pod
-from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, comparison_page, packed
+from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, packed
 from kubesched.comparison.comparison import _is_beyond_chance
-from kubesched.comparison.document import as_document
 from kubesched.errors import InputError
 from kubesched.framework import Plugin, Status
+from kubesched.pages.comparisons import comparison_page
+from kubesched.pages.comparisons.comparison_document import as_document
 from kubesched.pages.formats import as_html
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_object, make_pod

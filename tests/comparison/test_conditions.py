@@ -2,8 +2,9 @@
 
 import pytest
 
-from kubesched.comparison import Comparison, compare, comparison_page, failures, parse_conditions, read_prices
+from kubesched.comparison import Comparison, compare, failures, parse_conditions, read_prices
 from kubesched.errors import InputError
+from kubesched.pages.comparisons import comparison_page
 from kubesched.pages.formats import as_text
 from kubesched.testing import make_node, make_pod
 from tests.comparison.small_clusters import empty_nodes

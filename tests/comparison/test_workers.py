@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kubesched.comparison import Candidate, compare, packed, workers
-from kubesched.comparison.document import as_document
 from kubesched.errors import InputError
+from kubesched.pages.comparisons.comparison_document import as_document
 from tests.comparison.small_clusters import random_cluster
 
 TASKS = [(side, seed) for side in (0, 1) for seed in range(1, 6)]

@@ -92,7 +92,8 @@ def compare(
     for both. If a plugin fails, the command exits with 1.
     """  # noqa: D301
     from kubesched.comparison import compare as run
-    from kubesched.comparison import comparison_page, failures, parse_conditions, read_prices
+    from kubesched.comparison import failures, parse_conditions, read_prices
+    from kubesched.pages.comparisons import comparison_page
     from kubesched.setup import set_up
 
     log_once()

@@ -1,15 +1,16 @@
 """Compares what two configurations make of one cluster: figures, chance, moved pods, and the settings to paste."""
 
 from kubesched.comparison.candidates import Candidate, packed
-from kubesched.comparison.comparison import Comparison, Difference, PendingPod, compare
+from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod, WorkloadSpread, compare
 from kubesched.comparison.conditions import Condition, failures, parse_conditions
 from kubesched.comparison.figures import FIGURES, Figure, Unit
+from kubesched.comparison.measure import Spread
 from kubesched.comparison.moves import Cause, Move
-from kubesched.comparison.page import comparison_page
 from kubesched.comparison.prices import read_prices
 
 __all__ = [
     "FIGURES",
+    "MANY_RUNS",
     "Candidate",
     "Cause",
     "Comparison",
@@ -18,9 +19,10 @@ __all__ = [
     "Figure",
     "Move",
     "PendingPod",
+    "Spread",
     "Unit",
+    "WorkloadSpread",
     "compare",
-    "comparison_page",
     "failures",
     "packed",
     "parse_conditions",

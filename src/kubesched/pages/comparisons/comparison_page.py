@@ -4,13 +4,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod, WorkloadSpread
-from kubesched.comparison.document import as_document, as_lines, as_table
-from kubesched.comparison.figures import Figure
-from kubesched.comparison.measure import Spread
-from kubesched.comparison.moves import Cause, Move
+from kubesched.comparison import (
+    MANY_RUNS,
+    Cause,
+    Comparison,
+    Difference,
+    Figure,
+    Move,
+    PendingPod,
+    Spread,
+    WorkloadSpread,
+)
 from kubesched.config import quoted
 from kubesched.documents import count, listed
+from kubesched.pages.comparisons.comparison_document import as_document, as_lines, as_table
 from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
 from kubesched.pages.simulations import fill_table, nodes_table
 

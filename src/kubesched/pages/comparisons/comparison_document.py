@@ -5,8 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.comparison.comparison import Comparison, Difference
-from kubesched.comparison.figures import Unit
+from kubesched.comparison import Comparison, Difference, Unit
 from kubesched.pages.formats import Cell, Column, Table
 
 _COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
