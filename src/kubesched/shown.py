@@ -11,7 +11,7 @@ from kubesched.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Shown", "data_frame", "show_with"]
+__all__ = ["Formats", "Shown", "data_frame", "show_with"]
 
 
 class Formats(Protocol):

@@ -8,6 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 PACKAGE = "kubesched"
+SPLIT = {"extender", "pages"}
+"""Packages that are no room themselves: each of their packages is one, with a door and a layer of its own."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Module:
 
     @property
     def room(self) -> str:
-        """The room it stands in: "api", "errors"; the doors of `extender` count as rooms: "extender.wire"."""
+        """The room it stands in: "api", "errors"; a part of a split package: "extender.wire"."""
         return room_of(self.name)
 
     @property
@@ -55,7 +57,7 @@ class Module:
 def room_of(module: str) -> str:
     """Name the room of a dotted module name; the package root is ""."""
     parts = module.split(".")[1:]
-    depth = 2 if parts[:1] == ["extender"] else 1
+    depth = 2 if parts and parts[0] in SPLIT else 1
     return ".".join(parts[:depth])
 
 

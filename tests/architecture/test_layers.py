@@ -57,6 +57,8 @@ def test_files_are_named_for_a_concept():
         ),
         ("kubesched.live.x", "from kubesched.extender.server import serve"),
         ("kubesched.live.x", "from kubesched.extender import server"),
+        ("kubesched.planning.x", "from kubesched.pages.formats import Table"),
+        ("kubesched.pages.formats.x", "from kubesched.pages.plans import fit_page"),
         ("kubesched.attic.x", "import sys"),
         ("kubesched.api.x", "from kubesched.attic import y"),
     ],

@@ -13,7 +13,7 @@ from kubesched.explanation import PodAnswer, State
 from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.pages.explanations import overview_page
 from kubesched.pages.formats import Table
-from kubesched.pages.simulations import report_page
+from kubesched.pages.simulations import report_page, victims_table
 from kubesched.planning import PendingPods
 from kubesched.session import Simulator
 from kubesched.setup import set_up
@@ -99,9 +99,10 @@ def test_a_pod_that_fits_only_where_preemption_makes_room_for_another_one_names_
         "takes room on b that preemption makes for default/urgent2 by evicting default/full",
     )
     with PendingPods(nominated(), set_up(), lambda pod: pod.name) as pending:
-        assert [[str(getattr(cell, "text", cell)) for cell in row] for row in pending.victims.rows] == [
-            ["- default/full", "-", "b", "default/urgent2"]
-        ]
+        assert [
+            [str(getattr(cell, "text", cell)) for cell in row]
+            for row in victims_table("victims", "", pending.report.removed).rows
+        ] == [["- default/full", "-", "b", "default/urgent2"]]
 
 
 def test_a_pod_that_would_fit_beside_the_victim_needs_no_eviction():

@@ -324,18 +324,19 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
         gangs = gangs_of(asked.cluster, chosen.pods)
         foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
         counts = pending.counts(chosen.namespace) if pending is not None and chosen.what == "pending" else None
+        victims = None if pending is None else pending.report.removed
         page = overview_page(
-            rows, foreign=foreign, gangs=gangs, what=chosen.what, again=asked.again, lines=lines, counts=counts
+            rows,
+            foreign=foreign,
+            gangs=gangs,
+            what=chosen.what,
+            again=asked.again,
+            lines=lines,
+            counts=counts,
+            victims=victims,
         )
-        print_report(page if pending is None else _with_victims(page, pending), asked.output)
+        print_report(page, asked.output)
     _end(failed)
-
-
-def _with_victims(page: "Page", pending: "PendingPods") -> "Page":
-    import msgspec
-
-    document = {**page.document, "victims": [msgspec.to_builtins(one) for one in pending.report.removed]}
-    return msgspec.structs.replace(page, parts=(*page.parts, pending.victims), document=document)
 
 
 def _take_pending(

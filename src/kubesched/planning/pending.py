@@ -25,8 +25,6 @@ from kubesched.explanation import (
     outcome,
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
-from kubesched.pages.formats import Table
-from kubesched.pages.simulations import victims_table
 from kubesched.planning.difference import new_pods
 from kubesched.scheduler import SchedulingCycle
 from kubesched.session import (
@@ -223,11 +221,6 @@ class PendingPods:
         """
         known = (*self.report.placements, *self.report.stuck)
         return pending_counts(one for one in known if namespace in ("", one.pod.partition("/")[0]))
-
-    @property
-    def victims(self) -> Table:
-        """The pods that would be evicted to make room, as in a simulation."""
-        return victims_table("victims", "Would be evicted to make room", self.report.removed)
 
     def _eviction(self, placement: Placement) -> str:
         """Where preemption makes room, and by whose eviction."""

@@ -22,7 +22,8 @@ from kubesched.pages.formats import (
     command_about,
     limits,
 )
-from kubesched.session import PendingCounts
+from kubesched.pages.simulations import victims_table
+from kubesched.session import PendingCounts, Victim
 
 _NUMBERS: Final = re.compile(r"\d+")
 _IN_TURN: Final = (
@@ -100,6 +101,7 @@ def overview_page(
     again: str = "kubesched explain",
     lines: Sequence[dict[str, Any]] = (),
     counts: PendingCounts | None = None,
+    victims: Sequence[Victim] | None = None,
 ) -> Page:
     """The report on several pods.
 
@@ -112,6 +114,7 @@ def overview_page(
         again: the command with the same cluster and setup, which the next command extends; empty for none.
         lines: what `-o json` prints of each pod.
         counts: of the cluster, if the pods are all the pending ones; None to count the rows.
+        victims: the pods that would be evicted to make room; None where that is not known.
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
@@ -129,6 +132,10 @@ def overview_page(
         parts.append(_foreign_alone(foreign, what))
     if gangs:
         parts.append(_gangs(gangs))
+    document: dict[str, Any] = {"pods": list(lines)}
+    if victims is not None:
+        parts.append(victims_table("victims", "Would be evicted to make room", victims))
+        document["victims"] = [msgspec.to_builtins(one) for one in victims]
     tried = any(group.state not in (State.STUCK, State.RUNS, State.ENDED) for group in ordered)
     return Page(
         "explain-pods",
@@ -137,7 +144,7 @@ def overview_page(
         main="pods",
         limits=limits(own=(_IN_TURN,) if tried else ()) if ordered else (),
         next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
-        document={"pods": list(lines)},
+        document=document,
         checks=_checks(ordered),
         lines=lines,
         node_names=rows.node_names,
