@@ -5,7 +5,7 @@ from kubesched.explanation import Explanation
 from kubesched.pages.explanations import as_document
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask
-from tests.explanation.test_page import printed
+from tests.pages.explanations.test_pod_page import printed
 
 
 def preempting(*budgets: KubeObject) -> Explanation:
