@@ -242,7 +242,7 @@ def test_where_a_plugin_fails_behind_another_obstacle_it_has_to_be_fixed_first()
     found = ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"]), plugins=[FailsBehindATaint])
     text = printed(found, width=200)
     assert "Fix plugin FailsBehindATaint first; until then no other fix can be tried: running" in text
-    assert "AttributeError: no such field (test_page.py:" in text
+    assert "AttributeError: no such field (test_pod_page.py:" in text
     assert "makes it fit" not in text
     assert "FailsBehindATaint: running" in text
 

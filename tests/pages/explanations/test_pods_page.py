@@ -125,7 +125,7 @@ def test_a_plugin_that_fails_is_first_and_has_no_cause_of_ours():
     state, workload, why = rows(page, "groups")[0][1:4]
     assert (state, workload) == ("failed", "web")
     fault = "running \"Fails\" filter plugin: KeyError: 'x'"
-    assert re.fullmatch(re.escape(fault) + r" \(test_overview\.py:\d+ in filter\)", why)
+    assert re.fullmatch(re.escape(fault) + r" \(test_pods_page\.py:\d+ in filter\)", why)
 
 
 def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_the_next():

@@ -196,7 +196,7 @@ def _every_pod(groups: Sequence[_Group]) -> Table:
     """A row for each pod, for spreadsheets."""
     columns = ("pod", "workload", "state", "why", "fix", "best", "fits", "message")
     rows: list[Row] = [
-        [pod, group.workload, group.state.value[0], group.told.outcome.why, group.told.fix, node, n_fit, group.message]
+        [pod, group.workload, group.state.value, group.told.outcome.why, group.told.fix, node, n_fit, group.message]
         for group in groups
         for pod, node, n_fit in zip(group.pods, group.nodes, group.fits, strict=True)
     ]
