@@ -16,7 +16,6 @@ LAYERS = (
     {"legacy"},
     {"usage"},
     {"setup", "admission", "signals"},
-    {"reports"},
     {"cluster", "snapshot", "serving", "manifests", "metrics", "review"},
     {"extender.client"},
     {"extender.server", "live", "session"},

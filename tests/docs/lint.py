@@ -25,7 +25,7 @@ from tests.docs.pages import ROOT, pages
 from tests.docs.wording import Place, confusing, without_code
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
-FOR_USERS = ("kubesched", "kubesched.explanation", "kubesched.testing")
+FOR_USERS = ("kubesched", "kubesched.testing")
 """The modules whose functions have examples."""
 
 

@@ -17,7 +17,15 @@ from kubesched import Plugin, PluginArgs, Status, programs
 from kubesched.testing import make_node, make_pod, record_golden
 from tests.docs.lint import FOR_USERS, example_of
 
-DOORS = (*FOR_USERS, "kubesched.framework", "kubesched.session", "kubesched.state")
+DOORS = (
+    *FOR_USERS,
+    "kubesched.explanation",
+    "kubesched.framework",
+    "kubesched.pages.explanations",
+    "kubesched.pages.formats",
+    "kubesched.session",
+    "kubesched.state",
+)
 
 
 def listed(*doors: str) -> dict[str, object]:

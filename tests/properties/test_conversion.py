@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from campaigns.oracle.compare import read_case
 from kubesched.config import differences, effective
-from kubesched.explanation import Explainer, as_line
+from kubesched.explanation import Explainer
 from kubesched.legacy.dialects.kube_scheduler import LEGACY
+from kubesched.pages.explanations import as_line
+from kubesched.pages.simulations import placed_line
 from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator, place
 from kubesched.setup import comparable, convert_text, set_up

@@ -14,7 +14,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, Finding
-    from kubesched.reports import Check, Page, Table
+    from kubesched.pages.formats import Check, Page, Table
     from kubesched.review import Checked
 
 _MAX_OF_RULE: Final = 50  # findings of one rule, in text
