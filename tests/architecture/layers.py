@@ -21,6 +21,9 @@ LAYERS = (
     {"extender.server", "live", "session"},
     {"explanation"},
     {"planning", "comparison", "capture", "programs", "shadow"},
+    {"pages.formats"},  # above the questions, which therefore import no table, column or cell
+    {"pages.simulations"},
+    {"pages.explanations", "pages.plans", "pages.comparisons"},
     {"web", "testing", "extender.manifests", "extender.replay"},
     {"cli"},
     {"__main__"},
