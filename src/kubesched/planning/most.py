@@ -21,7 +21,7 @@ class Most(NamedTuple):
     """The largest number of pods that fit.
 
     Attributes:
-        new: the objects of that many pods.
+        new: that many pods, and perhaps the objects that come with them.
         report: of the simulation with them.
         next_left: the pod that does not fit any more; None if the search ended at its upper limit.
     """
@@ -34,9 +34,9 @@ class Most(NamedTuple):
 def most_that_fit(session: Session, asked: Asked, progress: Progress | None = None) -> Most:
     """Find the largest number.
 
-    One run lets pods arrive until the first is left, and is then the run of exactly as many pods. Where preemption
-    takes part, or plugins order the queue, a larger number can change what becomes of the first pods: the number is
-    then confirmed by runs with exactly as many pods.
+    One run lets pods arrive until the first is left, and is then the run of exactly as many pods: the last one is left,
+    and changes nothing for the others. Where another one has no node in the end, because it was evicted again or a
+    plugin orders the queue, the number is confirmed by runs with exactly as many pods.
 
     Raises:
         InputError: the pods belong to several workloads, or their number is fixed.
@@ -79,14 +79,14 @@ class _Search:
         placements = placements_of(watch.pods, report)
         index = watch.index if watch.index is not None else _first_absent(placements)
         if index is None:
-            return Most(self._asked.objects(_MAX_PODS), report, None)
+            return Most([*watch.pods], report, None)
         last = placements[-1]
-        if watch.preempts or index != len(placements) - 1 or has_place(last):
+        if index != len(placements) - 1 or [one for one in placements if not has_place(one)] != [last]:
             return index
-        if sum(map(has_place, placements)) != index:
+        if any(victim.preemptor == last.pod for victim in report.victims):
             return index
         kept = tuple(one for one in report.placements if one is not last)
-        return Most(self._asked.objects(index), msgspec.structs.replace(report, placements=kept), last)
+        return Most([*watch.pods[:-1]], msgspec.structs.replace(report, placements=kept), last)
 
     # --- runs with a number of pods ---
 
@@ -187,8 +187,6 @@ class _FirstLeft:
 class _Arriving(_FirstLeft):
     """Lets pods arrive during a run, each once the one before has a node or is nominated to one.
 
-    Where preemption takes part, the run ends with the first pod that is left.
-
     Attributes:
         pods: those that have arrived.
     """
@@ -214,7 +212,7 @@ class _Arriving(_FirstLeft):
         is_last = decision.pod.uid == self.pods[-1].uid
         if is_last and not is_left and len(self.pods) < _MAX_PODS:
             self._session.arrive(self._next())
-        return is_left and self.preempts
+        return False
 
 
 def _first_absent(placements: Iterable[Placement]) -> int | None:
