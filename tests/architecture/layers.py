@@ -15,7 +15,7 @@ LAYERS = (
     {"scheduler", "plugins"},
     {"legacy"},
     {"usage"},
-    {"setup", "admission", "signals"},
+    {"setup", "admission", "naming", "signals"},
     {"cluster", "snapshot", "serving", "manifests", "metrics", "review"},
     {"extender.client"},
     {"extender.server", "live", "session"},

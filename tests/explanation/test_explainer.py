@@ -1,7 +1,7 @@
 import pytest
 
 from kubesched.errors import InputError
-from kubesched.explanation import Explainer, explain, find_pod
+from kubesched.explanation import Explainer, explain
 from kubesched.framework import Plugin, Status
 from kubesched.pages.explanations import as_document
 from kubesched.testing import make_node, make_pod
@@ -95,19 +95,3 @@ class OnlyStarted(Plugin):
 
 def test_plugins_are_started_when_the_cluster_is_there():
     assert ask(make_pod("p"), *three_nodes(), plugins=[OnlyStarted]).fits
-
-
-def test_a_pod_is_found_by_its_name_alone_where_only_one_has_it():
-    assert find_pod([make_pod("web", namespace="shop")], "web").namespace == "shop"
-
-
-def test_a_name_that_several_pods_have_needs_its_namespace():
-    pods = [make_pod("web", namespace="shop"), make_pod("web", namespace="dev")]
-    assert find_pod(pods, "dev/web").namespace == "dev"
-    with pytest.raises(InputError, match='several pods have the name "web": shop/web, dev/web'):
-        find_pod(pods, "web")
-
-
-def test_a_wrong_name_is_answered_with_the_nearest_one():
-    with pytest.raises(InputError, match='no pod has the name "shop/wep"; did you mean "shop/web"'):
-        find_pod([make_pod("web", namespace="shop")], "shop/wep")

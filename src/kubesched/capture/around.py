@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from kubesched.api import CSINode, KubeObject, Node, Pod, ResourceSlice, VolumeAttachment, kind_of
-from kubesched.explanation import Explanation, Fix, explain, find_pod
+from kubesched.explanation import Explanation, Fix, explain
 from kubesched.framework import Status
+from kubesched.naming import find_pod
 from kubesched.setup import Setup
 from kubesched.snapshot import ClusterObjects
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import EXPLAINED, extender_calls, note_refused, read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.new_pod import new_pod
@@ -22,6 +21,7 @@ from kubesched.cli.targets import split_targets
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
     from kubesched.explanation import Explanation
+    from kubesched.naming import ChosenPods
     from kubesched.pages.explanations import Rows
     from kubesched.pages.formats import Page
     from kubesched.planning import PendingPods
@@ -127,6 +127,8 @@ def explain(
     if group is not None:
         _print_group(asked, group, namespace)
         return
+    from kubesched.naming import choose_pods
+
     if queue is None:
         queue = not references and calls is None and is_cheap(cluster)
     view = View(by, nodes, all_nodes, queue, every_verdict=output == "html")
@@ -250,7 +252,7 @@ def _is_file(pod: str) -> bool:
 
 def _refuse_ambiguous(snapshots: tuple[str, ...]) -> None:
     """Reject a file or folder that has the form of a workload: it is not clear which one is meant."""
-    from kubesched.planning import is_workload_kind
+    from kubesched.naming import is_workload_kind
 
     for path in snapshots:
         kind, slash, name = path.partition("/")
@@ -293,7 +295,7 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
     _end(fit.faults)
 
 
-def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
+def _print_several(asked: _Asked, chosen: "ChosenPods") -> None:
     """Explain pending pods as a simulation places them, and others as if they were pending."""
     from kubesched.api import Pod
     from kubesched.explanation import answer_of, gangs_of

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.chosen_pods import choose_pods
 from kubesched.cli.cluster import note, read_cluster, read_setup
 from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
@@ -194,6 +193,7 @@ def _check_files(snapshots: Sequence[str], output: str, table: Path | None) -> N
 def _pod_of(cluster: "ClusterObjects", name: str) -> "Pod":
     """The pod of that name; of a workload the first one that is pending, or the first one."""
     from kubesched.errors import InputError
+    from kubesched.naming import choose_pods
 
     pods = choose_pods(cluster, [name], otherwise=_LISTED).pods
     if not pods:

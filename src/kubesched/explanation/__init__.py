@@ -4,15 +4,13 @@ from kubesched.explanation.advice import advice
 from kubesched.explanation.choice import Choice, Ranked, choice, differences, points_words, ranked
 from kubesched.explanation.current_place import Outlook, current_place
 from kubesched.explanation.evaluate import evaluate
-from kubesched.explanation.explainer import Explainer, explain, find_pod, unplaced
+from kubesched.explanation.explainer import Explainer, explain, unplaced
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.gang import Gang, find_group, gangs_of
 from kubesched.explanation.group import GroupFit, place_group
 from kubesched.explanation.hooks import HookAnswer, turned_down_words
-from kubesched.explanation.labels import unselected
-from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.nearest import nearest, not_named, shortages, too_small
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles, reason_counts, reasons_of
@@ -55,12 +53,10 @@ __all__ = [
     "eviction_sentence",
     "explain",
     "find_group",
-    "find_pod",
     "fits_outcome",
     "fixes",
     "gangs_of",
     "nearest",
-    "no_such_pod",
     "not_named",
     "obstacle_rows",
     "obstacle_texts",
@@ -77,5 +73,4 @@ __all__ = [
     "too_small",
     "turned_down_words",
     "unplaced",
-    "unselected",
 ]

@@ -12,10 +12,10 @@ from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
-from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.trial import applied
 from kubesched.explanation.unscheduled import ended_of
 from kubesched.framework import Diagnosis, Framework, Services
+from kubesched.naming import find_pod
 from kubesched.scheduler import Aside, no_profile
 from kubesched.session import Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
@@ -189,26 +189,6 @@ def explain(
             explanation.runs_on = asked.node_name
             explanation.hangs = why_it_hangs(asked, explainer.cluster_state)
     return explanation
-
-
-def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
-    """The pod called `namespace/name`; the namespace may be left out where no other has a pod of that name.
-
-    Raises:
-        InputError: there is none, or several have the name.
-
-    Example:
-        assert find_pod(load_snapshot("cluster.json"), "web-7").namespace == "shop"
-    """
-    pods = [obj for obj in objects if isinstance(obj, Pod)]
-    called_so = [pod for pod in pods if name in (pod.key, pod.name)]
-    if len(called_so) == 1:
-        return called_so[0]
-    if called_so:
-        raise InputError(
-            f'several pods have the name "{name}": {", ".join(pod.key for pod in called_so)}; write one of these'
-        )
-    raise no_such_pod(name, pods)
 
 
 def is_running(pod: Pod) -> bool:

@@ -16,7 +16,7 @@ from kubesched.api import (
     minimum_on_pod,
 )
 from kubesched.errors import InputError
-from kubesched.explanation.names import near_words
+from kubesched.naming import near_words
 
 
 class Gang(msgspec.Struct, frozen=True):

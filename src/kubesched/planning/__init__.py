@@ -18,7 +18,6 @@ from kubesched.planning.pending import PendingPods
 from kubesched.planning.placed import has_place
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
-from kubesched.planning.workloads import find_workload, is_workload_kind, near_kind
 
 __all__ = [
     "Asked",
@@ -39,12 +38,9 @@ __all__ = [
     "chosen_nodes",
     "cordoned",
     "drain",
-    "find_workload",
     "fit",
     "fit_asked",
     "has_place",
-    "is_workload_kind",
-    "near_kind",
     "new_pods",
     "node_model",
     "nodes_matching",

@@ -34,8 +34,8 @@ from kubesched.api import (
 )
 from kubesched.documents import count, listed
 from kubesched.errors import InputError, QuantityError
+from kubesched.naming import find_workload
 from kubesched.planning.scaling import further_pods, pods_to_add
-from kubesched.planning.workloads import find_workload
 from kubesched.snapshot import admit_manifests
 
 Manifest = str | PathLike[str] | IO[bytes] | IO[str]

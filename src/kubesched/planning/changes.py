@@ -24,9 +24,8 @@ from kubesched.api import (
 from kubesched.config import did_you_mean
 from kubesched.documents import count, listed, plural
 from kubesched.errors import InputError, SelectorError
-from kubesched.explanation import unselected
+from kubesched.naming import find_workload, unselected
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
-from kubesched.planning.workloads import find_workload
 
 _HOST: Final = "kubernetes.io/hostname"
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}

@@ -12,8 +12,8 @@ from kubesched.documents import count, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.explanation.labels import near_key
 from kubesched.explanation.trial import Move
+from kubesched.naming import near_key
 from kubesched.plugins import missing_resources, required_node_affinity
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 

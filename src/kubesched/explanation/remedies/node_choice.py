@@ -9,8 +9,8 @@ import msgspec
 from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, edited
-from kubesched.explanation.labels import near_spelling
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, daemon_set, node_edit, spec_edit
+from kubesched.naming import near_spelling
 
 _MANAGED: Final = ("kubernetes.io", "k8s.io")  # domains of labels that the cluster itself sets
 _MAX_REQUIREMENTS: Final = 12

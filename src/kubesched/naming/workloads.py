@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kubesched.api import Workload
-from kubesched.config import did_you_mean
-from kubesched.documents import listed
+from kubesched.documents import did_you_mean, listed
 from kubesched.errors import InputError
 
 _SHORT_NAMES: Final = {

@@ -1,6 +1,8 @@
 import pytest
 
-from kubesched.explanation.names import suggestion
+from kubesched.errors import InputError
+from kubesched.naming import find_pod
+from kubesched.naming.pods import suggestion
 from kubesched.testing import make_pod
 
 PODS = [
@@ -40,3 +42,19 @@ def test_names_that_begin_alike_come_before_those_that_are_spelt_alike(wrong: st
 def test_three_names_are_offered_and_the_rest_is_counted():
     pods = [make_pod(f"web-{i}") for i in range(5)]
     assert suggestion("web", pods) == 'did you mean "web-0" or "web-1" or "web-2" or one of 2 more?'
+
+
+def test_a_pod_is_found_by_its_name_alone_where_only_one_has_it():
+    assert find_pod([make_pod("web", namespace="shop")], "web").namespace == "shop"
+
+
+def test_a_name_that_several_pods_have_needs_its_namespace():
+    pods = [make_pod("web", namespace="shop"), make_pod("web", namespace="dev")]
+    assert find_pod(pods, "dev/web").namespace == "dev"
+    with pytest.raises(InputError, match='several pods have the name "web": shop/web, dev/web'):
+        find_pod(pods, "web")
+
+
+def test_a_wrong_name_is_answered_with_the_nearest_one():
+    with pytest.raises(InputError, match='no pod has the name "shop/wep"; did you mean "shop/web"'):
+        find_pod([make_pod("web", namespace="shop")], "shop/wep")

@@ -1,15 +1,35 @@
-"""Suggests the pods that a wrong name may mean: those that begin alike come before those that are spelt alike."""
+"""Finds a pod by its name; suggests the pods that a wrong name may mean, first those that begin alike."""
 
 import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from kubesched.api import Pod
+from kubesched.api import KubeObject, Pod
 from kubesched.errors import InputError
 
 _N_OFFERED: Final = 3
 _ALIKE: Final = 0.6
 _EXPECTED: Final = "expected a pod of the cluster, not a workload"
+
+
+def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
+    """The pod called `namespace/name`; the namespace may be left out where no other has a pod of that name.
+
+    Raises:
+        InputError: there is none, or several have the name.
+
+    Example:
+        assert find_pod(load_snapshot("cluster.json"), "web-7").namespace == "shop"
+    """
+    pods = [obj for obj in objects if isinstance(obj, Pod)]
+    called_so = [pod for pod in pods if name in (pod.key, pod.name)]
+    if len(called_so) == 1:
+        return called_so[0]
+    if called_so:
+        raise InputError(
+            f'several pods have the name "{name}": {", ".join(pod.key for pod in called_so)}; write one of these'
+        )
+    raise no_such_pod(name, pods)
 
 
 def no_such_pod(wrong: str, pods: Sequence[Pod], otherwise: str = _EXPECTED) -> InputError:

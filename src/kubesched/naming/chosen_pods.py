@@ -1,11 +1,14 @@
 """Finds the pods that a command line means: pods, workloads, a label selector, a namespace, or all pending pods."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from kubesched.api import KubeObject, Pod, Workload
-    from kubesched.errors import InputError
+from kubesched.api import KubeObject, Namespace, Pod, ReplicaSet, Workload, parse_selector_text, workloads
+from kubesched.documents import did_you_mean
+from kubesched.errors import InputError, SelectorError
+from kubesched.naming.labels import unselected
+from kubesched.naming.pods import find_pod, no_such_pod
+from kubesched.naming.workloads import find_workload, is_workload_kind, near_kind
 
 _POD_WORDS: Final = ("pod", "pods", "po")
 _KIND_AND_NAME: Final = 2
@@ -22,7 +25,7 @@ class ChosenPods(NamedTuple):
         namespace: of all pending pods, the only one that is meant; empty for all.
     """
 
-    pods: "tuple[Pod, ...]"
+    pods: tuple[Pod, ...]
     what: str
     namespace: str = ""
 
@@ -33,7 +36,7 @@ class ChosenPods(NamedTuple):
 
 
 def choose_pods(
-    objects: "Iterable[KubeObject]",
+    objects: Iterable[KubeObject],
     names: Sequence[str],
     namespace: str = "",
     selector: str | None = None,
@@ -52,8 +55,6 @@ def choose_pods(
     Raises:
         InputError: a name is unknown or has several meanings, or the selector does not parse or selects nothing.
     """
-    from kubesched.api import Pod
-
     everything = list(objects)
     _check_namespace(namespace, everything)
     pods = [obj for obj in everything if isinstance(obj, Pod) and namespace in ("", obj.namespace)]
@@ -71,12 +72,8 @@ def choose_pods(
     return ChosenPods(tuple(chosen.values()), "chosen")
 
 
-def _check_namespace(name: str, objects: "Sequence[KubeObject]") -> None:
+def _check_namespace(name: str, objects: Sequence[KubeObject]) -> None:
     """Reject a namespace that is not known: it is not listed, and no object is in it."""
-    from kubesched.api import Namespace
-    from kubesched.config import did_you_mean
-    from kubesched.errors import InputError
-
     known = {obj.name if isinstance(obj, Namespace) else obj.namespace for obj in objects}
     if name not in known | {""}:
         near = did_you_mean(name, sorted(known)) or "-A looks in all of them"
@@ -84,17 +81,13 @@ def _check_namespace(name: str, objects: "Sequence[KubeObject]") -> None:
 
 
 def _meant_by(
-    name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]", namespace: str, otherwise: str
-) -> "Pod | list[Pod]":
+    name: str, objects: Sequence[KubeObject], pods: Sequence[Pod], namespace: str, otherwise: str
+) -> Pod | list[Pod]:
     """One pod, or the pods of a workload.
 
     Args:
         pods: those of the namespace.
     """
-    from kubesched.api import workloads
-    from kubesched.explanation import find_pod
-    from kubesched.planning import find_workload, is_workload_kind
-
     word, _, rest = name.partition("/")
     if rest and word in _POD_WORDS:
         name = rest
@@ -112,10 +105,8 @@ def _meant_by(
     raise _not_one(full, called_so, known, objects, otherwise)
 
 
-def _replica_sets(objects: "Iterable[KubeObject]") -> "dict[Workload, list[Pod]]":
+def _replica_sets(objects: Iterable[KubeObject]) -> dict[Workload, list[Pod]]:
     """ReplicaSets with their unfinished pods, also those that belong to a Deployment."""
-    from kubesched.api import Pod, ReplicaSet, Workload
-
     sets: dict[Workload, list[Pod]] = {}
     for one in objects:
         if isinstance(one, ReplicaSet):
@@ -133,8 +124,6 @@ def _in(namespace: str, name: str, n_parts: int) -> str:
     Raises:
         InputError: the name has another namespace.
     """
-    from kubesched.errors import InputError
-
     if name.count("/") < n_parts:
         return f"{namespace}/{name}" if namespace else name
     if namespace and not name.startswith(f"{namespace}/"):
@@ -144,17 +133,12 @@ def _in(namespace: str, name: str, n_parts: int) -> str:
 
 def _not_one(
     name: str,
-    called_so: "Sequence[Workload]",
-    known: "Iterable[Workload]",
-    objects: "Sequence[KubeObject]",
+    called_so: Sequence[Workload],
+    known: Iterable[Workload],
+    objects: Sequence[KubeObject],
     otherwise: str,
-) -> "InputError":
+) -> InputError:
     """The error for a name that no pod and no workload has, or several workloads have."""
-    from kubesched.api import Pod
-    from kubesched.errors import InputError
-    from kubesched.explanation import no_such_pod
-    from kubesched.planning import near_kind
-
     if called_so:
         listed = ", ".join(f"{one.namespace}/{one.kind.lower()}/{one.name}" for one in called_so)
         return InputError(f'several workloads have the name "{name}": {listed}; write one of these')
@@ -171,11 +155,7 @@ def _not_one(
     return no_such_pod(name, pods, otherwise)
 
 
-def _selected(pods: "Sequence[Pod]", text: str) -> "list[Pod]":
-    from kubesched.api import parse_selector_text
-    from kubesched.errors import InputError, SelectorError
-    from kubesched.explanation import unselected
-
+def _selected(pods: Sequence[Pod], text: str) -> list[Pod]:
     try:
         selector = parse_selector_text(text)
     except SelectorError as error:
@@ -187,11 +167,11 @@ def _selected(pods: "Sequence[Pod]", text: str) -> "list[Pod]":
     return selected
 
 
-def _preferred(pods: "Sequence[Pod]") -> "tuple[Pod, ...]":
+def _preferred(pods: Sequence[Pod]) -> tuple[Pod, ...]:
     """The pending ones; without any, those that run."""
     pending = tuple(pod for pod in pods if _is_pending(pod))
     return pending or tuple(pod for pod in pods if not pod.is_finished)
 
 
-def _is_pending(pod: "Pod") -> bool:
+def _is_pending(pod: Pod) -> bool:
     return not pod.node_name and not pod.is_finished

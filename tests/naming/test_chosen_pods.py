@@ -3,8 +3,8 @@
 import pytest
 
 from kubesched.api import KubeObject
-from kubesched.cli.chosen_pods import choose_pods
 from kubesched.errors import InputError
+from kubesched.naming import choose_pods
 from kubesched.testing import make_object, make_pod
 
 
