@@ -7,8 +7,6 @@ from kubesched.errors import InputError
 from kubesched.planning import (
     WhatIf,
     cordoned,
-    nodes_matching,
-    nodes_named,
     scaled,
     uncordoned,
     with_nodes_like,
@@ -201,14 +199,6 @@ def test_a_pod_that_no_controller_made_can_have_copies():
 
 
 BAD_CHANGES = [
-    (lambda: nodes_named(CLUSTER, ["n1.exampel"]), 'no node has the name n1.exampel; did you mean "n1.example"?'),
-    (lambda: nodes_named(CLUSTER, ["x"]), "no node has the name x; found: n1.example, n2.example"),
-    (lambda: nodes_named([], ["x"]), "no node has the name x; found: no nodes"),
-    (
-        lambda: nodes_matching(CLUSTER, "pol=a"),
-        'selector pol=a selects none of the 2 nodes; no node has the label pol; did you mean "pool"?',
-    ),
-    (lambda: nodes_matching(CLUSTER, "pool=c"), "selector pool=c selects none of the 2 nodes; pool is one of a, b"),
     (lambda: scaled(CLUSTER, "deploy/wbe", 3), 'deploy/wbe: the cluster has no Deployment wbe; did you mean "web"?'),
     (
         lambda: scaled(CLUSTER, "web", 3),
@@ -262,12 +252,6 @@ def test_a_name_that_two_namespaces_have_needs_one():
     ):
         scaled([*CLUSTER, other], "deploy/web", 3)
     assert len(names(scaled([*CLUSTER, other], "shop/deploy/web", 3))) == len(names(CLUSTER)) + 3
-
-
-def test_short_names_work_for_nodes_unless_several_have_them():
-    assert [node.name for node in nodes_named(CLUSTER, ["n2", "n2.example"])] == ["n2.example"]
-    with pytest.raises(InputError, match=r"several nodes have the name n1; write the full name, such as n1.a"):
-        nodes_named([make_node("n1.a"), make_node("n1.b")], ["n1"])
 
 
 CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}

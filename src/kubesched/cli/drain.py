@@ -155,7 +155,7 @@ def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | Non
     Raises:
         InputError: there is no such node.
     """
-    from kubesched.planning import nodes_matching, nodes_named
+    from kubesched.naming import nodes_matching, nodes_named
 
     if names:
         return [node.name for node in nodes_named(cluster, names)]

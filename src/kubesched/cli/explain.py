@@ -231,10 +231,12 @@ def _print(asked: _Asked, explanation: "Explanation", page: "Page") -> None:
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":
     import msgspec
 
+    from kubesched.naming import full_names
     from kubesched.pages.explanations import explanation_page, node_page
 
     if view.nodes and explanation.ended is None:
-        page = node_page(explanation, [_position(explanation, name) for name in view.nodes])
+        names = explanation.nodes.names
+        page = node_page(explanation, [names.index(name) for name in full_names(names, view.nodes, "--node: ")])
         return msgspec.structs.replace(page, next_command=again)
     return explanation_page(
         explanation,
@@ -259,26 +261,6 @@ def _refuse_ambiguous(snapshots: tuple[str, ...]) -> None:
         if slash and "/" not in name and Path(path).exists() and is_workload_kind(kind, ()):
             write = f"write ./{path} for the path, or --pod {path} for the workload"
             raise click.UsageError(f'"{path}" is a path and may be a workload; {write}')
-
-
-def _position(explanation: "Explanation", name: str) -> int:
-    """Find a node by its name, which may be cut at the first dot.
-
-    Raises:
-        InputError: there is none, or several.
-    """
-    from kubesched.config import did_you_mean
-    from kubesched.documents import listed
-    from kubesched.errors import InputError
-
-    names = explanation.nodes.names
-    positions = [position for position, known in enumerate(names) if name in (known, known.partition(".")[0])]
-    if len(positions) == 1:
-        return positions[0]
-    if positions:
-        raise InputError(f"--node: several nodes have the name {name}; write the full name")
-    near = did_you_mean(name, names)
-    raise InputError(f"--node: no node has the name {name}; {near or f'found: {listed(names, first=5)}'}")
 
 
 # --- several pods ---

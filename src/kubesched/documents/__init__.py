@@ -8,7 +8,7 @@ from kubesched.documents.forgiving import decode_forgiving
 from kubesched.documents.nesting import RawJson, decode_nested
 from kubesched.documents.places import Place, Places, locate, next_step
 from kubesched.documents.slash_comments import advice_on_comments
-from kubesched.documents.spelling import did_you_mean, quoted
+from kubesched.documents.spelling import did_you_mean, meant, quoted
 from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
 from kubesched.documents.words import count, joined, listed, plural
 from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
@@ -36,6 +36,7 @@ __all__ = [
     "joined",
     "listed",
     "locate",
+    "meant",
     "next_step",
     "plural",
     "quoted",

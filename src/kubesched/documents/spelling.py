@@ -13,7 +13,13 @@ def did_you_mean(wrong: str, allowed: Iterable[str], likeness: float = 0.6) -> s
     """
     by_lower = {word.lower(): word for word in allowed}
     near = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=likeness)
-    return f"did you mean {quoted(by_lower[near[0]])}?" if near else ""
+    return meant(by_lower[word] for word in near)
+
+
+def meant(words: Iterable[str], n_more: int = 0) -> str:
+    """`did you mean "x" or "y" or one of 2 more?`; empty without words."""
+    shown = [*map(quoted, words), *([f"one of {n_more} more"] if n_more > 0 else [])]
+    return f"did you mean {' or '.join(shown)}?" if shown else ""
 
 
 def quoted(text: str) -> str:

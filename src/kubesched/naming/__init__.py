@@ -1,20 +1,25 @@
 """Finds what people name: pods, workloads, nodes and labels, and suggests the name that was meant."""
 
 from kubesched.naming.chosen_pods import ChosenPods, choose_pods
-from kubesched.naming.labels import near_key, near_spelling, unselected
-from kubesched.naming.pods import find_pod, near_words, no_such_pod
-from kubesched.naming.workloads import find_workload, is_workload_kind, near_kind
+from kubesched.naming.labels import near_key, near_spelling
+from kubesched.naming.nodes import chosen_nodes, full_names, is_selector, nodes_matching, nodes_named, shared_ends
+from kubesched.naming.pods import find_pod, near_words
+from kubesched.naming.workloads import find_workload, is_workload_kind, typed_name
 
 __all__ = [
     "ChosenPods",
     "choose_pods",
+    "chosen_nodes",
     "find_pod",
     "find_workload",
+    "full_names",
+    "is_selector",
     "is_workload_kind",
     "near_key",
-    "near_kind",
     "near_spelling",
     "near_words",
-    "no_such_pod",
-    "unselected",
+    "nodes_matching",
+    "nodes_named",
+    "shared_ends",
+    "typed_name",
 ]

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from kubesched.api import KubeObject, Namespace, Pod, ReplicaSet, Workload, parse_selector_text, workloads
-from kubesched.documents import did_you_mean
-from kubesched.errors import InputError, SelectorError
-from kubesched.naming.labels import unselected
+from kubesched.api import KubeObject, Namespace, Pod, ReplicaSet, Workload, workloads
+from kubesched.documents import did_you_mean, meant
+from kubesched.errors import InputError
+from kubesched.naming.labels import selected
 from kubesched.naming.pods import find_pod, no_such_pod
-from kubesched.naming.workloads import find_workload, is_workload_kind, near_kind
+from kubesched.naming.workloads import as_typed, find_workload, is_workload_kind, near_kind, typed_name
 
 _POD_WORDS: Final = ("pod", "pods", "po")
 _KIND_AND_NAME: Final = 2
@@ -45,8 +45,8 @@ def choose_pods(
     """Find the pods.
 
     Args:
-        names: `namespace/name`, `name`, `pod/name`, a workload such as `deploy/web` or `shop/sts/db`, or the name of a
-            workload alone.
+        names: `namespace/name`, `name`, `pod/name`, a workload such as `deploy/web`, `shop/sts/db` or, as tables show
+            it, `StatefulSet shop/db`, or the name of a workload alone.
         namespace: where to look; empty for all.
         selector: labels of the pods, as `kubectl -l` takes them. Without names and without a selector, all pending pods
             are meant. Of a workload and of a selector, the pending pods are meant, or, if there are none, those that
@@ -61,14 +61,14 @@ def choose_pods(
     if not names and selector is None:
         return ChosenPods(tuple(pod for pod in pods if _is_pending(pod)), "pending", namespace)
     if not names:
-        return ChosenPods(_preferred(_selected(pods, selector or "")), "chosen")
+        return ChosenPods(_preferred(_with_labels(selector or "", pods)), "chosen")
     chosen: dict[str, Pod] = {}
     for name in names:
         meant = _meant_by(name, everything, pods, namespace, otherwise)
         for pod in [meant] if isinstance(meant, Pod) else _preferred(meant):
             chosen[pod.key] = pod
     if selector is not None:
-        chosen = {pod.key: pod for pod in _selected(list(chosen.values()), selector)}
+        chosen = {pod.key: pod for pod in _with_labels(selector, list(chosen.values()))}
     return ChosenPods(tuple(chosen.values()), "chosen")
 
 
@@ -88,9 +88,9 @@ def _meant_by(
     Args:
         pods: those of the namespace.
     """
-    word, _, rest = name.partition("/")
-    if rest and word in _POD_WORDS:
-        name = rest
+    *before, last = as_typed(name).split("/")
+    if last:
+        name = "/".join([*(word for word in before if word not in _POD_WORDS), last])
     if any(name in (pod.key, pod.name) for pod in pods):
         return find_pod(pods, name)
     known = workloads(objects)
@@ -140,31 +140,21 @@ def _not_one(
 ) -> InputError:
     """The error for a name that no pod and no workload has, or several workloads have."""
     if called_so:
-        listed = ", ".join(f"{one.namespace}/{one.kind.lower()}/{one.name}" for one in called_so)
+        listed = ", ".join(map(typed_name, called_so))
         return InputError(f'several workloads have the name "{name}": {listed}; write one of these')
     pods = [obj for obj in objects if isinstance(obj, Pod)]
     space, _, bare = name.rpartition("/")
     is_space = any(space in ("", pod.namespace) for pod in pods)
     if not is_space and (near := near_kind(space, known)):
         return InputError(f'{name}: "{space}" is not a kind of workload; {near}')
-    elsewhere = [f'"{one.namespace}/{one.name}"' for one in known if one.name == bare]
+    elsewhere = [f"{workload.namespace}/{workload.name}" for workload in known if workload.name == bare]
     if elsewhere:
-        return InputError(
-            f'no pod or workload has the name "{name}"; did you mean {" or ".join(elsewhere[:_MAX_NAMED])}?'
-        )
+        return InputError(f'no pod or workload has the name "{name}"; {meant(elsewhere[:_MAX_NAMED])}')
     return no_such_pod(name, pods, otherwise)
 
 
-def _selected(pods: Sequence[Pod], text: str) -> list[Pod]:
-    try:
-        selector = parse_selector_text(text)
-    except SelectorError as error:
-        raise InputError(f"-l {text}: {error}") from error
-    selected = [pod for pod in pods if selector.matches(pod.labels)]
-    if not selected:
-        why = unselected(selector, (pod.labels for pod in pods), "pod")
-        raise InputError(f"-l {text}: none of {len(pods)} pods has these labels{why}")
-    return selected
+def _with_labels(text: str, pods: Sequence[Pod]) -> list[Pod]:
+    return selected(pods, text, f"-l {text}", f": none of {len(pods)} pods has these labels", "pod")
 
 
 def _preferred(pods: Sequence[Pod]) -> tuple[Pod, ...]:

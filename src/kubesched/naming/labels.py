@@ -1,12 +1,15 @@
 """Suggests labels: the key that was probably meant, and what objects have where a selector selects none of them."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, TypeVar
 
-from kubesched.api import Selector
-from kubesched.documents import listed
+from kubesched.api import KubeObject, Selector, parse_selector_text
+from kubesched.documents import listed, meant
+from kubesched.errors import InputError, SelectorError
+
+ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
 _MAX_VALUES: Final = 5
 _NUMBER: Final = re.compile("[0-9]+")
@@ -35,6 +38,26 @@ def near_spelling(wrong: str, known: Collection[str]) -> str:
     return next(iter(get_close_matches(wrong, alike, n=1)), "")
 
 
+def selected(objects: Sequence[ObjectT], text: str, where: str, nothing: str, what: str) -> list[ObjectT]:
+    """The objects that a label selector selects, written as `kubectl get -l` takes it.
+
+    Args:
+        where: what has the selector, as the beginning of a message.
+        nothing: what follows it where no object is selected.
+        what: the objects are, such as `node`.
+    Raises:
+        InputError: the selector does not parse, or it selects nothing.
+    """
+    try:
+        selector = parse_selector_text(text)
+    except SelectorError as error:
+        raise InputError(f"{where}: {error}") from error
+    chosen = [known for known in objects if selector.matches(known.labels)]
+    if not chosen:
+        raise InputError(f"{where}{nothing}{unselected(selector, (known.labels for known in objects), what)}")
+    return chosen
+
+
 def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: str) -> str:
     """Why a selector selects none of some objects, as the end of a message: the first label or value that none has.
 
@@ -59,7 +82,7 @@ def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: st
             continue
         if key not in known:
             near = near_key(key, known)
-            return f"; no {what} has the label {key}" + (f'; did you mean "{near}"?' if near else "")
+            return f"; no {what} has the label {key}{f'; {meant([near])}' if near else ''}"
         if requirement.operator == "In" and requirement.values.isdisjoint(known[key]):
             return f"; {key} is {_values(sorted(known[key]), min(requirement.values))}"
     return ""

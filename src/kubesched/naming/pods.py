@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from kubesched.api import KubeObject, Pod
+from kubesched.documents import meant
 from kubesched.errors import InputError
 
 _N_OFFERED: Final = 3
@@ -82,9 +83,7 @@ def _in_another_namespace(namespace: str, name: str, pods: Sequence[Pod]) -> str
 def near_words(wrong: str, known: Collection[str], before: str = "") -> str:
     """`did you mean "x" or "y"?`, with a text before each word; empty where no word is near."""
     near = _begin_alike(wrong, known) or _spelt_alike(wrong, known) or _of_similar_workload(wrong, known)
-    shown = [f'"{before}{one}"' for one in near[:_N_OFFERED]]
-    more = [f"one of {len(near) - _N_OFFERED} more"] if len(near) > _N_OFFERED else []
-    return f"did you mean {' or '.join([*shown, *more])}?" if near else ""
+    return meant([before + name for name in near[:_N_OFFERED]], len(near) - _N_OFFERED)
 
 
 def _begin_alike(name: str, known: Collection[str]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kubesched.api import Workload
-from kubesched.documents import did_you_mean, listed
+from kubesched.documents import did_you_mean, listed, meant
 from kubesched.errors import InputError
 
 _SHORT_NAMES: Final = {
@@ -24,7 +24,8 @@ _LIKENESS: Final = 0.75  # of a word that is misspelt; namespaces such as deploy
 def find_workload(
     known: Iterable[Workload], text: str, place: str = "the cluster has", otherwise: str = _IN_CLUSTER
 ) -> Workload:
-    """The workload that a text names: `deploy/web`, `statefulset/db`, or `shop/deploy/web` with its namespace.
+    """The workload that a text names: `deploy/web`, `statefulset/db`, or with its namespace `shop/deploy/web` or
+    `Deployment shop/web`, as tables show it.
 
     Args:
         place: where the workloads are, as the beginning of a sentence.
@@ -33,6 +34,7 @@ def find_workload(
         InputError: the text is not such a name, there is no such workload, or several namespaces have it.
     """
     everything = list(known)
+    text = as_typed(text)
     *space, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
     if not kind or not name:
         raise InputError(f'"{text}" is not a workload; {_named_so(text, everything) or _EXAMPLES}')
@@ -51,6 +53,18 @@ def find_workload(
     raise InputError(f"{text}: {place} no {kind} {'/'.join([*space, name])}; {hint}")
 
 
+def as_typed(text: str) -> str:
+    """A name as people type it: for `Deployment shop/web`, as tables show a workload, `shop/deployment/web`."""
+    kind, _, key = text.partition(" ")
+    namespace, slash, name = key.partition("/")
+    return typed_name(Workload(kind, namespace, name)) if slash else text
+
+
+def typed_name(workload: Workload) -> str:
+    """The name of a workload as options take it, such as `shop/deployment/web`."""
+    return f"{workload.namespace}/{workload.kind.lower()}/{workload.name}"
+
+
 def near_kind(word: str, known: Iterable[Workload]) -> str:
     """The kind of workload that a misspelt word probably means, as a sentence; empty where none is near.
 
@@ -63,8 +77,7 @@ def near_kind(word: str, known: Iterable[Workload]) -> str:
 
 def _offered(named: Sequence[Workload]) -> str:
     """The full names of some workloads; empty for none."""
-    offered = " or ".join(f'"{one.namespace}/{one.kind.lower()}/{one.name}"' for one in named[:_MAX_NAMED])
-    return f"did you mean {offered}?" if offered else ""
+    return meant(typed_name(one) for one in named[:_MAX_NAMED])
 
 
 def is_workload_kind(word: str, known: Iterable[Workload]) -> bool:
@@ -84,11 +97,11 @@ def _full_kind(kind: str, known: Sequence[Workload]) -> str:
 def _near(kind: str, name: str, known: Sequence[Workload], otherwise: str) -> str:
     """What may have been meant: a similar name of this kind, or another kind with this name, such as a single pod."""
     names = [one.name for one in known if one.kind == kind]
-    found = f"found: {listed(names, _MAX_NAMED)}" if names else otherwise
-    return did_you_mean(name, names) or _named_so(name, known) or found
+    others = f"found: {listed(names, _MAX_NAMED)}" if names else otherwise
+    return did_you_mean(name, names) or _named_so(name, known) or others
 
 
 def _named_so(name: str, known: Iterable[Workload]) -> str:
     """`did you mean "pod/web-1"?` for the workload with this name, or else one whose name begins with it."""
     matches = sorted((one for one in known if f"{one.name}-".startswith(f"{name}-")), key=lambda one: len(one.name))
-    return f'did you mean "{matches[0].kind.lower()}/{matches[0].name}"?' if matches else ""
+    return meant(f"{workload.kind.lower()}/{workload.name}" for workload in matches[:1])

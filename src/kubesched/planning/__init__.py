@@ -3,8 +3,6 @@
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changes import (
     cordoned,
-    nodes_matching,
-    nodes_named,
     scaled,
     uncordoned,
     with_nodes_like,
@@ -17,7 +15,7 @@ from kubesched.planning.fit import Fit, WorkloadFit, fit, fit_asked
 from kubesched.planning.pending import PendingPods
 from kubesched.planning.placed import has_place
 from kubesched.planning.rollout import Rollout
-from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
+from kubesched.planning.what_if import Changed, WhatIf
 
 __all__ = [
     "Asked",
@@ -35,16 +33,12 @@ __all__ = [
     "WhatIf",
     "WorkloadFit",
     "asked_of",
-    "chosen_nodes",
     "cordoned",
     "drain",
     "fit",
     "fit_asked",
     "has_place",
     "new_pods",
-    "node_model",
-    "nodes_matching",
-    "nodes_named",
     "scaled",
     "simulated",
     "uncordoned",

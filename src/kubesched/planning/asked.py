@@ -34,7 +34,7 @@ from kubesched.api import (
 )
 from kubesched.documents import count, listed
 from kubesched.errors import InputError, QuantityError
-from kubesched.naming import find_workload
+from kubesched.naming import find_workload, typed_name
 from kubesched.planning.scaling import further_pods, pods_to_add
 from kubesched.snapshot import admit_manifests
 
@@ -147,7 +147,7 @@ class Asked:
         if not self.workloads:
             return f"the manifests have no pods: {'; '.join(map(str, self.without_pods))}"
         chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), None)
-        choice = f"choose one, such as {only.format(_full_name(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
+        choice = f"choose one, such as {only.format(typed_name(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
         return f"found {len(self.workloads)}: {_listed(self.workloads)}; {choice}"
 
     def beside_existing(self) -> "Asked":
@@ -249,12 +249,7 @@ def _parts(workload: str) -> tuple[str, str, str]:
 
 
 def _listed(workloads: Sequence[Workload]) -> str:
-    return listed(map(_full_name, workloads), first=4)
-
-
-def _full_name(workload: Workload) -> str:
-    """A workload as `only` takes it."""
-    return f"{workload.namespace}/{workload.kind.lower()}/{workload.name}"
+    return listed(map(typed_name, workloads), first=4)
 
 
 def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:

@@ -18,13 +18,11 @@ from kubesched.api import (
     Workload,
     decode_object,
     kind_of,
-    parse_selector_text,
     workloads,
 )
-from kubesched.config import did_you_mean
 from kubesched.documents import count, listed, plural
-from kubesched.errors import InputError, SelectorError
-from kubesched.naming import find_workload, unselected
+from kubesched.errors import InputError
+from kubesched.naming import find_workload, nodes_named
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
 
 _HOST: Final = "kubernetes.io/hostname"
@@ -38,51 +36,6 @@ _PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new 
     "DeletionCandidateOfClusterAutoscaler",
 )
 _MAX_NODES: Final = 100_000
-
-
-def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Node]:
-    """The nodes of these names, in the order of the names, each once. A name may be cut at its first dot, and may be
-    written `node/NAME`, as `kubectl get nodes -o name` prints it.
-
-    Args:
-        names: a single name stands for a list of one.
-
-    Raises:
-        InputError: there is no such node, or a short name belongs to several.
-    """
-    nodes = {one.name: one for one in objects if isinstance(one, Node)}
-    by_host: dict[str, list[Node]] = {}
-    for node in nodes.values():
-        by_host.setdefault(node.name.partition(".")[0], []).append(node)
-    named = {}
-    for name in [names] if isinstance(names, str) else names:
-        name = name.removeprefix("node/")
-        matches = [nodes[name]] if name in nodes else by_host.get(name, [])
-        if len(matches) > 1:
-            raise InputError(f"several nodes have the name {name}; write the full name, such as {matches[0].name}")
-        if not matches:
-            near = did_you_mean(name, [*nodes, *by_host]) or f"found: {listed(nodes, first=5) or 'no nodes'}"
-            raise InputError(f"no node has the name {name}; {near}")
-        named[matches[0].name] = matches[0]
-    return list(named.values())
-
-
-def nodes_matching(objects: Iterable[KubeObject], selector: str) -> list[Node]:
-    """The nodes that a label selector selects, written as `kubectl get nodes -l` takes it.
-
-    Raises:
-        InputError: the selector does not parse, or it selects no node.
-    """
-    try:
-        parsed = parse_selector_text(selector)
-    except SelectorError as error:
-        raise InputError(f"selector {selector}: {error}") from error
-    nodes = [one for one in objects if isinstance(one, Node)]
-    selected = [node for node in nodes if parsed.matches(node.labels)]
-    if not selected:
-        why = unselected(parsed, (node.labels for node in nodes), "node")
-        raise InputError(f"selector {selector} selects none of the {len(nodes)} nodes{why}")
-    return selected
 
 
 def cordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeObject]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from kubesched.admission import controllers_of, job_of
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
-from kubesched.planning.changes import nodes_named
+from kubesched.naming import nodes_named
 from kubesched.planning.settling import settle
 from kubesched.session import Allowance, Budgets, PodState, Progress, Session
 

@@ -11,10 +11,9 @@ from kubesched.admission import Controllers, Successor, controllers_of, job_of, 
 from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
+from kubesched.naming import chosen_nodes, is_selector, nodes_named
 from kubesched.planning.changes import (
     cordoned,
-    nodes_matching,
-    nodes_named,
     note_on_model,
     note_on_scale,
     scaled,
@@ -110,19 +109,6 @@ class WhatIf(msgspec.Struct, frozen=True):
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {count(n, 'pod')}")
         return Changed(known, notes, tuple(assumed), tuple(lost.get(False, ())), tuple(lost.get(None, ())))
-
-
-def chosen_nodes(objects: Sequence[KubeObject], names: Iterable[str]) -> list[str]:
-    """The full names of the nodes that names and label selectors choose, each once.
-
-    Raises:
-        InputError: as from `nodes_named` and `nodes_matching`.
-    """
-    chosen: dict[str, None] = {}
-    for name in names:
-        nodes = nodes_matching(objects, name) if _is_selector(name) else nodes_named(objects, [name])
-        chosen |= dict.fromkeys(node.name for node in nodes)
-    return list(chosen)
 
 
 def node_model(objects: Sequence[KubeObject], text: str) -> Node:
@@ -229,8 +215,4 @@ def _named(objects: Sequence[KubeObject], given: Sequence[str]) -> str:
 
 
 def _nodes_of(name: str, n: int) -> str:
-    return f"{count(n, 'node')} with {name}" if _is_selector(name) else name
-
-
-def _is_selector(name: str) -> bool:
-    return any(sign in name for sign in "=!<>( ")
+    return f"{count(n, 'node')} with {name}" if is_selector(name) else name

@@ -4,12 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from kubesched.naming import shared_ends
 from kubesched.pages.formats.model import Align, Page, as_cell
 
-_FEWEST: Final = 2
-_WORTH_IT: Final = (
-    9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised; neither are numbers
-)
 _NAME: Final = re.compile(r"""(?<![\w./='"-])[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?""")
 """A name in a sentence; in a label's value or after a namespace it is not that of a node."""
 _NONE: Final = ("", "-")
@@ -20,9 +17,7 @@ class ShortNames:
 
     def __init__(self, page: Page) -> None:
         self._names = {*page.node_names, *_in_tables(page)}.difference(_NONE)
-        start, self._end = _shared_ends(self._names)
-        is_number = any(name.removeprefix(start).removesuffix(self._end).isdecimal() for name in self._names)
-        self._start = start if len(start) >= _WORTH_IT and not is_number else ""
+        self._start, self._end = shared_ends(self._names)
         self._is_used = self._has_said = False
 
     def shorten(self, text: str) -> str:
@@ -53,17 +48,3 @@ def _in_tables(page: Page) -> Iterable[str]:
             for i in places:
                 # lists such as `n1, n2 and 3 more`; names of nodes have neither commas nor blanks
                 yield from as_cell(row[i]).text.partition(" and ")[0].split(", ")
-
-
-def _shared_ends(names: Iterable[str]) -> tuple[str, str]:
-    """The beginning up to a dash and the end from the first dot on that at least two names all share."""
-    known = set(names)
-    if len(known) < _FEWEST:
-        return "", ""
-    domains = {name.partition(".")[1] + name.partition(".")[2] for name in known}
-    end = domains.pop() if len(domains) == 1 else ""
-    hosts = [name.removesuffix(end) for name in known]
-    first, last = min(hosts), max(hosts)
-    n_shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    start = first[:n_shared].rpartition("-")[0]
-    return (f"{start}-" if start else ""), end
