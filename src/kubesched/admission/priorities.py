@@ -7,9 +7,7 @@ the global default (the lowest one, should there be several), else priority 0. T
 from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
-
-from kubesched.api import KubeObject, Pod, PriorityClass, decode_object
+from kubesched.api import KubeObject, Pod, PriorityClass, rewritten
 from kubesched.errors import ObjectError
 
 BUILT_IN_CLASSES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -32,11 +30,7 @@ class PriorityClasses:
         name = pod.spec.priority_class_name
         if pod.spec.priority is not None or name not in self._values:
             return pod
-        document = pod.document
-        self._fill(document["spec"], name)
-        resolved = decode_object("Pod", msgspec.json.encode(document))
-        assert isinstance(resolved, Pod)
-        return resolved
+        return rewritten(pod, lambda document: self._fill(document["spec"], name))
 
     def admit(self, spec: dict[str, Any]) -> None:
         """Fill in the spec of a new pod: class, priority and preemptionPolicy. A priority without a class is kept.

@@ -7,12 +7,10 @@ and claims with the same number; a generic ephemeral volume has a claim that its
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
 from kubesched.admission.controllers import Controllers, Find
 from kubesched.admission.generated_names import is_from_manifest, uid_of_copy
 from kubesched.admission.successors import successor_of
-from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
+from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, rewritten
 
 Replacement = tuple[list[KubeObject], list[KubeObject]]
 """The objects that come in the place of a pod that goes, and those that go with it."""
@@ -37,7 +35,11 @@ def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
         name: of the new pod; empty for the same one. Claims that are named after the pod follow the name.
         node: where it runs already, as the pods of a DaemonSet on a new node do; empty for nowhere.
     """
-    document, name = pod.document, name or pod.name
+    name = name or pod.name
+    return rewritten(pod, lambda document: _renew_pod(document, pod, name, node))
+
+
+def _renew_pod(document: dict[str, Any], pod: Pod, name: str, node: str) -> None:
     metadata = {key: value for key, value in document["metadata"].items() if key in _KEPT_METADATA}
     uid = pod.uid if name == pod.name else uid_of_copy(pod, name)
     document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
@@ -59,9 +61,6 @@ def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
         labels[_POD_NAME_LABEL] = name
     if _INDEX_LABEL in labels:
         labels[_INDEX_LABEL] = name.rpartition("-")[2]
-    made = decode_object("Pod", msgspec.json.encode(document))
-    assert isinstance(made, Pod)
-    return made
 
 
 def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolumeClaim]:
@@ -83,24 +82,24 @@ def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolu
 
 def fresh_claim(claim: PersistentVolumeClaim, old: Pod, new: Pod) -> PersistentVolumeClaim:
     """The claim of one pod as the claim of another pod of the same workload: unbound, with the other name."""
-    document: dict[str, Any] = claim.document
     name = claim.name
     if name.endswith(f"-{old.name}"):
         name = name.removesuffix(old.name) + new.name
     elif name.startswith(f"{old.name}-"):
         name = new.name + name.removeprefix(old.name)
+    return rewritten(claim, lambda document: _renew_claim(document, name, old, new))
+
+
+def _renew_claim(document: dict[str, Any], name: str, old: Pod, new: Pod) -> None:
     metadata = {key: value for key, value in document["metadata"].items() if key in _KEPT_METADATA}
     annotations = metadata.get("annotations") or {}
     metadata["annotations"] = {key: value for key, value in annotations.items() if key not in _OF_BOUND_CLAIMS}
     for owner in metadata.get("ownerReferences") or ():
         if owner.get("kind") == "Pod" and owner.get("uid") == old.uid:
             owner |= {"name": new.name, "uid": new.uid}
-    document["metadata"] = metadata | {"name": name, "uid": f"PersistentVolumeClaim/{claim.namespace}/{name}"}
+    document["metadata"] = metadata | {"name": name, "uid": f"PersistentVolumeClaim/{old.namespace}/{name}"}
     document["spec"].pop("volumeName", None)
     document["status"] = {"phase": "Pending"}
-    made = decode_object("PersistentVolumeClaim", msgspec.json.encode(document))
-    assert isinstance(made, PersistentVolumeClaim)
-    return made
 
 
 def replacement_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = _NOT_COUNTED) -> Replacement:

@@ -6,7 +6,7 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 
 from kubesched.admission.controllers import Controllers, Find, why_not_kept
-from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodFailureRule, as_int64, decode_object
+from kubesched.api import Condition, Job, KubeObject, OwnerReference, Pod, PodFailureRule, as_int64, edited
 
 RE_CREATING_KINDS: Final = frozenset(
     (
@@ -164,15 +164,13 @@ def job_of(pod: Pod) -> str:
 def with_failures(job: Job, pod: Pod, n_evicted: int) -> Job:
     """A Job after pods of it that are like `pod` were evicted: with its failures, and failed if that ends it."""
     end = _of_job(pod, job, job.name, n_evicted)
-    document = job.document
-    status = document["status"] = document.get("status") or {}
+    status = job.status
     if end.ends_job or _action(job) == "Count":
-        status["failed"] = job.status.failed + n_evicted
+        status = msgspec.structs.replace(status, failed=status.failed + n_evicted)
     if end.ends_job:
-        status["conditions"] = [*(status.get("conditions") or ()), {"type": "Failed", "status": "True"}]
-    made = decode_object("Job", msgspec.json.encode(document))
-    assert isinstance(made, Job)
-    return made
+        failed = Condition("Failed", status="True")
+        status = msgspec.structs.replace(status, conditions=(*(status.conditions or ()), failed))
+    return edited(job, status=status)
 
 
 def _group_of(owner: OwnerReference) -> str:

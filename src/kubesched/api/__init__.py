@@ -9,6 +9,7 @@ from kubesched.api.devices import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
+from kubesched.api.edit import edited, rewritten
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -261,6 +262,7 @@ __all__ = [
     "cpu_millis",
     "custom_resource",
     "decode_object",
+    "edited",
     "group_name",
     "has_other_fields",
     "has_same_requests",
@@ -286,6 +288,7 @@ __all__ = [
     "qualified_name_faults",
     "requests_key",
     "requests_of",
+    "rewritten",
     "type_of",
     "whole_units",
     "workload_of",

@@ -1,7 +1,7 @@
 """A fix: a change of the pod or of the cluster after which the pod fits somewhere, and how to apply it."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -9,7 +9,6 @@ from kubesched.api import KubeObject, Pod, completed, kind_of
 from kubesched.documents import count
 from kubesched.framework import Status
 
-ObjectT = TypeVar("ObjectT", bound=KubeObject)
 PodEdit = Callable[[Pod], Pod]
 
 
@@ -93,30 +92,3 @@ class Fix(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.text} -> {count(self.n_nodes, 'node')}"
-
-
-def edited(obj: ObjectT, **fields: object) -> ObjectT:
-    """A copy with other fields; the JSON that the object was decoded from is changed with them."""
-    after = msgspec.structs.replace(obj, **fields)
-    if "raw_source" in obj.__dict__:
-        names = {field.name: field.encode_name for field in msgspec.structs.fields(obj)}
-        document = obj.document
-        for field in fields:
-            name = names[field]
-            old, new = msgspec.to_builtins(getattr(obj, field)), msgspec.to_builtins(getattr(after, field))
-            document[name] = _merged(document.get(name), old, new)
-        after.__dict__["raw_source"] = msgspec.json.encode(document)
-    return after
-
-
-def _merged(document: Any, old: Any, new: Any) -> Any:
-    """The part of a document with what changed between two readings of it; fields that are not decoded stay."""
-    if old == new:
-        return document
-    if isinstance(document, dict) and isinstance(old, dict) and isinstance(new, dict):
-        kept = {name: value for name, value in document.items() if name in new or name not in old}
-        return kept | {name: _merged(document.get(name), old.get(name), value) for name, value in new.items()}
-    if isinstance(document, list) and isinstance(old, list) and isinstance(new, list):
-        if len(document) == len(old) == len(new):
-            return [_merged(*three) for three in zip(document, old, new, strict=True)]
-    return new

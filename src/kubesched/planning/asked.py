@@ -25,10 +25,9 @@ from kubesched.api import (
     ReplicaSet,
     Resources,
     Workload,
-    decode_object,
     is_extended_resource,
-    kind_of,
     parse_quantity,
+    rewritten,
     workload_of,
     workloads,
 )
@@ -279,9 +278,7 @@ def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[Ku
 
 def _of_no_manifest(one: KubeObject) -> KubeObject:
     """A pod that is asked about by its requests alone: limits and quotas of its namespace do not count."""
-    document = one.document
-    document["metadata"].pop("uid", None)
-    return decode_object(kind_of(one), msgspec.json.encode(document))
+    return rewritten(one, lambda document: document["metadata"].pop("uid", None))
 
 
 def _check_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> None:

@@ -14,10 +14,12 @@ from kubesched.api import (
     KubeObject,
     Node,
     Pod,
+    Taint,
     VolumeAttachment,
     Workload,
-    decode_object,
+    edited,
     kind_of,
+    rewritten,
     workloads,
 )
 from kubesched.documents import count, listed, plural
@@ -26,7 +28,7 @@ from kubesched.naming import find_workload, nodes_named
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
 
 _HOST: Final = "kubernetes.io/hostname"
-_CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_CORDON: Final = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
 _PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new node does not have them
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",
@@ -112,7 +114,7 @@ def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> 
 def note_on_model(model: Node) -> str:
     """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing."""
     passing = [one for one in model.spec.taints or () if one.key.startswith(_PASSING_TAINTS)]
-    taints = [f"{one.key}:{one.effect}" for one in passing if one.key != _CORDON["key"]]
+    taints = [f"{one.key}:{one.effect}" for one in passing if one.key != _CORDON.key]
     lacking = ["its cordon"] if _is_cordoned(model) else []
     if taints:
         lacking.append(f"its {plural(len(taints), 'taint')} {', '.join(taints)}")
@@ -205,39 +207,30 @@ def _unpinned(pod: Pod) -> Pod:
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name="", affinity=affinity))
 
 
-def _cordoned(node: Node) -> KubeObject:
-    document = node.document
-    spec = document["spec"] = document.get("spec") or {}
-    spec["unschedulable"] = True
-    taints = spec["taints"] = list(spec.get("taints") or ())
-    if not any(taint.get("key") == _CORDON["key"] for taint in taints):
-        taints.append(dict(_CORDON))
-    return decode_object("Node", msgspec.json.encode(document))
+def _cordoned(node: Node) -> Node:
+    others = tuple(taint for taint in node.taints if taint.key != _CORDON.key)
+    taints = node.taints if len(others) < len(node.taints) else (*others, _CORDON)
+    return edited(node, spec=msgspec.structs.replace(node.spec, unschedulable=True, taints=taints))
 
 
 def _is_cordoned(node: Node) -> bool:
-    return node.spec.unschedulable or any(taint.key == _CORDON["key"] for taint in node.spec.taints or ())
+    return node.unschedulable or any(taint.key == _CORDON.key for taint in node.taints)
 
 
-def _uncordoned(node: Node) -> KubeObject:
-    document = node.document
-    spec = document["spec"]
-    spec.pop("unschedulable", None)
-    spec["taints"] = [taint for taint in spec.get("taints") or () if taint.get("key") != _CORDON["key"]]
-    return decode_object("Node", msgspec.json.encode(document))
+def _uncordoned(node: Node) -> Node:
+    taints = tuple(taint for taint in node.taints if taint.key != _CORDON.key)
+    return edited(node, spec=msgspec.structs.replace(node.spec, unschedulable=False, taints=taints))
 
 
-def _new_node(model: Node, name: str) -> KubeObject:
-    document = model.document
-    metadata = document["metadata"]
-    labels = {**(metadata.get("labels") or {}), _HOST: name.partition(".")[0] if _is_short(model) else name}
-    document["metadata"] = {"name": name, "uid": f"Node/{name}", "labels": labels}
-    document["metadata"]["annotations"] = metadata.get("annotations") or {}
-    spec = document["spec"] = document.get("spec") or {}
-    spec.pop("unschedulable", None)
-    spec["taints"] = [t for t in spec.get("taints") or () if not t.get("key", "").startswith(_PASSING_TAINTS)]
-    (document.get("status") or {}).pop("images", None)
-    return decode_object("Node", msgspec.json.encode(document))
+def _new_node(model: Node, name: str) -> Node:
+    def rename(document: dict[str, Any]) -> None:
+        labels = {**model.labels, _HOST: name.partition(".")[0] if _is_short(model) else name}
+        document["metadata"] = {"name": name, "uid": f"Node/{name}", "labels": labels, "annotations": model.annotations}
+        (document.get("status") or {}).pop("images", None)
+
+    taints = tuple(taint for taint in model.taints if not taint.key.startswith(_PASSING_TAINTS))
+    bare = edited(model, spec=msgspec.structs.replace(model.spec, unschedulable=False, taints=taints))
+    return rewritten(bare, rename)
 
 
 def _is_short(model: Node) -> bool:
@@ -248,6 +241,4 @@ def _is_short(model: Node) -> bool:
 def _on_new_node(one: KubeObject, node: str, number: int) -> KubeObject:
     if isinstance(one, Pod):
         return fresh_pod(one, f"{one.name}-new-{number}", node=node)
-    document: dict[str, Any] = one.document
-    document["metadata"] = {**document["metadata"], "name": node, "uid": f"{kind_of(one)}/{node}"}
-    return decode_object(kind_of(one), msgspec.json.encode(document))
+    return edited(one, metadata=msgspec.structs.replace(one.metadata, name=node, uid=f"{kind_of(one)}/{node}"))

@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Affinity, Node, Pod, PodSpec
+from kubesched.api import Affinity, Node, Pod, PodSpec, edited
 from kubesched.documents import count, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.trial import Move
 from kubesched.naming import near_key
 from kubesched.plugins import missing_resources, required_node_affinity

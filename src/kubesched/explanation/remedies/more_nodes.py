@@ -8,10 +8,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Pod
+from kubesched.api import Pod, edited
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set
 from kubesched.explanation.remedies.requests import readable
 from kubesched.state import NodeInfo, PodInfo

@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement
+from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement, edited
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, edited
+from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, daemon_set, node_edit, spec_edit
 from kubesched.naming import near_spelling
 

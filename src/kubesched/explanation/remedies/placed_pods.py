@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Pod, Selector
+from kubesched.api import Container, Pod, Selector, edited
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, moved, of, removal, spec_edit
 from kubesched.explanation.trial import Move
 from kubesched.plugins import WantedPorts

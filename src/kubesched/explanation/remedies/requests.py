@@ -13,13 +13,14 @@ from kubesched.api import (
     PodSpec,
     Resources,
     as_int64,
+    edited,
     is_extended_resource,
     parse_quantity,
     whole_units,
 )
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, edited
+from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
 from kubesched.state import PodRequests
 

@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Node, Pod, PodSpec, Taint, Toleration
+from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, edited
+from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words, spec_edit
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 

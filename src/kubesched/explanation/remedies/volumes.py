@@ -13,9 +13,10 @@ from kubesched.api import (
     PersistentVolumeClaim,
     Resources,
     StorageClass,
+    edited,
 )
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.state import ClaimUse, NodeInfo, is_bound, is_controlled_by, storage_class_of
 

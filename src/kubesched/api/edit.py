@@ -1,0 +1,61 @@
+"""Edits objects: the decoded fields and the JSON that they were decoded from change together."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubesched.api.kinds import decode_object, kind_of
+from kubesched.api.meta import KubeObject
+
+ObjectT = TypeVar("ObjectT", bound=KubeObject)
+
+
+def edited(known: ObjectT, **fields: object) -> ObjectT:
+    """The object with other fields. What they replace in its JSON changes; fields that are not decoded stay.
+
+    Example:
+        pod = edited(pod, spec=msgspec.structs.replace(pod.spec, node_name="n1"))
+    """
+    after = msgspec.structs.replace(known, **fields)
+    if "raw_source" in known.__dict__:
+        names = {field.name: field.encode_name for field in msgspec.structs.fields(known)}
+        document = known.document
+        for field in fields:
+            name = names[field]
+            old, new = msgspec.to_builtins(getattr(known, field)), msgspec.to_builtins(getattr(after, field))
+            if old != new:
+                document[name] = _merged(document.get(name), old, new)
+        after.__dict__["raw_source"] = msgspec.json.encode(document)
+    return after
+
+
+def rewritten(known: ObjectT, edit: Callable[[dict[str, Any]], object]) -> ObjectT:
+    """The object that its JSON decodes to after an edit, for fields that are not decoded.
+
+    Args:
+        edit: changes the whole object, as plain dicts and lists, in place.
+
+    Example:
+        pod = rewritten(pod, lambda document: document["metadata"].pop("managedFields", None))
+    """
+    document = known.document
+    edit(document)
+    after = decode_object(kind_of(known), msgspec.json.encode(document))
+    assert isinstance(after, type(known))
+    return after
+
+
+def _merged(document: Any, old: Any, new: Any) -> Any:
+    """The part of a document with what changed between two readings of it; fields that are not decoded stay."""
+    if old == new:
+        return document
+    if isinstance(document, dict) and isinstance(old, dict) and isinstance(new, dict):
+        kept = {name: value for name, value in document.items() if name in new or name not in old}
+        changed = {name: value for name, value in new.items() if name not in old or old[name] != value}
+        return kept | {name: _merged(document.get(name), old.get(name), value) for name, value in changed.items()}
+    if isinstance(document, list) and isinstance(old, list) and isinstance(new, list) and len(document) == len(old):
+        if len(old) == len(new):
+            return [_merged(*three) for three in zip(document, old, new, strict=True)]
+        return [document[old.index(item)] if item in old else item for item in new]
+    return new
