@@ -13,7 +13,7 @@ LAYERS = (
     {"framework"},
     {"queue"},
     {"scheduler", "plugins"},
-    {"legacy"},
+    {"controllers", "legacy"},
     {"usage"},
     {"setup", "admission", "naming", "signals"},
     {"cluster", "snapshot", "serving", "manifests", "metrics", "review"},

@@ -8,29 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission.absent_pods import WithoutPods, has_pod_template, why_no_pods
 from kubesched.admission.applied import CHANGED, applied, changed_in
-from kubesched.admission.autoscalers import Autoscalers, Scaled, is_scaled_object
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
-from kubesched.admission.daemon_nodes import node_of_daemon
 from kubesched.admission.field_names import check_fields
-from kubesched.admission.generated_names import generated_name
 from kubesched.admission.limit_ranges import LimitRanges
-from kubesched.admission.manifest_types import (
-    GROUPS,
-    ControllerManifest,
-    ControllerSpec,
-    CronJobManifest,
-    NamedManifest,
-    PodManifest,
-    UpdateStrategy,
-    WorkloadManifest,
-    WorkloadSpec,
-    api_version_of,
-    left_out,
-)
 from kubesched.admission.pod_checks import check_new_pod, notes_on, pod_faults
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
@@ -39,7 +22,6 @@ from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.admission.stored import as_stored
 from kubesched.admission.unapplied import Unapplied
 from kubesched.admission.workload_checks import PARALLEL, check_pod_spec, check_workload
-from kubesched.admission.workloads import Workload, awake, expand_workload, replica_count
 from kubesched.api import (
     KINDS,
     KubeObject,
@@ -52,6 +34,31 @@ from kubesched.api import (
     StorageClass,
     decode_object,
     kind_key,
+)
+from kubesched.controllers import (
+    GROUPS,
+    Autoscalers,
+    ControllerManifest,
+    ControllerSpec,
+    CronJobManifest,
+    NamedManifest,
+    PodManifest,
+    Scaled,
+    UpdateStrategy,
+    WithoutPods,
+    Workload,
+    WorkloadManifest,
+    WorkloadSpec,
+    api_version_of,
+    awake,
+    expand_workload,
+    generated_name,
+    has_pod_template,
+    is_scaled_object,
+    left_out,
+    node_of_daemon,
+    replica_count,
+    why_no_pods,
 )
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError

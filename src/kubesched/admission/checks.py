@@ -31,6 +31,7 @@ from kubesched.api import (
     decode_object,
     parse_quantity,
 )
+from kubesched.controllers import check_bounds
 from kubesched.documents import RawJson, shorten
 from kubesched.errors import ObjectError, QuantityError
 
@@ -204,19 +205,6 @@ def _check_weights(affinity: Affinity) -> None:
     for rule, numbers in weights.items():
         for i, number in enumerate(numbers):
             _check_int32(number, f"spec.affinity.{rule}.preferredDuringSchedulingIgnoredDuringExecution[{i}].weight")
-
-
-def check_bounds(least: int | None, most: int, least_path: str, most_path: str) -> None:
-    """Check the replicas that an autoscaler allows.
-
-    Raises:
-        ObjectError: an API server, or the admission of KEDA, refuses them.
-    """
-    if least is not None and least < 0:
-        raise ObjectError(f"{least_path}: found {least}; expected 0 or more")
-    if most < max(least or 0, 1):
-        expected = f"at least {least_path.rpartition('.')[2]}, which is {least}" if (least or 0) > 1 else "1 or more"
-        raise ObjectError(f"{most_path}: found {most}; expected {expected}")
 
 
 def _check_int32(number: int | None, path: str) -> None:

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from kubesched.admission.generated_names import stable_uid
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, kind_of
+from kubesched.controllers import stable_uid
 
 Key = tuple[str, str, str]  # kind, namespace, name
 

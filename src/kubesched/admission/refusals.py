@@ -7,13 +7,13 @@ validation with the defaults of LimitRanges, then LimitRanger, RuntimeClass and 
 from collections.abc import Iterable
 
 from kubesched.admission.amounts import joined
-from kubesched.admission.generated_names import is_copy
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.pod_checks import pod_faults
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.quotas import Quotas
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import KubeObject, Namespace, Pod, PodSpec
+from kubesched.controllers import is_copy
 
 
 class Refusals:

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from kubesched.admission.manifest_types import ManifestPodSpec, WorkloadSpec
 from kubesched.api import parse_selector
+from kubesched.controllers import ManifestPodSpec, WorkloadSpec
 from kubesched.errors import ObjectError, SelectorError
 
 PARALLEL: Final = "Parallel"

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from kubesched.admission import RE_CREATING_KINDS
 from kubesched.api import (
     CLASS_ANNOTATION,
     GROUP_KEYS,
@@ -44,6 +43,7 @@ from kubesched.capture.kubernetes_words import (
     is_public_value,
 )
 from kubesched.capture.replaced_words import ReplacedWords
+from kubesched.controllers import RE_CREATING_KINDS
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
 T = TypeVar("T")

@@ -197,7 +197,7 @@ def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
 
 def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:
     """Why the API server does not create a pod of a manifest; empty if it does."""
-    from kubesched.admission import is_from_manifest
+    from kubesched.controllers import is_from_manifest
     from kubesched.planning import new_pods
     from kubesched.session import refused_pods
 

@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.admission import is_bound_to_node
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
 from kubesched.comparison.replicas import NOWHERE, number_replicas
+from kubesched.controllers import is_bound_to_node
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
 from kubesched.session import Placement, PodState, Report

@@ -5,7 +5,6 @@ from typing import Final
 
 import msgspec
 
-from kubesched.admission import controllers_of, replacement_of, successor_of
 from kubesched.api import (
     DeviceClass,
     Job,
@@ -24,6 +23,7 @@ from kubesched.api import (
     parse_selector_text,
 )
 from kubesched.config import did_you_mean
+from kubesched.controllers import controllers_of, replacement_of, successor_of
 from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unplaced
 from kubesched.state import DeviceClasses, ObjectStore, pod_volumes

@@ -5,8 +5,8 @@ from typing import Self
 
 import msgspec
 
-from kubesched.admission import why_it_hangs
 from kubesched.api import KubeObject, Pod, completed, objects_of
+from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import msgspec
 
-from kubesched.admission import is_bound_to_node
 from kubesched.api import EventType, Pod, WatchEvent, edited
+from kubesched.controllers import is_bound_to_node
 from kubesched.explanation.fix import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState

@@ -8,15 +8,7 @@ from typing import IO, Final, TypeGuard, cast
 
 import msgspec
 
-from kubesched.admission import (
-    Scaled,
-    UpdateStrategy,
-    WithoutPods,
-    byte_notes,
-    huge_page_faults,
-    known_resources,
-    quantity_faults,
-)
+from kubesched.admission import byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.api import (
     KubeObject,
     LimitRange,
@@ -31,10 +23,10 @@ from kubesched.api import (
     workload_of,
     workloads,
 )
+from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods, further_pods, pods_to_add
 from kubesched.documents import count, listed
 from kubesched.errors import InputError, QuantityError
 from kubesched.naming import find_workload, typed_name
-from kubesched.planning.scaling import further_pods, pods_to_add
 from kubesched.snapshot import admit_manifests
 
 Manifest = str | PathLike[str] | IO[bytes] | IO[str]

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission import Autoscalers, fresh_pod, is_bound_to_node, may_run_daemon
 from kubesched.api import (
     CSINode,
     KubeObject,
@@ -22,10 +21,10 @@ from kubesched.api import (
     rewritten,
     workloads,
 )
+from kubesched.controllers import Autoscalers, fresh_pod, is_bound_to_node, may_run_daemon, pods_to_add, pods_to_remove
 from kubesched.documents import count, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import find_workload, nodes_named
-from kubesched.planning.scaling import pods_to_add, pods_to_remove
 
 _HOST: Final = "kubernetes.io/hostname"
 _CORDON: Final = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 import msgspec
 
-from kubesched.admission import is_from_manifest
 from kubesched.api import KubeObject, Pod
+from kubesched.controllers import is_from_manifest
 from kubesched.documents import count
 from kubesched.planning.placed import has_place
 from kubesched.planning.what_if import Changed, WhatIf

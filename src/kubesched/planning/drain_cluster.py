@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from kubesched.admission import controllers_of, job_of
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
+from kubesched.controllers import controllers_of, job_of
 from kubesched.engine import paused_gc
 from kubesched.naming import nodes_named
 from kubesched.planning.settling import settle

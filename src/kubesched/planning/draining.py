@@ -3,12 +3,22 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubesched.admission import Successor, job_of, replacement_of, successor_of, with_failures
 from kubesched.api import Job, KubeObject, Node, Pod
+from kubesched.controllers import (
+    Successor,
+    hangs_because,
+    has_local_data,
+    is_unreachable,
+    job_of,
+    leaves_because,
+    replacement_of,
+    stays_because,
+    successor_of,
+    with_failures,
+)
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.planning.evictions import hangs_because, has_local_data, is_unreachable, leaves_because, stays_because
 from kubesched.session import PodState, Progress, Victim
 
 

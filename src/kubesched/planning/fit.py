@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from kubesched.admission import WithoutPods
 from kubesched.api import KubeObject, Node, objects_of
+from kubesched.controllers import WithoutPods
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changes import note_on_model, with_nodes_like

@@ -17,12 +17,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon, ordinal_of
 from kubesched.api import KubeObject, Pod, Workload, as_int64
+from kubesched.controllers import RollingUpdate, UpdateStrategy, node_of_daemon, ordinal_of, pods_to_remove
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
 from kubesched.planning.placed import has_place
-from kubesched.planning.scaling import pods_to_remove
 from kubesched.session import Placement, PodState, Progress, Report, Session, Victim, awaited
 
 _PERCENT: Final = 100

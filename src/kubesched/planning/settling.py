@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubesched.admission import Controllers, Successor, job_of, replacement_of, successor_of, with_failures
 from kubesched.api import Job, KubeObject, Pod, kind_of
+from kubesched.controllers import Controllers, Successor, job_of, replacement_of, successor_of, with_failures
 from kubesched.session import Placement, Progress, Session, Victim
 
 

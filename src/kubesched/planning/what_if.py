@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import Controllers, Successor, controllers_of, job_of, replacement_of, successor_of
 from kubesched.api import KubeObject, Node, Pod, kind_of
+from kubesched.controllers import Controllers, Successor, controllers_of, job_of, replacement_of, successor_of
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import chosen_nodes, is_selector, nodes_named

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
-from kubesched.admission import Refusals, is_copy, is_from_manifest, is_new_and_bound, refusal_message
+from kubesched.admission import Refusals, refusal_message
 from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
+from kubesched.controllers import is_copy, is_from_manifest, is_new_and_bound
 from kubesched.session.ordered_creation import OrderedCreation
 from kubesched.state import ObjectStore
 

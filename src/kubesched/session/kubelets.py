@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from kubesched.admission import awaited_claims, no_room, node_refusal, rejected_by
 from kubesched.api import EventType, Node, Pod, WatchEvent
+from kubesched.controllers import awaited_claims, no_room, node_refusal, rejected_by
 from kubesched.session.creation import Creation
 from kubesched.session.report import Fill, Placement, PodState
 from kubesched.state import ClusterState

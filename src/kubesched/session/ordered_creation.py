@@ -6,8 +6,8 @@ pod counts as ready as soon as it has a node.
 
 from collections.abc import Callable, Iterable, Sequence, Set
 
-from kubesched.admission import ordinal_of
 from kubesched.api import Pod, StatefulSet
+from kubesched.controllers import ordinal_of
 from kubesched.state import ObjectStore
 
 

@@ -14,7 +14,6 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from kubesched.admission import has_not_started, is_new_and_bound, why_it_hangs
 from kubesched.api import (
     EventType,
     KubeObject,
@@ -27,6 +26,7 @@ from kubesched.api import (
     objects_of,
     owner_of,
 )
+from kubesched.controllers import has_not_started, is_new_and_bound, why_it_hangs
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubesched.admission import Admission, Key, PriorityClasses, Scaled, UpdateStrategy, WithoutPods, changed_in, key_of
+from kubesched.admission import Admission, Key, PriorityClasses, changed_in, key_of
 from kubesched.api import KINDS, KubeObject, Pod
+from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.files import Files

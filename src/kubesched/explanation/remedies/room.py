@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.admission import successor_of
 from kubesched.api import Pod
+from kubesched.controllers import successor_of
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, moved
 from kubesched.state import PodInfo

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kubesched.admission.controllers import Find
 from kubesched.api import Node, PersistentVolumeClaim, Pod, StorageClass, parse_quantity, whole_units
+from kubesched.controllers.kept_replicas import Find
 from kubesched.documents import plural
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 from kubesched.state import ClusterState, Nodes, storage_class_of

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kubesched.admission import Controllers, Successor, controllers_of, successor_of, with_failures
 from kubesched.api import Job, KubeObject, Pod, kind_of
+from kubesched.controllers import Controllers, Successor, controllers_of, successor_of, with_failures
 from kubesched.testing import make_object, make_pod
 
 DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}

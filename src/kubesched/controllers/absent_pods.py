@@ -5,8 +5,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission.manifest_types import WorkloadSpec
 from kubesched.api import Node
+from kubesched.controllers.manifest_types import WorkloadSpec
 from kubesched.documents import RawJson
 
 _IMAGE: Final = "image"

@@ -1,8 +1,8 @@
 import msgspec
 import pytest
 
-from kubesched.admission.daemon_nodes import bind_to_node, daemon_tolerations, may_run_daemon, node_of_daemon
 from kubesched.api import Node, Pod
+from kubesched.controllers.daemon_nodes import bind_to_node, daemon_tolerations, may_run_daemon, node_of_daemon
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -1,7 +1,6 @@
 """Generates the names and uids of controllers and the API server, the same ones for the same input."""
 
 import hashlib
-import uuid
 from typing import Final, TypeGuard
 
 from kubesched.api import KubeObject, Pod
@@ -12,7 +11,7 @@ _MAX_BASE: Final = 58  # a longer base is cut, so that the whole is a DNS label
 _N_SUFFIXES: Final = len(_ALPHABET) ** _SUFFIX_LENGTH
 _STEP: Final = 8_967_257  # has no factor in common with the number of suffixes: no suffix comes twice
 _COPY: Final = "copy of a Pod"
-_NAMESPACE: Final = uuid.UUID("6d1c3c9e-5f0b-5c39-9f86-3f8f7f1d0f5a")
+_NAMESPACE: Final = bytes.fromhex("6d1c3c9e5f0b5c399f863f8f7f1d0f5a")
 
 
 def generated_name(base: str, index: int) -> str:
@@ -27,8 +26,16 @@ def template_hash(template: bytes) -> str:
 
 
 def stable_uid(kind: str, namespace: str, name: str) -> str:
-    """A uid that depends on kind, namespace and name alone."""
-    return str(uuid.uuid5(_NAMESPACE, f"{kind}/{namespace}/{name}"))
+    """A uid that depends on kind, namespace and name alone.
+
+    Rule: RFC 9562, UUID version 5.
+    """
+    text = f"{kind}/{namespace}/{name}".encode()
+    digest = bytearray(hashlib.sha1(_NAMESPACE + text, usedforsecurity=False).digest()[:16])
+    digest[6] = digest[6] & 0x0F | 0x50
+    digest[8] = digest[8] & 0x3F | 0x80
+    written = digest.hex()
+    return "-".join((written[:8], written[8:12], written[12:16], written[16:20], written[20:]))
 
 
 def is_from_manifest(pod: Pod) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.admission import ordinal_of
+from kubesched.controllers import ordinal_of
 from kubesched.testing import make_pod
 
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission.daemon_nodes import bind_to_node, daemon_tolerations, may_run_daemon
-from kubesched.admission.generated_names import generated_name, stable_uid, template_hash
-from kubesched.admission.manifest_types import WorkloadSpec, api_version_of
 from kubesched.api import Node, Pod
+from kubesched.controllers.daemon_nodes import bind_to_node, daemon_tolerations, may_run_daemon
+from kubesched.controllers.generated_names import generated_name, stable_uid, template_hash
+from kubesched.controllers.manifest_types import WorkloadSpec, api_version_of
 from kubesched.errors import ObjectError
 
 Document = dict[str, Any]

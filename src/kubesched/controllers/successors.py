@@ -5,8 +5,8 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission.controllers import Controllers, Find, why_not_kept
 from kubesched.api import Condition, Job, KubeObject, OwnerReference, Pod, PodFailureRule, as_int64, edited
+from kubesched.controllers.kept_replicas import Controllers, Find, why_not_kept
 
 RE_CREATING_KINDS: Final = frozenset(
     (

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission.checks import check_bounds
-from kubesched.admission.manifest_types import ManifestMeta
 from kubesched.api import HorizontalPodAutoscaler, KubeObject, Value
+from kubesched.controllers.manifest_types import ManifestMeta
 from kubesched.documents import RawJson, decode_forgiving
+from kubesched.errors import ObjectError
 
 _KEDA: Final = "keda.sh"
 _KEDA_MAX: Final = 100
@@ -136,3 +136,16 @@ class Autoscalers:
         by = f"{' and '.join(scale.by for scale in scales)}, which both scale it"
         least, most, desired = (max(one) for one in zip(*(scale[1:] for scale in scales), strict=True))
         return Scale(by if len(scales) == 2 else by.replace("both", "all"), least, most, desired)
+
+
+def check_bounds(least: int | None, most: int, least_path: str, most_path: str) -> None:
+    """Check the replicas that an autoscaler allows.
+
+    Raises:
+        ObjectError: an API server, or the admission of KEDA, refuses them.
+    """
+    if least is not None and least < 0:
+        raise ObjectError(f"{least_path}: found {least}; expected 0 or more")
+    if most < max(least or 0, 1):
+        expected = f"at least {least_path.rpartition('.')[2]}, which is {least}" if (least or 0) > 1 else "1 or more"
+        raise ObjectError(f"{most_path}: found {most}; expected {expected}")

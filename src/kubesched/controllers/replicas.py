@@ -7,10 +7,10 @@ and claims with the same number; a generic ephemeral volume has a claim that its
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kubesched.admission.controllers import Controllers, Find
-from kubesched.admission.generated_names import is_from_manifest, uid_of_copy
-from kubesched.admission.successors import successor_of
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, rewritten
+from kubesched.controllers.generated_names import is_from_manifest, uid_of_copy
+from kubesched.controllers.kept_replicas import Controllers, Find
+from kubesched.controllers.successors import successor_of
 
 Replacement = tuple[list[KubeObject], list[KubeObject]]
 """The objects that come in the place of a pod that goes, and those that go with it."""

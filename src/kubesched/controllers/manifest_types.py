@@ -16,7 +16,7 @@ from kubesched.api import (
     has_other_fields,
     kind_key,
 )
-from kubesched.config import did_you_mean
+from kubesched.documents import did_you_mean
 from kubesched.errors import ObjectError
 
 GROUPS: Final = {  # the kinds that become pods, and their API groups

@@ -6,8 +6,9 @@ controller need --force, pods with an emptyDir volume need --delete-emptydir-dat
 
 from typing import Final
 
-from kubesched.admission import Find, waits_for_end
 from kubesched.api import Node, Pod
+from kubesched.controllers.kept_replicas import Find
+from kubesched.controllers.successors import waits_for_end
 
 _MIRROR: Final = "kubernetes.io/config.mirror"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"

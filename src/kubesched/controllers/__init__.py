@@ -1,0 +1,113 @@
+"""What the rest of Kubernetes does to objects: controllers expand, scale, replace and roll out; kubelets; kubectl."""
+
+from kubesched.controllers.absent_pods import WithoutPods, has_pod_template, why_no_pods
+from kubesched.controllers.autoscalers import Autoscalers, Scaled, check_bounds, is_scaled_object
+from kubesched.controllers.daemon_nodes import may_run_daemon, node_of_daemon
+from kubesched.controllers.dependents import Workload, awake, expand_workload, replica_count
+from kubesched.controllers.generated_names import (
+    generated_name,
+    is_copy,
+    is_from_manifest,
+    is_new_and_bound,
+    stable_uid,
+)
+from kubesched.controllers.kept_replicas import Controllers, controllers_of, ordinal_of
+from kubesched.controllers.kubectl_drain import (
+    hangs_because,
+    has_local_data,
+    is_unreachable,
+    leaves_because,
+    stays_because,
+)
+from kubesched.controllers.kubelets import (
+    awaited_claims,
+    has_not_started,
+    no_room,
+    node_refusal,
+    rejected_by,
+    why_it_hangs,
+)
+from kubesched.controllers.manifest_types import (
+    GROUPS,
+    ControllerManifest,
+    ControllerSpec,
+    CronJobManifest,
+    ManifestPodSpec,
+    NamedManifest,
+    PodManifest,
+    RollingUpdate,
+    UpdateStrategy,
+    WorkloadManifest,
+    WorkloadSpec,
+    api_version_of,
+    left_out,
+)
+from kubesched.controllers.replicas import fresh_pod, replacement_of
+from kubesched.controllers.scaling import further_pods, pods_to_add, pods_to_remove
+from kubesched.controllers.successors import (
+    RE_CREATING_KINDS,
+    Successor,
+    is_bound_to_node,
+    job_of,
+    successor_of,
+    with_failures,
+)
+
+__all__ = [
+    "GROUPS",
+    "RE_CREATING_KINDS",
+    "Autoscalers",
+    "ControllerManifest",
+    "ControllerSpec",
+    "Controllers",
+    "CronJobManifest",
+    "ManifestPodSpec",
+    "NamedManifest",
+    "PodManifest",
+    "RollingUpdate",
+    "Scaled",
+    "Successor",
+    "UpdateStrategy",
+    "WithoutPods",
+    "Workload",
+    "WorkloadManifest",
+    "WorkloadSpec",
+    "api_version_of",
+    "awaited_claims",
+    "awake",
+    "check_bounds",
+    "controllers_of",
+    "expand_workload",
+    "fresh_pod",
+    "further_pods",
+    "generated_name",
+    "hangs_because",
+    "has_local_data",
+    "has_not_started",
+    "has_pod_template",
+    "is_bound_to_node",
+    "is_copy",
+    "is_from_manifest",
+    "is_new_and_bound",
+    "is_scaled_object",
+    "is_unreachable",
+    "job_of",
+    "leaves_because",
+    "left_out",
+    "may_run_daemon",
+    "no_room",
+    "node_of_daemon",
+    "node_refusal",
+    "ordinal_of",
+    "pods_to_add",
+    "pods_to_remove",
+    "rejected_by",
+    "replacement_of",
+    "replica_count",
+    "stable_uid",
+    "stays_because",
+    "successor_of",
+    "why_it_hangs",
+    "why_no_pods",
+    "with_failures",
+]
