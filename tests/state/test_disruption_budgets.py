@@ -30,3 +30,15 @@ def test_a_pod_that_the_budget_counts_as_gone_does_not_break_it():
 
 def test_an_empty_selector_protects_no_pod():
     assert broken_by("a", selector={}, disruptionsAllowed=0) == ()
+
+
+def test_an_empty_selector_is_asked_about_every_eviction_of_a_pod_with_labels():
+    budget = make_object("PodDisruptionBudget", "keep", namespace="default", spec={"selector": {}})
+    state = ClusterState()
+    state.load([("PodDisruptionBudget", budget)])
+    pods = [
+        make_pod("a", labels={"app": "web"}),
+        make_pod("b"),
+        make_pod("a", namespace="other", labels={"app": "web"}),
+    ]
+    assert [[one.key for one in state.disruption_budgets.selecting(pod)] for pod in pods] == [["default/keep"], [], []]

@@ -1,6 +1,7 @@
 """What the rest of Kubernetes does to objects: controllers expand, scale, replace and roll out; kubelets; kubectl."""
 
 from kubesched.controllers.absent_pods import WithoutPods, has_pod_template, why_no_pods
+from kubesched.controllers.allowance import Allowance
 from kubesched.controllers.autoscalers import Autoscalers, Scaled, check_bounds, is_scaled_object
 from kubesched.controllers.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.controllers.dependents import Workload, awake, expand_workload, replica_count
@@ -56,6 +57,7 @@ from kubesched.controllers.successors import (
 __all__ = [
     "GROUPS",
     "RE_CREATING_KINDS",
+    "Allowance",
     "Autoscalers",
     "ControllerManifest",
     "ControllerSpec",

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
-from kubesched.controllers import controllers_of, job_of
+from kubesched.controllers import Allowance, controllers_of, job_of
 from kubesched.engine import paused_gc
 from kubesched.naming import nodes_named
 from kubesched.planning.settling import settle
-from kubesched.session import Allowance, Budgets, PodState, Progress, Session
+from kubesched.session import PodState, Progress, Session
 
 
 class SettledCluster:
@@ -22,7 +22,6 @@ class SettledCluster:
     Attributes:
         session: the cluster, for changes that are taken back.
         controllers: what is counted of its controllers.
-        budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
         groups: the pool and zone of each node.
         settled: pending pods of the snapshot that the scheduler placed, as they are now; not new pods that name their
@@ -51,7 +50,6 @@ class SettledCluster:
             settled = settle(self.session, self.controllers, progress)
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
         self.groups = session.node_groups()
-        self.budgets = Budgets(self.session.of("PodDisruptionBudget"))
         pending = {one.key: one for one in known if isinstance(one, Pod) and not one.node_name}
         now = (session.get("Pod", key) for key in settled.placements)
         placed = {pod.key: pod for pod in now if isinstance(pod, Pod) and pod.node_name}
@@ -82,7 +80,7 @@ class SettledCluster:
 
     def allowance(self, leaving: Iterable[Pod] = ()) -> Allowance:
         """What the budgets allow now, without some pods."""
-        return Allowance(self.budgets, lambda key: self.session.get("PodDisruptionBudget", key), leaving)
+        return Allowance(self.session.cluster_state.disruption_budgets, leaving)
 
     def _count_as_ready(self, placed: Iterable[Pod], evicted: Iterable[Pod]) -> None:
         """Enter into the budgets that the placed pods are ready, and that others have left."""

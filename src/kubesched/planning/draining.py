@@ -242,7 +242,7 @@ class Draining:
             to=to,
             step=step,
             message=message,
-            budgets=self._cluster.budgets.of(pod) if is_evicted else (),
+            budgets=tuple(self._allowance.selecting(pod)) if is_evicted else (),
             has_local_data=not (fate is Fate.STAYS or was_pending or pod.is_finished) and has_local_data(pod),
             was_pending=was_pending,
         )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kubesched.engine import BoolVector, IntVector, runs
 from kubesched.framework import FilterResult, VictimsOf, WhatIf
-from kubesched.state import DisruptionBudgets, PodBatch, PodInfo, Rows
+from kubesched.state import Budgets, PodBatch, PodInfo, Rows
 
 _OFFSET: Final = 2**31  # makes every priority positive
 
@@ -94,7 +94,7 @@ class Candidates:
 
 
 def find_victims(
-    what_if: WhatIf, lower: PodBatch, positions: Rows, budgets: DisruptionBudgets
+    what_if: WhatIf, lower: PodBatch, positions: Rows, budgets: Budgets
 ) -> tuple[Candidates, FilterResult]:
     """Dry-run preemption on every node of a what-if table.
 
@@ -143,7 +143,7 @@ def _reprieve(what_if: WhatIf, lower: PodBatch, positions: Rows, violating: Bool
     return is_victim
 
 
-def _violating(lower: PodBatch, positions: Rows, budgets: DisruptionBudgets) -> BoolVector:
+def _violating(lower: PodBatch, positions: Rows, budgets: Budgets) -> BoolVector:
     """(pods,) whether evicting a pod, after the more important ones of its node, would break a budget.
 
     Every budget that a pod counts against loses one, also when another is broken already.

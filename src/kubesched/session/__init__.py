@@ -5,7 +5,6 @@ from kubesched.session.cluster import MemoryCluster
 from kubesched.session.creation import refused_pods
 from kubesched.session.devices import listed_devices
 from kubesched.session.diagnosis import without_post_filter
-from kubesched.session.evict_budgets import Allowance, Budgets
 from kubesched.session.kubelets import UNSEEN
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.ordered_creation import awaited
@@ -29,9 +28,7 @@ from kubesched.session.session import Session, Simulator
 
 __all__ = [
     "UNSEEN",
-    "Allowance",
     "Attempt",
-    "Budgets",
     "Fill",
     "MemoryCluster",
     "NodeFill",

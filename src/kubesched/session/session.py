@@ -26,7 +26,7 @@ from kubesched.api import (
     objects_of,
     owner_of,
 )
-from kubesched.controllers import has_not_started, is_new_and_bound, why_it_hangs
+from kubesched.controllers import Allowance, has_not_started, is_new_and_bound, why_it_hangs
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
@@ -45,7 +45,6 @@ from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster import MemoryCluster
 from kubesched.session.creation import Creation
 from kubesched.session.devices import listed_devices
-from kubesched.session.evict_budgets import Allowance, Budgets
 from kubesched.session.fork import SessionFork
 from kubesched.session.inventory import Inventory
 from kubesched.session.kubelets import Kubelets, not_running
@@ -239,10 +238,7 @@ class Session:
 
     def allowance(self) -> Allowance:
         """What the disruption budgets of the cluster allow."""
-        objects = self.cluster_state.objects
-        return Allowance(
-            Budgets(objects.list("PodDisruptionBudget")), lambda key: objects.get("PodDisruptionBudget", key)
-        )
+        return Allowance(self.cluster_state.disruption_budgets)
 
     def owner_of(self, pod: Pod) -> str:
         """`Kind/name` of the workload that a pod belongs to; empty for none."""

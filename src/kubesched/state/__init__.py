@@ -5,7 +5,7 @@ from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
 from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES, in_tree_source
 from kubesched.state.device_classes import DeviceClasses, resources_of_class
-from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
+from kubesched.state.disruption_budgets import Budget, Budgets
 from kubesched.state.fork import Fork
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
@@ -54,12 +54,12 @@ __all__ = [
     "AffinityTerms",
     "AttachedVolumes",
     "Budget",
+    "Budgets",
     "CSIVolume",
     "ClaimUse",
     "ClusterState",
     "DeviceClasses",
     "Disk",
-    "DisruptionBudgets",
     "DomainSums",
     "Fork",
     "FreeVolumes",

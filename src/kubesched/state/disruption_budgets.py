@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from kubesched.api import KubeObject, LabelSelector, PodDisruptionBudget, Selector, parse_selector
+from kubesched.api import KubeObject, LabelSelector, Pod, PodDisruptionBudget, Selector, parse_selector
 from kubesched.errors import SelectorError
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, PodInfo
@@ -14,11 +14,12 @@ class Budget:
 
     Attributes:
         key: `namespace/name`.
+        object: as the cluster has it.
         allowed: evictions that it still allows.
         disrupted: names of pods that it counts as gone already.
     """
 
-    __slots__ = ("_namespace", "_selector", "allowed", "disrupted", "key")
+    __slots__ = ("_namespace", "_selector", "allowed", "disrupted", "key", "object")
 
     def __init__(self, budget: PodDisruptionBudget) -> None:
         self.key = budget.key
@@ -28,21 +29,28 @@ class Budget:
 
     def read_status(self, budget: PodDisruptionBudget) -> None:
         """Take over the status, which changes with every pod; the selector stays."""
+        self.object = budget
         self.allowed = budget.status.disruptions_allowed
         self.disrupted = frozenset(budget.status.disrupted_pods or ())
 
+    def selects(self, pod: Pod | Identity) -> bool:
+        """Whether the eviction of a pod asks the budget.
+
+        Rule: the eviction subresource of Kubernetes v1.36: a pod without labels has no budget, and an empty selector
+        selects all others of the namespace.
+        """
+        return pod.namespace == self._namespace and bool(pod.labels) and self._selector.matches(pod.labels)
+
     def protects(self, pod: Identity) -> bool:
-        """Whether evicting such a pod counts against the budget; empty selectors and empty labels never match."""
-        return (
-            pod.namespace == self._namespace
-            and bool(pod.labels)
-            and not self._selector.is_empty
-            and self._selector.matches(pod.labels)
-        )
+        """Whether a preemption of such a pod counts against the budget.
+
+        Rule: kube-scheduler v1.36: an empty selector selects no pod.
+        """
+        return not self._selector.is_empty and self.selects(pod)
 
 
-class DisruptionBudgets:
-    """All budgets, kept up to date with the objects."""
+class Budgets:
+    """All budgets, kept up to date with the objects: for preemption and for evictions."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self._budgets: dict[str, dict[str, Budget]] = {}  # namespace -> name -> budget
@@ -54,6 +62,10 @@ class DisruptionBudgets:
     def of(self, namespace: str) -> Iterable[Budget]:
         """The budgets of a namespace."""
         return self._budgets.get(namespace, {}).values()
+
+    def selecting(self, pod: Pod) -> list[Budget]:
+        """The budgets that an eviction of a pod asks."""
+        return [budget for budget in self.of(pod.namespace) if budget.selects(pod)]
 
     def broken_by(self, evicted: Iterable[PodInfo]) -> tuple[str, ...]:
         """`namespace/name` of the budgets that count more of these pods than they still allow to evict, sorted."""

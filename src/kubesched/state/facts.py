@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from kubesched.api import Node
 from kubesched.state.columns import NodeColumns
 from kubesched.state.device_classes import DeviceClasses
-from kubesched.state.disruption_budgets import DisruptionBudgets
+from kubesched.state.disruption_budgets import Budgets
 from kubesched.state.groups import PodGroups
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Parts, PodInfo, Port
@@ -28,7 +28,7 @@ class ClusterFacts:
         self.preferred_anti_affinity = TermCounts()
         self.volumes = Volumes(self.columns, self.objects)
         self.services = Services(self.objects)
-        self.disruption_budgets = DisruptionBudgets(self.objects)
+        self.disruption_budgets = Budgets(self.objects)
         self.device_classes = DeviceClasses(self.objects)
 
     def sizes(self) -> dict[str, int]:
