@@ -28,6 +28,7 @@ from kubesched.controllers.kubelets import (
     rejected_by,
     why_it_hangs,
 )
+from kubesched.controllers.leaving_pods import LeavingPods
 from kubesched.controllers.manifest_types import (
     GROUPS,
     ControllerManifest,
@@ -63,6 +64,7 @@ __all__ = [
     "ControllerSpec",
     "Controllers",
     "CronJobManifest",
+    "LeavingPods",
     "ManifestPodSpec",
     "NamedManifest",
     "PodManifest",

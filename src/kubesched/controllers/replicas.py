@@ -9,14 +9,12 @@ from typing import Any, Final
 
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, rewritten
 from kubesched.controllers.generated_names import is_from_manifest, uid_of_copy
-from kubesched.controllers.kept_replicas import Controllers, Find
-from kubesched.controllers.successors import successor_of
+from kubesched.controllers.kept_replicas import Find
 
 Replacement = tuple[list[KubeObject], list[KubeObject]]
 """The objects that come in the place of a pod that goes, and those that go with it."""
 
 _KEPT_METADATA: Final = ("namespace", "labels", "annotations", "ownerReferences")
-_NOT_COUNTED: Final = Controllers()
 _POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 _OF_BOUND_CLAIMS: Final = (
@@ -102,17 +100,16 @@ def _renew_claim(document: dict[str, Any], name: str, old: Pod, new: Pod) -> Non
     document["status"] = {"phase": "Pending"}
 
 
-def replacement_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = _NOT_COUNTED) -> Replacement:
+def replacement_of(pod: Pod, find: Find, *, is_expected: bool = True) -> Replacement:
     """What changes when a pod has gone: its controller makes a new one of the same template, or may make one.
 
     The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
     keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and created again,
-    unbound. A pod does not come back if `successor_of` has that for certain: one that may come back needs its room.
+    unbound.
 
     Args:
-        n_evicted, known: as for `successor_of`.
+        is_expected: whether a new pod comes, or may come: it needs its room; see `successor_of`.
     """
-    is_expected = successor_of(pod, find, n_evicted, known).is_made is not False
     made: list[KubeObject] = []
     gone: list[KubeObject] = [pod]
     new = fresh_pod(pod)

@@ -1,20 +1,17 @@
 """One drain of a cluster in memory: cordon, then evict and schedule step by step until nothing more can be evicted."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubesched.api import Job, KubeObject, Node, Pod
+from kubesched.api import KubeObject, Node, Pod
 from kubesched.controllers import (
+    LeavingPods,
     Successor,
     hangs_because,
     has_local_data,
     is_unreachable,
     job_of,
     leaves_because,
-    replacement_of,
     stays_because,
-    successor_of,
-    with_failures,
 )
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
@@ -110,7 +107,8 @@ class Draining:
     def _leave_at_once(self) -> list[Pod]:
         """Remove what needs no eviction. Returns: the pods to evict."""
         leaving = [pod for pod in self._pods if not stays_because(pod)]
-        if self._replace([pod for pod in leaving if not self._runs(pod)], Counter()):
+        at_once = [pod for pod in leaving if not self._runs(pod)]
+        if self._replace(at_once, self._leaving(())):
             self._schedule()
         return [pod for pod in leaving if self._runs(pod)]
 
@@ -128,17 +126,16 @@ class Draining:
 
     def _evict(self, pods: Sequence[Pod]) -> None:
         """Evict pods. Each counts as a failure of its Job, and a Job that fails ends all its pods."""
-        find, known = self._session.get, self._cluster.controllers
-        n_of_job = Counter(filter(None, map(job_of, pods)))
-        for pod in pods:
-            self._successors[pod.key] = successor_of(pod, find, n_of_job[job_of(pod)] or 1, known)
-        like = {job_of(pod): pod for pod in pods}
-        ended = {job_of(pod): end for pod in pods if (end := self._successors[pod.key]).ends_job}
-        self._replace(pods, n_of_job)
-        jobs = [(job, key) for key in n_of_job if isinstance(job := find("Job", key), Job)]
-        self._session.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
+        leaving = self._leaving(pods)
+        self._successors |= {pod.key: leaving.successor(pod) for pod in pods}
+        ended, jobs = leaving.ended_jobs(), list(leaving.jobs())
+        self._replace(pods, leaving)
+        self._session.change(jobs)
         for key, end in ended.items():
             self._end(key, end)
+
+    def _leaving(self, pods: Iterable[Pod]) -> LeavingPods:
+        return LeavingPods(pods, self._session.get, self._cluster.controllers)
 
     def _end(self, job: str, end: Successor) -> None:
         """Remove the pods of a Job that fails, wherever they are.
@@ -160,7 +157,7 @@ class Draining:
                 self._ended_elsewhere.append(lost)
         self._session.change(self._allowance.changed(), left)
 
-    def _replace(self, pods: Iterable[Pod], n_of_job: Counter[str]) -> bool:
+    def _replace(self, pods: Iterable[Pod], leaving: LeavingPods) -> bool:
         """Take pods off their nodes; what their controllers make in their place is pending.
 
         Returns: whether they make something.
@@ -170,7 +167,7 @@ class Draining:
         for pod in pods:
             if pod.key in self._hangs:
                 continue
-            new, old = replacement_of(pod, self._session.get, n_of_job[job_of(pod)] or 1, self._cluster.controllers)
+            new, old = leaving.replacement(pod)
             if not new and pod.key in self._were_pending:
                 new, old = [self._cluster.as_pending(pod)], [pod]
             made += new

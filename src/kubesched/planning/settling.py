@@ -1,11 +1,10 @@
 """Places the pending pods of a cluster, and what controllers create for the pods that preemption evicts for them."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubesched.api import Job, KubeObject, Pod, kind_of
-from kubesched.controllers import Controllers, Successor, job_of, replacement_of, successor_of, with_failures
+from kubesched.api import Pod, kind_of
+from kubesched.controllers import Controllers, LeavingPods, Successor
 from kubesched.session import Placement, Progress, Session, Victim
 
 
@@ -47,17 +46,12 @@ def settle(session: Session, known: Controllers, progress: Progress | None = Non
 
 def _replaced(session: Session, known: Controllers, gone: Sequence[Pod], successors: dict[str, Successor]) -> bool:
     """Have controllers create new pods for victims. Returns: whether they create one."""
-    n_of_job = Counter(filter(None, map(job_of, gone)))
-    made: list[KubeObject] = []
-    lost: list[KubeObject] = []
-    for pod in gone:
-        n = n_of_job[job_of(pod)] or 1
-        successors[pod.key] = successor_of(pod, session.get, n, known)
-        new, old = replacement_of(pod, session.get, n, known)
-        made += new
-        lost += (one for one in old if session.get(kind_of(one), one.key) is not None)
-    like = {job_of(pod): pod for pod in gone}
-    jobs = [(job, key) for key in n_of_job if isinstance(job := session.get("Job", key), Job)]
+    leaving = LeavingPods(gone, session.get, known)
+    successors.update((pod.key, leaving.successor(pod)) for pod in gone)
+    replacements = [leaving.replacement(pod) for pod in gone]
+    made = [new for created, _ in replacements for new in created]
+    lost = [old for _, others in replacements for old in others if session.get(kind_of(old), old.key) is not None]
+    jobs = list(leaving.jobs())
     session.change(made, lost)
-    session.change(with_failures(job, like[key], n_of_job[key]) for job, key in jobs)
+    session.change(jobs)
     return bool(made)

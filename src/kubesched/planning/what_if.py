@@ -1,6 +1,5 @@
 """Changes to a cluster in one piece: what the what-if options of a command ask for."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -8,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from kubesched.api import KubeObject, Node, Pod, kind_of
-from kubesched.controllers import Controllers, Successor, controllers_of, job_of, replacement_of, successor_of
+from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_of
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import chosen_nodes, is_selector, nodes_named
@@ -139,7 +138,7 @@ def _replaced(
     back: list[KubeObject] = []
     gone = {("Pod", pod.key) for pod in evictions.ended}
     for pod in evictions.pods:
-        made, lost = replacement_of(pod, evictions.find, evictions.n_with(pod), evictions.known)
+        made, lost = evictions.leaving.replacement(pod)
         back += made
         gone.update((kind_of(one), one.key) for one in lost)
     kept = [one for one in without_nodes(known, names) if (kind_of(one), one.key) not in gone]
@@ -153,36 +152,23 @@ class _Evictions:
         ended: pods elsewhere of Jobs that fail because of them; they end with their Job.
     """
 
-    def __init__(self, known: Sequence[KubeObject], names: Sequence[str], counted: Controllers) -> None:
-        self.pods = [one for one in known if isinstance(one, Pod) and one.node_name in names]
-        self.known = counted
-        self._by_key = {(kind_of(one), one.key): one for one in known}
-        self._n_of_job = Counter(job_of(pod) for pod in self.pods if not pod.is_finished)
-        like = {job: pod for pod in self.pods if not pod.is_finished and (job := job_of(pod))}
-        self._ends = {job: end for job, pod in like.items() if (end := self._successor(pod)).ends_job}
+    def __init__(self, objects: Sequence[KubeObject], names: Sequence[str], counted: Controllers) -> None:
+        by_key = {(kind_of(one), one.key): one for one in objects}
+        self.pods = [one for one in objects if isinstance(one, Pod) and one.node_name in names]
+        self.leaving = LeavingPods(self.pods, lambda kind, key: by_key.get((kind, key)), counted)
+        self._ends = self.leaving.ended_jobs()
         self.ended = [
             one
-            for one in (known if self._ends else ())
+            for one in (objects if self._ends else ())
             if isinstance(one, Pod) and job_of(one) in self._ends and one.node_name not in names
             if not (one.is_finished or one.is_terminating)
         ]
-
-    def find(self, kind: str, key: str) -> KubeObject | None:
-        """An object of the cluster."""
-        return self._by_key.get((kind, key))
-
-    def n_with(self, pod: Pod) -> int:
-        """How many pods of a pod's Job leave."""
-        return self._n_of_job[job_of(pod)] or 1
-
-    def _successor(self, pod: Pod) -> Successor:
-        return successor_of(pod, self.find, self.n_with(pod), self.known)
 
     def lost(self) -> dict[bool | None, dict[str, str]]:
         """Why pods are lost (False) or may be lost (None), by `namespace/name`."""
         lost: dict[bool | None, dict[str, str]] = {False: {}, None: {}}
         for pod in self.pods:
-            successor = self._successor(pod)
+            successor = self.leaving.successor(pod)
             if successor.is_loss:
                 lost[successor.is_made][pod.key] = successor.why
         lost[False] |= {pod.key: self._ends[job_of(pod)].why for pod in self.ended}
