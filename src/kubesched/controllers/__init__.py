@@ -45,6 +45,7 @@ from kubesched.controllers.manifest_types import (
     left_out,
 )
 from kubesched.controllers.replicas import fresh_pod, replacement_of
+from kubesched.controllers.rollout_steps import RolloutPlan, RolloutView, plan_rollout
 from kubesched.controllers.scaling import further_pods, pods_to_add, pods_to_remove
 from kubesched.controllers.successors import (
     RE_CREATING_KINDS,
@@ -69,6 +70,8 @@ __all__ = [
     "NamedManifest",
     "PodManifest",
     "RollingUpdate",
+    "RolloutPlan",
+    "RolloutView",
     "Scaled",
     "Successor",
     "UpdateStrategy",
@@ -103,6 +106,7 @@ __all__ = [
     "node_of_daemon",
     "node_refusal",
     "ordinal_of",
+    "plan_rollout",
     "pods_to_add",
     "pods_to_remove",
     "rejected_by",

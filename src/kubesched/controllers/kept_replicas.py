@@ -70,6 +70,14 @@ def ordinal_of(pod: Pod) -> int:
     return -1 if number is None else number
 
 
+def first_awaited(pods: Iterable[Pod], runs: Callable[[Pod], bool]) -> Pod | None:
+    """The pod of a StatefulSet that its controller waits for before it goes on: the first without a node.
+
+    Rule: kube-controller-manager v1.36, podManagementPolicy OrderedReady; a pod with a node counts as ready here.
+    """
+    return min((pod for pod in pods if not runs(pod)), key=ordinal_of, default=None)
+
+
 def why_not_kept(pod: Pod, owner: OwnerReference, find: Find, known: Controllers) -> tuple[bool | None, str]:
     """Why a controller of Kubernetes itself creates no pod in the place of one.
 
