@@ -3,6 +3,7 @@
 import pytest
 
 from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod
+from kubesched.controllers import note_on_model
 from kubesched.errors import InputError
 from kubesched.planning import (
     WhatIf,
@@ -12,7 +13,6 @@ from kubesched.planning import (
     with_nodes_like,
     without_nodes,
 )
-from kubesched.planning.changes import note_on_model
 from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 

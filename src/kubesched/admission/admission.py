@@ -46,9 +46,9 @@ from kubesched.controllers import (
     Scaled,
     UpdateStrategy,
     WithoutPods,
-    Workload,
     WorkloadManifest,
     WorkloadSpec,
+    WrittenWorkload,
     api_version_of,
     awake,
     expand_workload,
@@ -322,7 +322,7 @@ class Admission:
             spec = manifest.spec
         check_fields(kind, msgspec.json.decode(raw))
         check_workload(kind, spec)
-        workload = Workload(kind, self._identified(kind, raw), spec)
+        workload = WrittenWorkload(kind, self._identified(kind, raw), spec)
         workload = self._autoscaled(awake(workload) if self._are_awake else workload, place)
         key = (kind, workload.namespace, workload.name)
         if key in self._workloads:
@@ -350,7 +350,7 @@ class Admission:
             why = why_no_pods(kind, workload.spec, self._cluster.nodes)
             self._say_no_pods(WithoutPods(str(place), f"{kind} {workload.namespace}/{workload.name}", why))
 
-    def _autoscaled(self, workload: Workload, place: object) -> Workload:
+    def _autoscaled(self, workload: WrittenWorkload, place: object) -> WrittenWorkload:
         """The workload with the replicas that its autoscaler gives it."""
         scale = self._autoscalers.scale_of(workload.kind, workload.namespace, workload.name)
         if scale is None:
@@ -360,7 +360,7 @@ class Admission:
         self.scaled.append(Scaled(who, scale, n))
         self.notes.append(self.scaled[-1].sentence(n))
         document = {**workload.document, "spec": {**workload.document["spec"], "replicas": n}}
-        return Workload(workload.kind, document, msgspec.structs.replace(workload.spec, replicas=n))
+        return WrittenWorkload(workload.kind, document, msgspec.structs.replace(workload.spec, replicas=n))
 
     def _nodes_for(self, kind: str, present: list[Pod]) -> list[Node]:
         """All nodes; for a DaemonSet those that have no pod of it yet."""
@@ -436,7 +436,7 @@ class Admission:
         self._places[key] = place
         self.objects.append(admitted)
 
-    def _note_present(self, workload: Workload, place: object, n_present: int, n_kept: int) -> None:
+    def _note_present(self, workload: WrittenWorkload, place: object, n_present: int, n_kept: int) -> None:
         if not n_present:
             return
         who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"

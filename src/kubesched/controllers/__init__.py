@@ -3,8 +3,9 @@
 from kubesched.controllers.absent_pods import WithoutPods, has_pod_template, why_no_pods
 from kubesched.controllers.allowance import Allowance
 from kubesched.controllers.autoscalers import Autoscalers, Scaled, check_bounds, is_scaled_object
-from kubesched.controllers.daemon_nodes import may_run_daemon, node_of_daemon
-from kubesched.controllers.dependents import Workload, awake, expand_workload, replica_count
+from kubesched.controllers.cordons import CORDON, cordon, is_cordoned, uncordon
+from kubesched.controllers.daemon_nodes import node_of_daemon
+from kubesched.controllers.dependents import WrittenWorkload, awake, expand_workload, replica_count
 from kubesched.controllers.generated_names import (
     generated_name,
     is_copy,
@@ -44,7 +45,8 @@ from kubesched.controllers.manifest_types import (
     api_version_of,
     left_out,
 )
-from kubesched.controllers.replicas import fresh_pod, replacement_of
+from kubesched.controllers.new_nodes import new_nodes, node_of, note_on_model
+from kubesched.controllers.replicas import replacement_of
 from kubesched.controllers.rollout_steps import RolloutPlan, RolloutView, plan_rollout
 from kubesched.controllers.scaling import further_pods, pods_to_add, pods_to_remove
 from kubesched.controllers.successors import (
@@ -57,6 +59,7 @@ from kubesched.controllers.successors import (
 )
 
 __all__ = [
+    "CORDON",
     "GROUPS",
     "RE_CREATING_KINDS",
     "Allowance",
@@ -76,16 +79,16 @@ __all__ = [
     "Successor",
     "UpdateStrategy",
     "WithoutPods",
-    "Workload",
     "WorkloadManifest",
     "WorkloadSpec",
+    "WrittenWorkload",
     "api_version_of",
     "awaited_claims",
     "awake",
     "check_bounds",
     "controllers_of",
+    "cordon",
     "expand_workload",
-    "fresh_pod",
     "further_pods",
     "generated_name",
     "hangs_because",
@@ -94,6 +97,7 @@ __all__ = [
     "has_pod_template",
     "is_bound_to_node",
     "is_copy",
+    "is_cordoned",
     "is_from_manifest",
     "is_new_and_bound",
     "is_scaled_object",
@@ -101,10 +105,12 @@ __all__ = [
     "job_of",
     "leaves_because",
     "left_out",
-    "may_run_daemon",
+    "new_nodes",
     "no_room",
+    "node_of",
     "node_of_daemon",
     "node_refusal",
+    "note_on_model",
     "ordinal_of",
     "plan_rollout",
     "pods_to_add",
@@ -115,6 +121,7 @@ __all__ = [
     "stable_uid",
     "stays_because",
     "successor_of",
+    "uncordon",
     "why_it_hangs",
     "why_no_pods",
     "with_failures",

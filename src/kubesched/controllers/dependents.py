@@ -23,7 +23,7 @@ _HASH_LABEL: Final = "pod-template-hash"
 _REVISION_LABEL: Final = "controller-revision-hash"
 
 
-class Workload:
+class WrittenWorkload:
     """A workload whose fields have the right types.
 
     Attributes:
@@ -72,7 +72,7 @@ class Workload:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
-def awake(workload: Workload) -> Workload:
+def awake(workload: WrittenWorkload) -> WrittenWorkload:
     """The workload as it is when it is resumed: not suspended, and with one pod instead of none."""
     spec = workload.spec
     none = {name: 1 for name in ("replicas", "parallelism", "completions") if getattr(spec, name) == 0}
@@ -80,10 +80,10 @@ def awake(workload: Workload) -> Workload:
     if not changed:
         return workload
     document = {**workload.document, "spec": {**workload.document["spec"], **changed}}
-    return Workload(workload.kind, document, msgspec.structs.replace(spec, **changed))
+    return WrittenWorkload(workload.kind, document, msgspec.structs.replace(spec, **changed))
 
 
-def expand_workload(workload: Workload, nodes: Sequence[Node]) -> Iterator[Document]:
+def expand_workload(workload: WrittenWorkload, nodes: Sequence[Node]) -> Iterator[Document]:
     """Yield what the workload's controllers would create, owners first; the pods still lack the API server's defaults.
 
     Args:
@@ -96,7 +96,7 @@ def expand_workload(workload: Workload, nodes: Sequence[Node]) -> Iterator[Docum
     return _EXPANSIONS[workload.kind](workload)
 
 
-def _expand_deployment(deployment: Workload) -> Iterator[Document]:
+def _expand_deployment(deployment: WrittenWorkload) -> Iterator[Document]:
     label = {_HASH_LABEL: deployment.hash}
     document = msgspec.json.decode(msgspec.json.encode(deployment.document))
     spec, name = document["spec"], f"{deployment.name}-{deployment.hash}"
@@ -113,23 +113,23 @@ def _expand_deployment(deployment: Workload) -> Iterator[Document]:
     }
     kept = {key: spec[key] for key in ("replicas", "selector", "template") if key in spec}
     replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": kept}
-    return _expand_replica_set(Workload("ReplicaSet", replica_set, deployment.spec))
+    return _expand_replica_set(WrittenWorkload("ReplicaSet", replica_set, deployment.spec))
 
 
-def _expand_replica_set(replica_set: Workload) -> Iterator[Document]:
+def _expand_replica_set(replica_set: WrittenWorkload) -> Iterator[Document]:
     yield replica_set.document
     for i in range(replica_count(replica_set.spec.replicas, "spec.replicas")):
         yield replica_set.pod(generated_name(f"{replica_set.name}-", i))
 
 
-def _expand_replication_controller(controller: Workload) -> Iterator[Document]:
+def _expand_replication_controller(controller: WrittenWorkload) -> Iterator[Document]:
     """Its pods; the object itself has a plain selector, by default the labels of its template."""
     yield controller.document
     for i in range(replica_count(controller.spec.replicas, "spec.replicas")):
         yield controller.pod(generated_name(f"{controller.name}-", i))
 
 
-def _expand_stateful_set(stateful_set: Workload) -> Iterator[Document]:
+def _expand_stateful_set(stateful_set: WrittenWorkload) -> Iterator[Document]:
     yield stateful_set.document
     start = stateful_set.spec.ordinals.start if stateful_set.spec.ordinals else 0
     for i in range(start, start + replica_count(stateful_set.spec.replicas, "spec.replicas")):
@@ -146,11 +146,11 @@ def _expand_stateful_set(stateful_set: Workload) -> Iterator[Document]:
         yield pod
 
 
-def _claim_templates(stateful_set: Workload) -> list[Document]:
+def _claim_templates(stateful_set: WrittenWorkload) -> list[Document]:
     return stateful_set.document["spec"].get("volumeClaimTemplates") or []
 
 
-def _claim_of(stateful_set: Workload, template: Document, pod: str) -> tuple[str, Document]:
+def _claim_of(stateful_set: WrittenWorkload, template: Document, pod: str) -> tuple[str, Document]:
     """The volume's name and the claim of one pod."""
     written = template["metadata"]
     selector = stateful_set.document["spec"]["selector"]
@@ -178,7 +178,7 @@ def _mount(spec: Document, claims: list[tuple[str, Document]]) -> None:
         spec["volumes"] = volumes
 
 
-def _expand_daemon_set(daemon_set: Workload, nodes: Sequence[Node]) -> Iterator[Document]:
+def _expand_daemon_set(daemon_set: WrittenWorkload, nodes: Sequence[Node]) -> Iterator[Document]:
     labels = {_REVISION_LABEL: daemon_set.hash, "pod-template-generation": "1"}
     tolerations = daemon_tolerations(host_network=daemon_set.spec.template.spec.host_network)
 
@@ -195,7 +195,7 @@ def _expand_daemon_set(daemon_set: Workload, nodes: Sequence[Node]) -> Iterator[
             yield pod
 
 
-def _expand_job(job: Workload) -> Iterator[Document]:
+def _expand_job(job: WrittenWorkload) -> Iterator[Document]:
     spec = job.spec
     parallelism = replica_count(spec.parallelism, "spec.parallelism")
     completions = parallelism if spec.completions is None else replica_count(spec.completions, "spec.completions")
@@ -228,7 +228,7 @@ def replica_count(written: int | None, path: str) -> int:
     return count
 
 
-_EXPANSIONS: Final[dict[str, Callable[[Workload], Iterator[Document]]]] = {
+_EXPANSIONS: Final[dict[str, Callable[[WrittenWorkload], Iterator[Document]]]] = {
     "Deployment": _expand_deployment,
     "ReplicaSet": _expand_replica_set,
     "StatefulSet": _expand_stateful_set,

@@ -7,10 +7,10 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KubeObject, Node, objects_of
-from kubesched.controllers import WithoutPods
+from kubesched.controllers import WithoutPods, note_on_model
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
-from kubesched.planning.changes import note_on_model, with_nodes_like
+from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of

@@ -7,13 +7,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from kubesched.api import KubeObject, Node, Pod, kind_of
-from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_of
+from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_of, note_on_model
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import chosen_nodes, is_selector, nodes_named
 from kubesched.planning.changes import (
     cordoned,
-    note_on_model,
     note_on_scale,
     scaled,
     uncordoned,

@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited
+from kubesched.controllers import CORDON, uncordon
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words, spec_edit
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
-_CORDON: Final = "node.kubernetes.io/unschedulable"
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
 _CONDITIONS: Final = {
     "node.kubernetes.io/not-ready": "make {} ready",
@@ -34,7 +34,7 @@ def cordoned(case: Case) -> BoolVector:
     """(nodes,) bool: nodes whose cordon keeps the pod away."""
     blocked = case.rejected("NodeUnschedulable")
     for taints, positions in _by_taints(case, case.rejected("TaintToleration")):
-        if any(taint.key == _CORDON for taint in taints):
+        if any(taint.key == CORDON.key for taint in taints):
             blocked[positions] = True
     return blocked
 
@@ -43,26 +43,26 @@ def tainted(case: Case) -> BoolVector:
     """(nodes,) bool: nodes that some other taint keeps the pod away from."""
     blocked = np.zeros(len(case.nodes), dtype=np.bool_)
     for taints, positions in _by_taints(case, case.rejected("TaintToleration")):
-        blocked[positions] = any(taint.key != _CORDON for taint in taints)
+        blocked[positions] = any(taint.key != CORDON.key for taint in taints)
     return blocked
 
 
 def is_cordon_alone(node: Node, pod: Pod) -> bool:
     """Whether the taint of a cordon is the only one that keeps the pod away from the node."""
-    return {taint.key for taint in untolerated_taints(node.taints, pod.tolerations)} == {_CORDON}
+    return {taint.key for taint in untolerated_taints(node.taints, pod.tolerations)} == {CORDON.key}
 
 
 def cordons(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Uncordon the nodes."""
     names = [node.name for node in case.at(where)]
-    change = Change(edits=tuple(node_edit(name, _uncordoned) for name in names))
+    change = Change(edits=tuple(node_edit(name, uncordon) for name in names))
     yield Remedy(f"uncordon {node_words(names)}", "uncordon", True, change)
 
 
 def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """For each distinct list of taints: tolerate them, or take them off; end a condition that made one."""
     for every, positions in _by_taints(case, where)[:_MAX_LISTS]:
-        blocking = tuple(taint for taint in every if taint.key != _CORDON)
+        blocking = tuple(taint for taint in every if taint.key != CORDON.key)
         names = [case.nodes.name(position) for position in positions.tolist()]
         off = Change(edits=tuple(node_edit(name, partial(_without, gone=blocking)) for name in names))
         conditions = [taint for taint in blocking if taint.key in _CONDITIONS]
@@ -100,11 +100,6 @@ def _toleration(taint: Taint) -> Toleration:
 
 def _tolerating(spec: PodSpec, more: tuple[Toleration, ...]) -> PodSpec:
     return msgspec.structs.replace(spec, tolerations=(*(spec.tolerations or ()), *more))
-
-
-def _uncordoned(node: Node) -> Node:
-    kept = tuple(taint for taint in node.taints if taint.key != _CORDON)
-    return edited(node, spec=msgspec.structs.replace(node.spec, unschedulable=False, taints=kept or None))
 
 
 def _without(node: Node, gone: tuple[Taint, ...]) -> Node:

@@ -1,0 +1,123 @@
+"""Adds nodes to a cluster, as a cloud does, with the pods that their controllers put on them."""
+
+from collections.abc import Iterable
+from itertools import count, islice
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, edited, kind_of, rewritten
+from kubesched.controllers.cordons import CORDON, is_cordoned
+from kubesched.controllers.daemon_nodes import may_run_daemon
+from kubesched.controllers.replicas import fresh_pod
+from kubesched.controllers.successors import is_bound_to_node
+from kubesched.documents import plural
+from kubesched.errors import InputError
+
+_HOST: Final = "kubernetes.io/hostname"
+_PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new node does not have them
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "node.cluster.x-k8s.io/",
+    "karpenter.sh/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+)
+_MAX_NODES: Final = 100_000
+
+
+def new_nodes(objects: Iterable[KubeObject], model: Node, n: int) -> list[KubeObject]:
+    """`n` more nodes of the shape of another one, named `new-1`, `new-2` and so on, each before what comes with it.
+
+    A new node has the labels, taints and allocatable amounts of its model, but not its images, its cordon and taints
+    of passing conditions. It runs copies of the DaemonSet pods and static pods there, and has the same volume limits.
+    If the model is not in the cluster, it runs a pod of each DaemonSet that its labels and taints allow.
+
+    Args:
+        objects: of the cluster; names that are taken are not used again.
+        model: a node of the cluster, or any node.
+    Raises:
+        InputError: `n` is out of range.
+    """
+    known = list(objects)
+    if not 0 <= n <= _MAX_NODES:
+        raise InputError(f"number of new nodes: found {n}; expected 0 to {_MAX_NODES}")
+    is_known = any(isinstance(one, Node) and one.name == model.name for one in known)
+    on_it = [one for one in known if node_of(one) == model.name and _comes_with_node(one)] if is_known else []
+    on_it += [] if is_known else _daemons_for(model, known)
+    taken = {one.name for one in known if isinstance(one, Node)}
+    domain = model.name.removeprefix(model.name.partition(".")[0])
+    numbered = ((number, f"new-{number}{domain}") for number in count(1))
+    free = islice(((number, name) for number, name in numbered if name not in taken), n)
+    added: list[KubeObject] = []
+    for number, name in free:
+        added += [_new_node(model, name), *(_on_new_node(one, name, number) for one in on_it)]
+    return added
+
+
+def note_on_model(model: Node) -> str:
+    """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing."""
+    passing = [one for one in model.spec.taints or () if one.key.startswith(_PASSING_TAINTS)]
+    taints = [f"{one.key}:{one.effect}" for one in passing if one.key != CORDON.key]
+    lacking = ["its cordon"] if is_cordoned(model) else []
+    if taints:
+        lacking.append(f"its {plural(len(taints), 'taint')} {', '.join(taints)}")
+    return f"new nodes like {model.name} would not have {' and '.join(lacking)}" if lacking else ""
+
+
+def node_of(one: KubeObject) -> str:
+    """The node that an object is, is on, or belongs to."""
+    if isinstance(one, Pod):
+        return one.node_name
+    if isinstance(one, VolumeAttachment):
+        return one.spec.node_name
+    return one.name if isinstance(one, Node | CSINode) else ""
+
+
+def _comes_with_node(one: KubeObject) -> bool:
+    """Whether a new node has the like of an object on its model."""
+    if isinstance(one, Pod):
+        return is_bound_to_node(one) and not one.is_finished
+    return isinstance(one, CSINode)
+
+
+def _daemons_for(model: Node, known: Iterable[KubeObject]) -> list[KubeObject]:
+    """A pod of each DaemonSet that would run on a node; the DaemonSets are known by their pods alone."""
+    samples: dict[tuple[str, str], Pod] = {}
+    for one in known:
+        owner = one.metadata.controller if isinstance(one, Pod) and one.node_name else None
+        if isinstance(one, Pod) and owner is not None and owner.kind == "DaemonSet" and not one.is_finished:
+            samples.setdefault((one.namespace, owner.name), one)
+    return [pod for pod in samples.values() if may_run_daemon(_unpinned(pod), model)]
+
+
+def _unpinned(pod: Pod) -> Pod:
+    """The pod without its node; the required node affinity is what its controller replaced by the node's name."""
+    affinity = pod.spec.affinity
+    if affinity is not None and affinity.node_affinity is not None:
+        affinity = msgspec.structs.replace(
+            affinity, node_affinity=msgspec.structs.replace(affinity.node_affinity, required=None)
+        )
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name="", affinity=affinity))
+
+
+def _new_node(model: Node, name: str) -> Node:
+    def rename(document: dict[str, Any]) -> None:
+        labels = {**model.labels, _HOST: name.partition(".")[0] if _is_short(model) else name}
+        document["metadata"] = {"name": name, "uid": f"Node/{name}", "labels": labels, "annotations": model.annotations}
+        (document.get("status") or {}).pop("images", None)
+
+    taints = tuple(taint for taint in model.taints if not taint.key.startswith(_PASSING_TAINTS))
+    bare = edited(model, spec=msgspec.structs.replace(model.spec, unschedulable=False, taints=taints))
+    return rewritten(bare, rename)
+
+
+def _is_short(model: Node) -> bool:
+    """Whether the host name of a node is its name up to the first dot."""
+    return model.labels.get(_HOST, model.name) == model.name.partition(".")[0]
+
+
+def _on_new_node(one: KubeObject, node: str, number: int) -> KubeObject:
+    if isinstance(one, Pod):
+        return fresh_pod(one, f"{one.name}-new-{number}", node=node)
+    return edited(one, metadata=msgspec.structs.replace(one.metadata, name=node, uid=f"{kind_of(one)}/{node}"))
