@@ -74,9 +74,9 @@ def choose_pods(
 
 def _check_namespace(name: str, objects: Sequence[KubeObject]) -> None:
     """Reject a namespace that is not known: it is not listed, and no object is in it."""
-    known = {obj.name if isinstance(obj, Namespace) else obj.namespace for obj in objects}
-    if name not in known | {""}:
-        near = did_you_mean(name, sorted(known)) or "-A looks in all of them"
+    namespaces = {obj.name if isinstance(obj, Namespace) else obj.namespace for obj in objects}
+    if name not in namespaces | {""}:
+        near = did_you_mean(name, sorted(namespaces)) or "-A looks in all of them"
         raise InputError(f'-n: nothing in this cluster is in namespace "{name}"; {near}')
 
 
@@ -93,28 +93,32 @@ def _meant_by(
         name = "/".join([*(word for word in before if word not in _POD_WORDS), last])
     if any(name in (pod.key, pod.name) for pod in pods):
         return find_pod(pods, name)
-    known = workloads(objects)
+    pods_of = workloads(objects)
     parts = name.split("/")
-    if len(parts) > _KIND_AND_NAME or (len(parts) == _KIND_AND_NAME and is_workload_kind(parts[0], known)):
-        known |= _replica_sets(objects)
-        return known[find_workload(known, _in(namespace, name, _KIND_AND_NAME), otherwise=otherwise)]
+    if len(parts) > _KIND_AND_NAME or (len(parts) == _KIND_AND_NAME and is_workload_kind(parts[0], pods_of)):
+        pods_of |= _replica_sets(objects)
+        return pods_of[find_workload(pods_of, _in(namespace, name, _KIND_AND_NAME), otherwise=otherwise)]
     full = _in(namespace, name, 1)
-    called_so = [one for one in known if full in (one.name, f"{one.namespace}/{one.name}") and known[one]]
+    called_so = [
+        workload
+        for workload in pods_of
+        if full in (workload.name, f"{workload.namespace}/{workload.name}") and pods_of[workload]
+    ]
     if len(called_so) == 1:
-        return known[called_so[0]]
-    raise _not_one(full, called_so, known, objects, otherwise)
+        return pods_of[called_so[0]]
+    raise _not_one(full, called_so, pods_of, objects, otherwise)
 
 
 def _replica_sets(objects: Iterable[KubeObject]) -> dict[Workload, list[Pod]]:
     """ReplicaSets with their unfinished pods, also those that belong to a Deployment."""
     sets: dict[Workload, list[Pod]] = {}
-    for one in objects:
-        if isinstance(one, ReplicaSet):
-            sets.setdefault(Workload("ReplicaSet", one.namespace, one.name), [])
-        elif isinstance(one, Pod) and not one.is_finished:
-            owner = one.metadata.controller
+    for obj in objects:
+        if isinstance(obj, ReplicaSet):
+            sets.setdefault(Workload("ReplicaSet", obj.namespace, obj.name), [])
+        elif isinstance(obj, Pod) and not obj.is_finished:
+            owner = obj.metadata.controller
             if owner is not None and owner.kind == "ReplicaSet":
-                sets.setdefault(Workload("ReplicaSet", one.namespace, owner.name), []).append(one)
+                sets.setdefault(Workload("ReplicaSet", obj.namespace, owner.name), []).append(obj)
     return sets
 
 
@@ -134,7 +138,7 @@ def _in(namespace: str, name: str, n_parts: int) -> str:
 def _not_one(
     name: str,
     called_so: Sequence[Workload],
-    known: Iterable[Workload],
+    known_workloads: Iterable[Workload],
     objects: Sequence[KubeObject],
     otherwise: str,
 ) -> InputError:
@@ -145,9 +149,9 @@ def _not_one(
     pods = [obj for obj in objects if isinstance(obj, Pod)]
     space, _, bare = name.rpartition("/")
     is_space = any(space in ("", pod.namespace) for pod in pods)
-    if not is_space and (near := near_kind(space, known)):
+    if not is_space and (near := near_kind(space, known_workloads)):
         return InputError(f'{name}: "{space}" is not a kind of workload; {near}')
-    elsewhere = [f"{workload.namespace}/{workload.name}" for workload in known if workload.name == bare]
+    elsewhere = [f"{workload.namespace}/{workload.name}" for workload in known_workloads if workload.name == bare]
     if elsewhere:
         return InputError(f'no pod or workload has the name "{name}"; {meant(elsewhere[:_MAX_NAMED])}')
     return no_such_pod(name, pods, otherwise)

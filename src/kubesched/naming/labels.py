@@ -24,7 +24,7 @@ def near_key(wrong: str, keys: Collection[str]) -> str:
     return next(iter(same), "") or near_spelling(wrong, keys)
 
 
-def near_spelling(wrong: str, known: Collection[str]) -> str:
+def near_spelling(wrong: str, words: Collection[str]) -> str:
     """The word that was probably misspelt; empty where none is near.
 
     A word with other numbers is another word: `gen5` is not `gen6` misspelt. Names in anonymized snapshots differ by
@@ -34,7 +34,7 @@ def near_spelling(wrong: str, known: Collection[str]) -> str:
         assert near_spelling("spto-2", ["spot-1", "spot-2"]) == "spot-2"
     """
     numbers = _NUMBER.findall(wrong)
-    alike = [one for one in known if _NUMBER.findall(one) == numbers]
+    alike = [word for word in words if _NUMBER.findall(word) == numbers]
     return next(iter(get_close_matches(wrong, alike, n=1)), "")
 
 
@@ -52,9 +52,9 @@ def selected(objects: Sequence[ObjectT], text: str, where: str, nothing: str, wh
         selector = parse_selector_text(text)
     except SelectorError as error:
         raise InputError(f"{where}: {error}") from error
-    chosen = [known for known in objects if selector.matches(known.labels)]
+    chosen = [obj for obj in objects if selector.matches(obj.labels)]
     if not chosen:
-        raise InputError(f"{where}{nothing}{unselected(selector, (known.labels for known in objects), what)}")
+        raise InputError(f"{where}{nothing}{unselected(selector, (obj.labels for obj in objects), what)}")
     return chosen
 
 
@@ -72,19 +72,19 @@ def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: st
         selector = parse_selector_text("pool=spto")
         assert unselected(selector, [{"pool": "spot"}, {"pool": "db"}], "node") == "; pool is one of db, spot"
     """
-    known: dict[str, dict[str, None]] = {}
-    for one in labels:
-        for key, value in one.items():
-            known.setdefault(key, {})[value] = None
+    values_of: dict[str, dict[str, None]] = {}
+    for pairs in labels:
+        for key, value in pairs.items():
+            values_of.setdefault(key, {})[value] = None
     for requirement in selector.requirements:
         key = requirement.key
         if requirement.operator in ("DoesNotExist", "NotIn"):
             continue
-        if key not in known:
-            near = near_key(key, known)
+        if key not in values_of:
+            near = near_key(key, values_of)
             return f"; no {what} has the label {key}{f'; {meant([near])}' if near else ''}"
-        if requirement.operator == "In" and requirement.values.isdisjoint(known[key]):
-            return f"; {key} is {_values(sorted(known[key]), min(requirement.values))}"
+        if requirement.operator == "In" and requirement.values.isdisjoint(values_of[key]):
+            return f"; {key} is {_values(sorted(values_of[key]), min(requirement.values))}"
     return ""
 
 

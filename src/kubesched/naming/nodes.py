@@ -45,7 +45,7 @@ def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Nod
     Raises:
         InputError: as from `full_names`.
     """
-    nodes = {known.name: known for known in objects if isinstance(known, Node)}
+    nodes = {obj.name: obj for obj in objects if isinstance(obj, Node)}
     return [nodes[name] for name in full_names(nodes, [names] if isinstance(names, str) else names)]
 
 
@@ -83,7 +83,7 @@ def nodes_matching(objects: Iterable[KubeObject], selector: str) -> list[Node]:
     Raises:
         InputError: the selector does not parse, or it selects no node.
     """
-    nodes = [known for known in objects if isinstance(known, Node)]
+    nodes = [obj for obj in objects if isinstance(obj, Node)]
     return selected(nodes, selector, f"selector {selector}", f" selects none of the {len(nodes)} nodes", "node")
 
 

@@ -64,8 +64,8 @@ def suggestion(wrong: str, pods: Sequence[Pod], otherwise: str = _EXPECTED) -> s
         return f'no pod is in namespace "{namespace}"{f"; {near}" if near else end}'
     if slash and any(pod.name == name for pod in pods):
         return _in_another_namespace(namespace, name, pods)
-    known = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
-    if words := near_words(name, known, f"{namespace}/" if slash else ""):
+    names = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
+    if words := near_words(name, names, f"{namespace}/" if slash else ""):
         return words
     return ("no pod of that namespace has a similar name" if slash else "write namespace/name") + end
 
@@ -80,30 +80,30 @@ def _in_another_namespace(namespace: str, name: str, pods: Sequence[Pod]) -> str
     return ""
 
 
-def near_words(wrong: str, known: Collection[str], before: str = "") -> str:
+def near_words(wrong: str, names: Collection[str], before: str = "") -> str:
     """`did you mean "x" or "y"?`, with a text before each word; empty where no word is near."""
-    near = _begin_alike(wrong, known) or _spelt_alike(wrong, known) or _of_similar_workload(wrong, known)
+    near = _begin_alike(wrong, names) or _spelt_alike(wrong, names) or _of_similar_workload(wrong, names)
     return meant([before + name for name in near[:_N_OFFERED]], len(near) - _N_OFFERED)
 
 
-def _begin_alike(name: str, known: Collection[str]) -> list[str]:
+def _begin_alike(name: str, names: Collection[str]) -> list[str]:
     """The names that begin with the name, or with as many of its parts between dashes as possible; alike ones first."""
     beginning = name.lower()
     while beginning:
-        alike = [one for one in known if one.lower().startswith(beginning)]
+        alike = [other for other in names if other.lower().startswith(beginning)]
         if alike:
-            return sorted(alike, key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
+            return sorted(alike, key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
         beginning = beginning.rpartition("-")[0]
     return []
 
 
-def _spelt_alike(wrong: str, known: Iterable[str]) -> list[str]:
-    return difflib.get_close_matches(wrong, list(known), n=_N_OFFERED, cutoff=_ALIKE)
+def _spelt_alike(wrong: str, names: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(wrong, list(names), n=_N_OFFERED, cutoff=_ALIKE)
 
 
-def _of_similar_workload(wrong: str, known: Collection[str]) -> list[str]:
+def _of_similar_workload(wrong: str, names: Collection[str]) -> list[str]:
     """The names that begin with as many parts between dashes as the wrong one has, spelt like it: `wbe` for `web-7`."""
     n_parts = wrong.count("-") + 1
-    beginnings = {name: "-".join(name.split("-")[:n_parts]) for name in known}
+    beginnings = {name: "-".join(name.split("-")[:n_parts]) for name in names}
     near = _spelt_alike(wrong, dict.fromkeys(beginnings.values()))[:1]
-    return [name for name in known if beginnings[name] in near]
+    return [name for name in names if beginnings[name] in near]

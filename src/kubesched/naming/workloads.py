@@ -22,7 +22,7 @@ _LIKENESS: Final = 0.75  # of a word that is misspelt; namespaces such as deploy
 
 
 def find_workload(
-    known: Iterable[Workload], text: str, place: str = "the cluster has", otherwise: str = _IN_CLUSTER
+    workloads: Iterable[Workload], text: str, place: str = "the cluster has", otherwise: str = _IN_CLUSTER
 ) -> Workload:
     """The workload that a text names: `deploy/web`, `statefulset/db`, or with its namespace `shop/deploy/web` or
     `Deployment shop/web`, as tables show it.
@@ -33,7 +33,7 @@ def find_workload(
     Raises:
         InputError: the text is not such a name, there is no such workload, or several namespaces have it.
     """
-    everything = list(known)
+    everything = list(workloads)
     text = as_typed(text)
     *space, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
     if not kind or not name:
@@ -42,12 +42,12 @@ def find_workload(
         hint = near_kind(kind, everything) or _EXAMPLES
         raise InputError(f'{text}: "{kind}" is not a kind of workload; {hint}')
     kind = _full_kind(kind, everything)
-    named = [one for one in everything if (one.kind, one.name) == (kind, name)]
-    here = [one for one in named if one.namespace in (space or [one.namespace])]
+    named = [workload for workload in everything if (workload.kind, workload.name) == (kind, name)]
+    here = [workload for workload in named if workload.namespace in (space or [workload.namespace])]
     if len(here) == 1:
         return here[0]
     if here:
-        spaces = ", ".join(one.namespace for one in here)
+        spaces = ", ".join(workload.namespace for workload in here)
         raise InputError(f"{text}: namespaces {spaces} have a {kind} {name}; write NAMESPACE/{text}")
     hint = _offered(named) or _near(kind, name, everything, otherwise)
     raise InputError(f"{text}: {place} no {kind} {'/'.join([*space, name])}; {hint}")
@@ -65,43 +65,46 @@ def typed_name(workload: Workload) -> str:
     return f"{workload.namespace}/{workload.kind.lower()}/{workload.name}"
 
 
-def near_kind(word: str, known: Iterable[Workload]) -> str:
+def near_kind(word: str, workloads: Iterable[Workload]) -> str:
     """The kind of workload that a misspelt word probably means, as a sentence; empty where none is near.
 
     Example:
         assert near_kind("depoy", []) == 'did you mean "deploy"?'
     """
-    kinds = {one.kind.lower() for one in known} | {kind.lower() for kind in _KINDS}
+    kinds = {workload.kind.lower() for workload in workloads} | {kind.lower() for kind in _KINDS}
     return did_you_mean(word, [*_SHORT_NAMES, *sorted(kinds)], _LIKENESS)
 
 
 def _offered(named: Sequence[Workload]) -> str:
     """The full names of some workloads; empty for none."""
-    return meant(typed_name(one) for one in named[:_MAX_NAMED])
+    return meant(typed_name(workload) for workload in named[:_MAX_NAMED])
 
 
-def is_workload_kind(word: str, known: Iterable[Workload]) -> bool:
+def is_workload_kind(word: str, workloads: Iterable[Workload]) -> bool:
     """Whether a word means a kind of workload, such as `deploy`, and not for example a namespace."""
-    everything = list(known)
-    return _full_kind(word, everything) in {*_KINDS, *(one.kind for one in everything)}
+    everything = list(workloads)
+    return _full_kind(word, everything) in {*_KINDS, *(workload.kind for workload in everything)}
 
 
-def _full_kind(kind: str, known: Sequence[Workload]) -> str:
+def _full_kind(kind: str, workloads: Sequence[Workload]) -> str:
     """The kind as objects have it, for a short name, a plural or another case."""
     low = kind.partition(".")[0].lower()
     singular = low.removesuffix("s") if low not in _SHORT_NAMES else low
-    by_lower = {one.kind.lower(): one.kind for one in known} | {k.lower(): k for k in _KINDS}
+    by_lower = {workload.kind.lower(): workload.kind for workload in workloads} | {k.lower(): k for k in _KINDS}
     return _SHORT_NAMES.get(low) or by_lower.get(low) or by_lower.get(singular) or kind
 
 
-def _near(kind: str, name: str, known: Sequence[Workload], otherwise: str) -> str:
+def _near(kind: str, name: str, workloads: Sequence[Workload], otherwise: str) -> str:
     """What may have been meant: a similar name of this kind, or another kind with this name, such as a single pod."""
-    names = [one.name for one in known if one.kind == kind]
+    names = [workload.name for workload in workloads if workload.kind == kind]
     others = f"found: {listed(names, _MAX_NAMED)}" if names else otherwise
-    return did_you_mean(name, names) or _named_so(name, known) or others
+    return did_you_mean(name, names) or _named_so(name, workloads) or others
 
 
-def _named_so(name: str, known: Iterable[Workload]) -> str:
+def _named_so(name: str, workloads: Iterable[Workload]) -> str:
     """`did you mean "pod/web-1"?` for the workload with this name, or else one whose name begins with it."""
-    matches = sorted((one for one in known if f"{one.name}-".startswith(f"{name}-")), key=lambda one: len(one.name))
+    matches = sorted(
+        (workload for workload in workloads if f"{workload.name}-".startswith(f"{name}-")),
+        key=lambda workload: len(workload.name),
+    )
     return meant(f"{workload.kind.lower()}/{workload.name}" for workload in matches[:1])
