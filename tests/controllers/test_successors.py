@@ -59,7 +59,7 @@ def of_set(kind: str, *known: KubeObject, name: str = "p", listed: tuple[str, ..
     pod = make_pod(name, node="n1", metadata={"ownerReferences": [owner]})
     objects = {(kind_of(one), one.key): one for one in known}
     cluster = controllers_of([*known, pod], listed_kinds=listed)
-    return successor_of(pod, lambda kind, key: objects.get((kind, key)), known=cluster)
+    return successor_of(pod, lambda kind, key: objects.get((kind, key)), controllers=cluster)
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet"])
@@ -131,7 +131,7 @@ def test_a_job_near_its_deadline_may_not_end_with_a_new_pod(
     start: str | None, now: datetime | None, is_made: bool | None
 ):
     one = job({"startTime": start} if start else {}, activeDeadlineSeconds=3600)
-    found = successor_of(owned("Job", "batch/v1"), lambda kind, key: one, known=Controllers(taken_at=now))
+    found = successor_of(owned("Job", "batch/v1"), lambda kind, key: one, controllers=Controllers(taken_at=now))
     assert found.is_made is is_made
     assert found.ends_job is (is_made is False)
     assert ("activeDeadlineSeconds of 3,600" in found.why) is not is_made

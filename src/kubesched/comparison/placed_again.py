@@ -115,7 +115,7 @@ def may_be_lost(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> tu
     return tuple(
         one.key
         for one in taken
-        if successor_of(one, lambda kind, key: owners.get((kind, key)), known=counted).is_made is None
+        if successor_of(one, lambda kind, key: owners.get((kind, key)), controllers=counted).is_made is None
     )
 
 

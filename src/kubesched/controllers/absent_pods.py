@@ -71,11 +71,11 @@ def has_pod_template(raw: RawJson) -> bool:
 
 def _describes_pods(value: Any, depth: int) -> bool:
     if isinstance(value, list):
-        return any(_describes_pods(one, depth - 1) for one in value) if depth else False
+        return any(_describes_pods(item, depth - 1) for item in value) if depth else False
     if not isinstance(value, dict) or not depth:
         return False
     lists = [value.get(name) for name in _CONTAINERS]
-    containers = [value.get("container"), *(one for some in lists if isinstance(some, list) for one in some)]
-    if any(isinstance(one, dict) and isinstance(one.get(_IMAGE), str) for one in containers):
+    containers = [value.get("container"), *(item for some in lists if isinstance(some, list) for item in some)]
+    if any(isinstance(item, dict) and isinstance(item.get(_IMAGE), str) for item in containers):
         return True
-    return any(_describes_pods(one, depth - 1) for one in value.values())
+    return any(_describes_pods(item, depth - 1) for item in value.values())

@@ -107,7 +107,7 @@ def _has_not_started(pod: Pod) -> bool:
 
 
 def _is_not_ready(pod: Pod) -> bool:
-    return any(one.type == "Ready" and one.status != "True" for one in pod.status.conditions or ())
+    return any(condition.type == "Ready" and condition.status != "True" for condition in pod.status.conditions or ())
 
 
 def _lets_unhealthy_go(budget: PodDisruptionBudget) -> bool:

@@ -98,14 +98,17 @@ class Autoscalers:
         Where a ScaledObject of the manifests scales the same workload, its bounds count: KEDA writes them into the
         autoscaler that it has created.
         """
-        for one in objects:
-            if isinstance(one, HorizontalPodAutoscaler):
-                target, spec = one.spec.scale_target_ref, one.spec
+        for autoscaler in objects:
+            if isinstance(autoscaler, HorizontalPodAutoscaler):
+                target, spec = autoscaler.spec.scale_target_ref, autoscaler.spec
                 least = 1 if spec.min_replicas is None else spec.min_replicas
                 scale = Scale(
-                    f"HorizontalPodAutoscaler {one.name}", least, spec.max_replicas, one.status.desired_replicas
+                    f"HorizontalPodAutoscaler {autoscaler.name}",
+                    least,
+                    spec.max_replicas,
+                    autoscaler.status.desired_replicas,
                 )
-                key = (target.kind, one.namespace, target.name)
+                key = (target.kind, autoscaler.namespace, target.name)
                 if (of_keda := self._scaled_objects.get(key)) is None:
                     self._scales[key][scale.by] = scale
                 else:
@@ -117,12 +120,12 @@ class Autoscalers:
         Raises:
             ObjectError: it does not decode.
         """
-        found, _ = decode_forgiving(_decode, raw)
-        target, spec = found.spec.scale_target_ref, found.spec
+        scaled, _ = decode_forgiving(_decode, raw)
+        target, spec = scaled.spec.scale_target_ref, scaled.spec
         least, most = spec.min_replica_count or 0, spec.max_replica_count
-        scale = Scale(f"ScaledObject {found.metadata.name}", least, _KEDA_MAX if most is None else most)
+        scale = Scale(f"ScaledObject {scaled.metadata.name}", least, _KEDA_MAX if most is None else most)
         check_bounds(least, scale.most, "spec.minReplicaCount", "spec.maxReplicaCount")
-        key = (target.kind, found.metadata.namespace or "default", target.name)
+        key = (target.kind, scaled.metadata.namespace or "default", target.name)
         self._scales[key][scale.by] = self._scaled_objects[key] = scale
 
     def scale_of(self, kind: str, namespace: str, name: str) -> Scale | None:
@@ -134,7 +137,7 @@ class Autoscalers:
         if len(scales) < 2:
             return scales[0] if scales else None
         by = f"{' and '.join(scale.by for scale in scales)}, which both scale it"
-        least, most, desired = (max(one) for one in zip(*(scale[1:] for scale in scales), strict=True))
+        least, most, desired = (max(bound) for bound in zip(*(scale[1:] for scale in scales), strict=True))
         return Scale(by if len(scales) == 2 else by.replace("both", "all"), least, most, desired)
 
 

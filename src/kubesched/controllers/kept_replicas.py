@@ -54,13 +54,13 @@ def controllers_of(
     """
     kinds = set(listed_kinds)
     n_pods: Counter[tuple[str, str]] = Counter()
-    for one in objects:
-        if isinstance(one, _SETS):
-            kinds.add(kind_of(one))
-        elif isinstance(one, Pod) and not one.is_finished and not one.is_terminating:
-            owner = one.metadata.controller
+    for obj in objects:
+        if isinstance(obj, _SETS):
+            kinds.add(kind_of(obj))
+        elif isinstance(obj, Pod) and not obj.is_finished and not obj.is_terminating:
+            owner = obj.metadata.controller
             if owner is not None:
-                n_pods[owner.kind, f"{one.namespace}/{owner.name}"] += 1
+                n_pods[owner.kind, f"{obj.namespace}/{owner.name}"] += 1
     return Controllers(frozenset(kinds), n_pods, taken_at)
 
 
@@ -78,26 +78,26 @@ def first_awaited(pods: Iterable[Pod], runs: Callable[[Pod], bool]) -> Pod | Non
     return min((pod for pod in pods if not runs(pod)), key=ordinal_of, default=None)
 
 
-def why_not_kept(pod: Pod, owner: OwnerReference, find: Find, known: Controllers) -> tuple[bool | None, str]:
+def why_not_kept(pod: Pod, owner: OwnerReference, find: Find, controllers: Controllers) -> tuple[bool | None, str]:
     """Why a controller of Kubernetes itself creates no pod in the place of one.
 
     Returns: whether it creates one, None where that is not known, and the reason unless it does.
     """
     key, name = f"{pod.namespace}/{owner.name}", f"{owner.kind} {owner.name}"
-    one = find(owner.kind, key)
-    if not isinstance(one, _SETS):
-        is_missing = owner.kind in known.kinds
+    owning = find(owner.kind, key)
+    if not isinstance(owning, _SETS):
+        is_missing = owner.kind in controllers.kinds
         return (None, f"{name} is not in the snapshot, which has the others") if is_missing else (True, "")
-    n = one.replicas
-    if one.is_terminating:
+    n = owning.replicas
+    if owning.is_terminating:
         return False, f"{name} is being deleted"
     if n == 0:
         return False, f"{name} has 0 replicas"
-    if isinstance(one, StatefulSet):
-        first, number = one.spec.ordinals.start, ordinal_of(pod)
+    if isinstance(owning, StatefulSet):
+        first, number = owning.spec.ordinals.start, ordinal_of(pod)
         is_kept = number < 0 or first <= number < first + n
         return (True, "") if is_kept else (False, f"{name} has no ordinal {number}: it has {count(n, 'replica')}")
-    n_pods = known.n_pods.get((owner.kind, key), 0)
+    n_pods = controllers.n_pods.get((owner.kind, key), 0)
     if n_pods <= n:
         return True, ""
     return None, f"{name} has {count(n, 'replica')} and {count(n_pods, 'pod')}, so it may not create this one again"

@@ -93,12 +93,12 @@ def _overfills(pod: Pod, node: Node, nodes: Nodes) -> str:
             _hold(other, held)
         elif not _predicate(node, other):
             waiting.setdefault(other.key, other)
-    for one in sorted(waiting.values(), key=lambda one: (one.metadata.creation_timestamp or "", one.key)):
-        fault = "" if one.priority >= _CRITICAL else no_room(one.requests, offered, held)
-        if one is pod:
+    for other in sorted(waiting.values(), key=lambda other: (other.metadata.creation_timestamp or "", other.key)):
+        fault = "" if other.priority >= _CRITICAL else no_room(other.requests, offered, held)
+        if other is pod:
             return rejected_by(node, fault) if fault else ""
         if not fault:
-            _hold(one, held)
+            _hold(other, held)
     return ""
 
 
@@ -109,7 +109,7 @@ def _hold(pod: Pod, held: Counter[str]) -> None:
 
 def _is_admitted(pod: Pod) -> bool:
     """Whether a kubelet has admitted the pod: it sets all conditions but the scheduler's."""
-    return any(one.type != "PodScheduled" for one in pod.status.conditions or ())
+    return any(condition.type != "PodScheduled" for condition in pod.status.conditions or ())
 
 
 def _predicate(node: Node, pod: Pod) -> str:

@@ -14,12 +14,12 @@ class LeavingPods:
     Args:
         pods: finished ones among them do not count as failures of their Jobs.
         find: an object of the cluster as it is before.
-        known: the controllers of the cluster.
+        controllers: of the cluster.
     """
 
-    def __init__(self, pods: Iterable[Pod], find: Find, known: Controllers) -> None:
+    def __init__(self, pods: Iterable[Pod], find: Find, controllers: Controllers) -> None:
         self._find = find
-        self._known = known
+        self._controllers = controllers
         self._of_job: dict[str, list[Pod]] = {}
         for pod in pods:
             if not pod.is_finished and (job := job_of(pod)):
@@ -27,7 +27,7 @@ class LeavingPods:
 
     def successor(self, pod: Pod) -> Successor:
         """Whether a new pod comes in the place of one of the pods."""
-        return successor_of(pod, self._find, len(self._of_job.get(job_of(pod), ())) or 1, self._known)
+        return successor_of(pod, self._find, len(self._of_job.get(job_of(pod), ())) or 1, self._controllers)
 
     def replacement(self, pod: Pod) -> Replacement:
         """What comes in the place of one of the pods, and what goes with it."""

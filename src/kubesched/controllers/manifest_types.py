@@ -57,19 +57,19 @@ def left_out(kind: str, api_version: str) -> str:
         return "" if group == GROUPS[kind] else f"{kind}.{group}"
     if key := kind_key(kind, group):
         return f"{kind} of {api_version}" if has_other_fields(key, api_version) else ""
-    return f"{kind}.{group}".removesuffix(".") if any(known.name == kind for known in KINDS.values()) else kind
+    return f"{kind}.{group}".removesuffix(".") if any(read.name == kind for read in KINDS.values()) else kind
 
 
 def _refuse_misspelt(kind: str, api_version: str, group: str) -> None:
     """Rule: the group of a custom resource has a dot; the groups without one have only kinds of Kubernetes."""
     is_custom = "." in group
-    groups = [known for name, known in _API_VERSIONS if name == kind]
+    groups = [its_group for name, its_group in _API_VERSIONS if name == kind]
     if groups and group not in groups:
-        near = [known for known in groups if not is_custom or did_you_mean(group, [known], _LIKENESS)]
+        near = [its_group for its_group in groups if not is_custom or did_you_mean(group, [its_group], _LIKENESS)]
         if near:
             raise ObjectError(f'apiVersion: found "{api_version}"; expected {_API_VERSIONS[kind, near[0]]}')
     if not groups:
-        names = {name for name, known in _API_VERSIONS if not is_custom or known == group}
+        names = {name for name, its_group in _API_VERSIONS if not is_custom or its_group == group}
         if meant := did_you_mean(kind, names, _LIKENESS):
             raise ObjectError(f'kind: found "{kind}" in {api_version}; {meant}')
 

@@ -39,55 +39,55 @@ def new_nodes(objects: Iterable[KubeObject], model: Node, n: int) -> list[KubeOb
     Raises:
         InputError: `n` is out of range.
     """
-    known = list(objects)
+    cluster = list(objects)
     if not 0 <= n <= _MAX_NODES:
         raise InputError(f"number of new nodes: found {n}; expected 0 to {_MAX_NODES}")
-    is_known = any(isinstance(one, Node) and one.name == model.name for one in known)
-    on_it = [one for one in known if node_of(one) == model.name and _comes_with_node(one)] if is_known else []
-    on_it += [] if is_known else _daemons_for(model, known)
-    taken = {one.name for one in known if isinstance(one, Node)}
+    is_known = any(isinstance(obj, Node) and obj.name == model.name for obj in cluster)
+    on_it = [obj for obj in cluster if node_of(obj) == model.name and _comes_with_node(obj)] if is_known else []
+    on_it += [] if is_known else _daemons_for(model, cluster)
+    taken = {obj.name for obj in cluster if isinstance(obj, Node)}
     domain = model.name.removeprefix(model.name.partition(".")[0])
     numbered = ((number, f"new-{number}{domain}") for number in count(1))
     free = islice(((number, name) for number, name in numbered if name not in taken), n)
     added: list[KubeObject] = []
     for number, name in free:
-        added += [_new_node(model, name), *(_on_new_node(one, name, number) for one in on_it)]
+        added += [_new_node(model, name), *(_on_new_node(obj, name, number) for obj in on_it)]
     return added
 
 
 def note_on_model(model: Node) -> str:
     """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing."""
-    passing = [one for one in model.spec.taints or () if one.key.startswith(_PASSING_TAINTS)]
-    taints = [f"{one.key}:{one.effect}" for one in passing if one.key != CORDON.key]
+    passing = [taint for taint in model.spec.taints or () if taint.key.startswith(_PASSING_TAINTS)]
+    taints = [f"{taint.key}:{taint.effect}" for taint in passing if taint.key != CORDON.key]
     lacking = ["its cordon"] if is_cordoned(model) else []
     if taints:
         lacking.append(f"its {plural(len(taints), 'taint')} {', '.join(taints)}")
     return f"new nodes like {model.name} would not have {' and '.join(lacking)}" if lacking else ""
 
 
-def node_of(one: KubeObject) -> str:
+def node_of(obj: KubeObject) -> str:
     """The node that an object is, is on, or belongs to."""
-    if isinstance(one, Pod):
-        return one.node_name
-    if isinstance(one, VolumeAttachment):
-        return one.spec.node_name
-    return one.name if isinstance(one, Node | CSINode) else ""
+    if isinstance(obj, Pod):
+        return obj.node_name
+    if isinstance(obj, VolumeAttachment):
+        return obj.spec.node_name
+    return obj.name if isinstance(obj, Node | CSINode) else ""
 
 
-def _comes_with_node(one: KubeObject) -> bool:
+def _comes_with_node(obj: KubeObject) -> bool:
     """Whether a new node has the like of an object on its model."""
-    if isinstance(one, Pod):
-        return is_bound_to_node(one) and not one.is_finished
-    return isinstance(one, CSINode)
+    if isinstance(obj, Pod):
+        return is_bound_to_node(obj) and not obj.is_finished
+    return isinstance(obj, CSINode)
 
 
-def _daemons_for(model: Node, known: Iterable[KubeObject]) -> list[KubeObject]:
+def _daemons_for(model: Node, cluster: Iterable[KubeObject]) -> list[KubeObject]:
     """A pod of each DaemonSet that would run on a node; the DaemonSets are known by their pods alone."""
     samples: dict[tuple[str, str], Pod] = {}
-    for one in known:
-        owner = one.metadata.controller if isinstance(one, Pod) and one.node_name else None
-        if isinstance(one, Pod) and owner is not None and owner.kind == "DaemonSet" and not one.is_finished:
-            samples.setdefault((one.namespace, owner.name), one)
+    for obj in cluster:
+        owner = obj.metadata.controller if isinstance(obj, Pod) and obj.node_name else None
+        if isinstance(obj, Pod) and owner is not None and owner.kind == "DaemonSet" and not obj.is_finished:
+            samples.setdefault((obj.namespace, owner.name), obj)
     return [pod for pod in samples.values() if may_run_daemon(_unpinned(pod), model)]
 
 
@@ -117,7 +117,7 @@ def _is_short(model: Node) -> bool:
     return model.labels.get(_HOST, model.name) == model.name.partition(".")[0]
 
 
-def _on_new_node(one: KubeObject, node: str, number: int) -> KubeObject:
-    if isinstance(one, Pod):
-        return fresh_pod(one, f"{one.name}-new-{number}", node=node)
-    return edited(one, metadata=msgspec.structs.replace(one.metadata, name=node, uid=f"{kind_of(one)}/{node}"))
+def _on_new_node(obj: KubeObject, node: str, number: int) -> KubeObject:
+    if isinstance(obj, Pod):
+        return fresh_pod(obj, f"{obj.name}-new-{number}", node=node)
+    return edited(obj, metadata=msgspec.structs.replace(obj.metadata, name=node, uid=f"{kind_of(obj)}/{node}"))

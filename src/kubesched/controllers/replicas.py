@@ -74,8 +74,8 @@ def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolu
         elif volume.ephemeral is not None:
             names.append(f"{pod.name}-{volume.name}")
     own = [name for name in names if name.endswith(f"-{pod.name}") or name.startswith(f"{pod.name}-")]
-    known = (claims.get(f"{pod.namespace}/{name}") for name in own)
-    return [claim for claim in known if isinstance(claim, PersistentVolumeClaim)]
+    there = (claims.get(f"{pod.namespace}/{name}") for name in own)
+    return [claim for claim in there if isinstance(claim, PersistentVolumeClaim)]
 
 
 def fresh_claim(claim: PersistentVolumeClaim, old: Pod, new: Pod) -> PersistentVolumeClaim:

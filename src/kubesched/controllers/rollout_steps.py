@@ -177,7 +177,7 @@ def _create_in_order(
     """Create pods one after another, each once those before it run. Returns: whether all run."""
     present = list(kept)
     for pod in pods:
-        if _is_held_up(plan, view, (one for one in present if ordinal_of(one) < ordinal_of(pod))):
+        if _is_held_up(plan, view, (other for other in present if ordinal_of(other) < ordinal_of(pod))):
             return False
         yield RolloutStep([pod])
         present.append(pod)
@@ -194,9 +194,9 @@ def _is_held_up(plan: RolloutPlan, view: RolloutView, pods: Iterable[Pod]) -> bo
 
 def _split(pods: Iterable[Pod], numbers: Container[int]) -> tuple[list[Pod], list[Pod]]:
     """The pods with these numbers, and the others."""
-    known = list(pods)
-    return [pod for pod in known if ordinal_of(pod) in numbers], [
-        pod for pod in known if ordinal_of(pod) not in numbers
+    every = list(pods)
+    return [pod for pod in every if ordinal_of(pod) in numbers], [
+        pod for pod in every if ordinal_of(pod) not in numbers
     ]
 
 

@@ -30,7 +30,7 @@ def pods_to_remove(workload: Workload, pods: Sequence[Pod], n: int) -> list[Pod]
 
 
 def _rank(pod: Pod, per_node: Counter[str]) -> tuple[bool, bool, bool, int, int]:
-    ready = any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())
+    ready = any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions or ())
     cost = as_int64(pod.annotations.get(_DELETION_COST, "")) or 0
     return bool(pod.node_name), pod.status.phase != "Pending", ready, cost, -per_node[pod.node_name]
 
@@ -65,11 +65,11 @@ def further_pods(workload: Workload, pods: Sequence[Pod], objects: Sequence[Kube
     """The pods that a workload would have next, each after its claims; arguments as for `pods_to_add`."""
     model = max(pods, key=lambda pod: pod.metadata.creation_timestamp or "")
     taken, claims = set(), {}
-    for one in objects:
-        if isinstance(one, Pod):
-            taken.add(one.key)
-        elif isinstance(one, PersistentVolumeClaim):
-            claims[one.key] = one
+    for obj in objects:
+        if isinstance(obj, Pod):
+            taken.add(obj.key)
+        elif isinstance(obj, PersistentVolumeClaim):
+            claims[obj.key] = obj
     is_numbered = workload.kind == "StatefulSet"
     number = _first_number(workload, objects) if is_numbered else 1
     base = _base(workload, model)
@@ -91,7 +91,7 @@ def _base(workload: Workload, model: Pod) -> str:
 
 def _first_number(workload: Workload, objects: Iterable[KubeObject]) -> int:
     """The number of the first pod of a StatefulSet: `spec.ordinals.start`."""
-    for one in objects:
-        if isinstance(one, StatefulSet) and (one.namespace, one.name) == (workload.namespace, workload.name):
-            return one.spec.ordinals.start
+    for obj in objects:
+        if isinstance(obj, StatefulSet) and (obj.namespace, obj.name) == (workload.namespace, workload.name):
+            return obj.spec.ordinals.start
     return 0

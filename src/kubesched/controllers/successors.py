@@ -102,7 +102,7 @@ def is_bound_to_node(pod: Pod) -> bool:
     return owner is not None and owner.kind in _BOUND_TO_NODE
 
 
-def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = _NOT_COUNTED) -> Successor:
+def successor_of(pod: Pod, find: Find, n_evicted: int = 1, controllers: Controllers = _NOT_COUNTED) -> Successor:
     """Say whether a new pod is created, here or elsewhere, when a pod leaves its node.
 
     A pod that is being deleted is replaced by a StatefulSet alone: any other controller has created the new pod
@@ -111,7 +111,7 @@ def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = 
     Args:
         find: looks up the pod's namespace and controller.
         n_evicted: how many pods of its Job are evicted together, this one included.
-        known: the controllers of the cluster; by default nothing is known that has to be counted.
+        controllers: of the cluster; by default nothing is known that has to be counted.
     """
     owner = pod.metadata.controller
     if is_bound_to_node(pod):
@@ -127,13 +127,13 @@ def successor_of(pod: Pod, find: Find, n_evicted: int = 1, known: Controllers = 
         return Successor(False, f"namespace {pod.namespace} is being deleted, so no pod can be created in it")
     group = _group_of(owner)
     if _BUILT_IN_GROUPS.get(owner.kind) == group and (group, owner.kind) != _JOB:
-        return Successor(*why_not_kept(pod, owner, find, known))
+        return Successor(*why_not_kept(pod, owner, find, controllers))
     if (group, owner.kind) in RE_CREATING_KINDS:
         return _MADE
     if (group, owner.kind) == _JOB:
         job = find("Job", f"{pod.namespace}/{owner.name}")
-        found = _of_job(pod, job, owner.name, n_evicted)
-        return _in_time(job, known.taken_at) if found.is_made and isinstance(job, Job) else found
+        by_job = _of_job(pod, job, owner.name, n_evicted)
+        return _in_time(job, controllers.taken_at) if by_job.is_made and isinstance(job, Job) else by_job
     unknown = f"{owner.kind} is not known to create its pods again"
     return Successor(None, _DOUBTFUL.get((group, owner.kind), unknown))
 
@@ -274,7 +274,9 @@ def _action(job: Job) -> str:
         if rule.on_exit_codes is not None:
             if rule.action != "Count" and _may_fit(rule):
                 return ""
-        elif any(one.type == "DisruptionTarget" and one.status == "True" for one in rule.on_pod_conditions or ()):
+        elif any(
+            pattern.type == "DisruptionTarget" and pattern.status == "True" for pattern in rule.on_pod_conditions or ()
+        ):
             return rule.action
     return "Count"
 
