@@ -54,7 +54,7 @@ def _merged(document: Any, old: Any, new: Any) -> Any:
         kept = {name: value for name, value in document.items() if name in new or name not in old}
         changed = {name: value for name, value in new.items() if name not in old or old[name] != value}
         return kept | {name: _merged(document.get(name), old.get(name), value) for name, value in changed.items()}
-    if isinstance(document, list) and isinstance(old, list) and isinstance(new, list) and len(document) == len(old):
+    if isinstance(document, list) and isinstance(old, tuple) and isinstance(new, tuple) and len(document) == len(old):
         if len(old) == len(new):
             return [_merged(*three) for three in zip(document, old, new, strict=True)]
         return [document[old.index(item)] if item in old else item for item in new]
