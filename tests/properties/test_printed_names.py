@@ -12,8 +12,8 @@ from kubesched.planning import PendingPods, drain, drain_page
 from kubesched.reports import Align, Page
 from kubesched.reports.node_names import ShortNames
 from kubesched.reports.page import as_cell
+from kubesched.session import Simulator, report_page
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator, report_page
 from kubesched.testing import make_node, make_object, make_pod
 
 KINDS = ("", "ReplicaSet", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicationController", "Rollout")
