@@ -46,6 +46,7 @@ from kubesched.controllers.manifest_types import (
     left_out,
 )
 from kubesched.controllers.new_nodes import new_nodes, node_of, note_on_model
+from kubesched.controllers.ordered_creation import OrderedCreation
 from kubesched.controllers.replicas import replacement_of
 from kubesched.controllers.rollout_steps import RolloutPlan, RolloutView, plan_rollout
 from kubesched.controllers.scaling import further_pods, pods_to_add, pods_to_remove
@@ -57,6 +58,7 @@ from kubesched.controllers.successors import (
     successor_of,
     with_failures,
 )
+from kubesched.controllers.volume_controllers import VolumeControllers
 
 __all__ = [
     "CORDON",
@@ -71,6 +73,7 @@ __all__ = [
     "LeavingPods",
     "ManifestPodSpec",
     "NamedManifest",
+    "OrderedCreation",
     "PodManifest",
     "RollingUpdate",
     "RolloutPlan",
@@ -78,6 +81,7 @@ __all__ = [
     "Scaled",
     "Successor",
     "UpdateStrategy",
+    "VolumeControllers",
     "WithoutPods",
     "WorkloadManifest",
     "WorkloadSpec",

@@ -7,7 +7,6 @@ from kubesched.session.devices import listed_devices
 from kubesched.session.diagnosis import without_post_filter
 from kubesched.session.kubelets import UNSEEN
 from kubesched.session.node_groups import NodeGroup
-from kubesched.session.ordered_creation import awaited
 from kubesched.session.pending_counts import PendingCounts
 from kubesched.session.place import Placed, PreemptionOutcome, not_seen, pending_in_order, place, place_all
 from kubesched.session.queue_run import Progress
@@ -45,7 +44,6 @@ __all__ = [
     "Simulator",
     "Victim",
     "attempt",
-    "awaited",
     "listed_devices",
     "node_fills",
     "not_seen",

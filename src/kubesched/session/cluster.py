@@ -14,8 +14,8 @@ from kubesched.api import (
     Pod,
     WatchEvent,
 )
+from kubesched.controllers import VolumeControllers
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
-from kubesched.session.volume_controllers import VolumeControllers
 from kubesched.state import ClusterState
 
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from kubesched.admission import Refusals, refusal_message
 from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
-from kubesched.controllers import is_copy, is_from_manifest, is_new_and_bound
-from kubesched.session.ordered_creation import OrderedCreation
+from kubesched.controllers import OrderedCreation, is_copy, is_from_manifest, is_new_and_bound
 from kubesched.state import ObjectStore
 
 _POLICIES: Final = ("LimitRange", "Namespace", "PriorityClass", "ResourceQuota", "RuntimeClass")

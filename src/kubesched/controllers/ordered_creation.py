@@ -4,16 +4,11 @@ Rule: kube-controller-manager v1.36: a pod is created, or replaced, once the pod
 pod counts as ready as soon as it has a node.
 """
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 
 from kubesched.api import Pod, StatefulSet
-from kubesched.controllers import ordinal_of
+from kubesched.controllers.kept_replicas import ordinal_of
 from kubesched.state import ObjectStore
-
-
-def awaited(pods: Iterable[Pod], runs: Callable[[Pod], bool]) -> Pod | None:
-    """The pod of a StatefulSet that its controller waits for before it goes on: the first without a node."""
-    return min((pod for pod in pods if not runs(pod)), key=ordinal_of, default=None)
 
 
 class OrderedCreation:
