@@ -6,13 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
-from kubesched.explanation import overview_page
 from kubesched.naming import choose_pods, full_names, nodes_named
-from kubesched.planning import PendingPods, drain, drain_page
-from kubesched.reports import Align, Page
-from kubesched.reports.node_names import ShortNames
-from kubesched.reports.page import as_cell
-from kubesched.session import Simulator, report_page
+from kubesched.pages.explanations import overview_page
+from kubesched.pages.formats import Align, Page
+from kubesched.pages.formats.model import as_cell
+from kubesched.pages.formats.node_names import ShortNames
+from kubesched.pages.plans import drain_page
+from kubesched.pages.simulations import report_page
+from kubesched.planning import PendingPods, drain
+from kubesched.session import Simulator
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
 
