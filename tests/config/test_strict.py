@@ -3,8 +3,8 @@ from typing import Annotated
 import msgspec
 import pytest
 
-from kubesched.config.documents import parse_value
 from kubesched.config.findings import error_of
+from kubesched.config.parsed_text import parse_value
 from kubesched.config.scalars import Duration
 from kubesched.config.strict import convert, select_known, typed
 from kubesched.errors import ConfigError

@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from kubesched.legacy.dialects.old_profiles import LATER_PLUGINS
 from kubesched.legacy.dialects.policy_tables import (
     PREDICATE_ALIASES,
     PREDICATES,
@@ -13,7 +14,6 @@ from kubesched.legacy.dialects.policy_tables import (
     SKIPPED_PRIORITY,
     TAINT_PREDICATES,
 )
-from kubesched.legacy.dialects.profiles import LATER_PLUGINS
 from kubesched.plugins import IN_TREE_PLUGINS
 
 GROUP = "kubescheduler.config.k8s.io"

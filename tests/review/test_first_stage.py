@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kubesched.config import ConfigSource, Finding, Stage, ToV1, error_of, load_configuration, only_v1
+from kubesched.config import ConfigSource, Finding, ReadingStage, ToV1, error_of, load_configuration, only_v1
 from kubesched.errors import ConfigError
 from kubesched.review import check_configuration
 from kubesched.review.judge import judge
@@ -15,7 +15,7 @@ from tests.review.test_check import OLDER
 from tests.review.test_check_fuzzed import TEXTS, changed
 
 REGISTRY = find_plugins()
-TOGETHER = (Stage.FIELDS, Stage.VALUES)
+TOGETHER = (ReadingStage.FIELDS, ReadingStage.VALUES)
 """Of these stages the loader raises all findings, of every other one the first."""
 
 
@@ -31,11 +31,11 @@ def raised(text: str, to_v1: ToV1) -> str:
 def of_first_stage(text: str, to_v1: ToV1) -> list[Finding]:
     """What a review finds at the first stage with a fault."""
     findings = judge(ConfigSource("", text, ""), REGISTRY, to_v1).findings
-    first = min(finding.stage for finding in findings) if findings else Stage.ADVICE
-    return [finding for finding in findings if finding.stage is first is not Stage.ADVICE]
+    first = min(finding.stage for finding in findings) if findings else ReadingStage.ADVICE
+    return [finding for finding in findings if finding.stage is first is not ReadingStage.ADVICE]
 
 
-def compare(text: str, to_v1: ToV1) -> Stage | None:
+def compare(text: str, to_v1: ToV1) -> ReadingStage | None:
     """The stage at which the loader stops."""
     error, findings = raised(text, to_v1), of_first_stage(text, to_v1)
     assert bool(error) == bool(findings), error
@@ -72,7 +72,7 @@ def test_every_stage_of_a_text_is_met():
     converting = older_versions("", lambda _: None).to_v1
     stages = {compare(text, only_v1) for text in TEXTS}
     stages |= {compare(OLDER["v1beta2"] + "parallelizm: 3\n", converting)}
-    assert stages - {None} == set(Stage) - {Stage.COMMAND_LINE, Stage.ADVICE}
+    assert stages - {None} == set(ReadingStage) - {ReadingStage.COMMAND_LINE, ReadingStage.ADVICE}
 
 
 def test_a_review_begins_with_the_error_of_the_loader():

@@ -14,7 +14,7 @@ from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reports import print_report, report_output_option
 
 if TYPE_CHECKING:
-    from kubesched.config import Change, ConfigSource
+    from kubesched.config import ConfigSource, FieldChange
     from kubesched.pages.formats import Page
 
 _INDENT: Final = "    "
@@ -52,7 +52,7 @@ def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None
         raise click.exceptions.Exit(1)
 
 
-def from_defaults(source: "ConfigSource", references: Iterable[str]) -> "tuple[Change, ...]":
+def from_defaults(source: "ConfigSource", references: Iterable[str]) -> "tuple[FieldChange, ...]":
     """What differs from kube-scheduler's defaults in a configuration of any version.
 
     Raises:
@@ -68,7 +68,7 @@ def from_defaults(source: "ConfigSource", references: Iterable[str]) -> "tuple[C
 
 
 def print_differences_from_defaults(
-    sources: "Sequence[tuple[ConfigSource, tuple[Change, ...]]]", *, as_json: bool
+    sources: "Sequence[tuple[ConfigSource, tuple[FieldChange, ...]]]", *, as_json: bool
 ) -> None:
     """Print `config show --diff`: each configuration below its name if there are several."""
     if as_json:
@@ -86,7 +86,7 @@ def print_differences_from_defaults(
             print_text("no differences from the defaults of kube-scheduler v1.36")
 
 
-def print_changes(changes: "Iterable[Change]") -> None:
+def print_changes(changes: "Iterable[FieldChange]") -> None:
     """Print a line for each change; on a terminal, what does not fit into it is indented below."""
     from kubesched.pages.formats import fold
 
@@ -98,11 +98,11 @@ def print_changes(changes: "Iterable[Change]") -> None:
             console.print(text, style=_colour(change), soft_wrap=True)
 
 
-def _colour(change: "Change") -> str:
+def _colour(change: "FieldChange") -> str:
     return _COLOURS.get(change.kind.value, _OTHER_COLOUR)
 
 
-def _page(old: str, new: str, changes: "Sequence[Change]") -> "Page":
+def _page(old: str, new: str, changes: "Sequence[FieldChange]") -> "Page":
     from kubesched.documents import count
     from kubesched.pages.formats import Cell, Check, Column, Level, Page, Paragraph, Table
 
@@ -130,7 +130,7 @@ def _comparable(source: "ConfigSource", references: Iterable[str]) -> dict[str, 
     return comparable(set_up(source, references))
 
 
-def _as_documents(changes: "Iterable[Change]") -> list[dict[str, Any]]:
+def _as_documents(changes: "Iterable[FieldChange]") -> list[dict[str, Any]]:
     import msgspec
 
     return [msgspec.to_builtins(change) for change in changes]

@@ -1,11 +1,9 @@
 """KubeSchedulerConfiguration v1: types, upstream defaults, strict decoding, validation; older versions become v1."""
 
-from kubesched.config.args import PluginArgs
+from kubesched.config.configuration_difference import ChangeKind, FieldChange, differences, differences_from_defaults
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
 from kubesched.config.described_args import Argument, describe_args
-from kubesched.config.difference import Change, ChangeKind, differences, differences_from_defaults
-from kubesched.config.documents import parse_value
 from kubesched.config.effective import PlainValue, effective
 from kubesched.config.feature_gates import check_feature_gates
 from kubesched.config.field_errors import (
@@ -19,7 +17,7 @@ from kubesched.config.field_errors import (
     qualified_name_errors,
     quoted,
 )
-from kubesched.config.findings import Finding, Stage, error_finding, error_of, field_finding
+from kubesched.config.findings import Finding, ReadingStage, error_finding, error_of, field_finding
 from kubesched.config.load import (
     Readable,
     load_args,
@@ -27,6 +25,8 @@ from kubesched.config.load import (
     read_text,
 )
 from kubesched.config.merge import merge_plugins
+from kubesched.config.parsed_text import parse_value
+from kubesched.config.plugin_args import PluginArgs
 from kubesched.config.rules import RULES
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.secrets import without_secrets
@@ -86,7 +86,6 @@ __all__ = [
     "RULES",
     "ArgsTypes",
     "Argument",
-    "Change",
     "ChangeKind",
     "ClientConnectionConfiguration",
     "ConfigSource",
@@ -94,6 +93,7 @@ __all__ = [
     "ExtenderConfig",
     "ExtenderManagedResource",
     "ExtenderTLSConfig",
+    "FieldChange",
     "FieldError",
     "FieldFlag",
     "Finding",
@@ -113,7 +113,7 @@ __all__ = [
     "Plugins",
     "Readable",
     "Reading",
-    "Stage",
+    "ReadingStage",
     "ToV1",
     "advice_on_missing",
     "check_feature_gates",

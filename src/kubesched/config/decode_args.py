@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from kubesched.config.args import PluginArgs
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS
-from kubesched.config.findings import Finding, Stage, error_finding
+from kubesched.config.findings import Finding, ReadingStage, error_finding
+from kubesched.config.plugin_args import PluginArgs
 from kubesched.config.strict import convert, select_known
 from kubesched.config.type_meta import API_VERSION, GROUP, KINDS, UNREADABLE, check_registered, take_type_meta
 from kubesched.documents import shorten
@@ -37,7 +37,7 @@ def decode_args(name: str, document: Any, args_types: ArgsTypes) -> tuple[Plugin
         return args.with_defaults(), findings
     except ConfigError as error:
         error = ConfigError(f"decoding args for plugin {name}: {error}")
-        return None, [*findings, error_finding("wrong-args", "", error, Stage.ARGS)]
+        return None, [*findings, error_finding("wrong-args", "", error, ReadingStage.ARGS)]
 
 
 def has_args_kind(name: str, args_types: ArgsTypes) -> bool:
@@ -54,7 +54,7 @@ def _of_plugin(finding: Finding, name: str) -> Finding:
     """A value of a wrong type among the arguments of a plugin."""
     text, *helps = finding.lines
     printed = (f"decoding args for plugin {name}: {text}", *helps)
-    return msgspec.structs.replace(finding, stage=Stage.ARGS, printed=printed)
+    return msgspec.structs.replace(finding, stage=ReadingStage.ARGS, printed=printed)
 
 
 def _object(name: str, document: Any) -> tuple[dict[str, Any], list[Finding]]:
@@ -63,13 +63,13 @@ def _object(name: str, document: Any) -> tuple[dict[str, Any], list[Finding]]:
     if not isinstance(document, dict):
         decoding, found = f"decoding args for plugin {name}: ", f"expected an object, found {shorten(document)}"
         printed = f"{decoding}{UNREADABLE if has_kind else ''}{found}"
-        return {}, [Finding("wrong-type", "", f"{decoding}{found}", stage=Stage.ARGS, printed=(printed,))]
+        return {}, [Finding("wrong-type", "", f"{decoding}{found}", stage=ReadingStage.ARGS, printed=(printed,))]
     try:
         return _without_kind(name, document) if has_kind else document, []
     except ConfigError as error:
         kind = document.get("kind")
         is_version = "is registered for version" in str(error) and kind in (None, "", *KINDS)
-        finding = error_finding("wrong-args", "apiVersion" if is_version else "kind", error, Stage.ARGS)
+        finding = error_finding("wrong-args", "apiVersion" if is_version else "kind", error, ReadingStage.ARGS)
         fields = {key: value for key, value in document.items() if key not in ("kind", "apiVersion")}
         return fields if is_version else {}, [finding]
 

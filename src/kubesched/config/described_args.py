@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from msgspec import inspect
 
-from kubesched.config.args import PluginArgs
+from kubesched.config.plugin_args import PluginArgs
 
 _SECTION: Final = re.compile(r"^([ \t]*)Attributes:\n((?:\1[ \t]+\S.*\n?)*)", re.MULTILINE)
 _ENTRY: Final = re.compile(r"^(?P<indent>[ \t]+)(?P<name>\w+): (?P<text>.*(?:\n(?P=indent)[ \t]+\S.*)*)", re.MULTILINE)

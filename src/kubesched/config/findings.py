@@ -21,7 +21,7 @@ _RULES_OF_FIELD_ERRORS: Final = {
 }
 
 
-class Stage(IntEnum):
+class ReadingStage(IntEnum):
     """The stages of reading a configuration, in kube-scheduler's order.
 
     It prints all findings about FIELDS, and all about VALUES, in one error; of every other stage, only the first.
@@ -60,7 +60,7 @@ class Finding(msgspec.Struct, frozen=True):
     line: int = 0
     column: int = 0
     at_key: bool = False
-    stage: Stage = Stage.ADVICE
+    stage: ReadingStage = ReadingStage.ADVICE
     printed: tuple[str, ...] = ()
 
     @property
@@ -91,9 +91,9 @@ def error_of(findings: Iterable[Finding], prefix: str = "") -> ConfigError:
             text, *lines = finding.lines
             texts += [text] if text else []
             helps.update(dict.fromkeys(lines))
-            if stage not in (Stage.FIELDS, Stage.VALUES):
+            if stage not in (ReadingStage.FIELDS, ReadingStage.VALUES):
                 break
-    whole = f"strict decoding error: {', '.join(texts)}" if stage is Stage.FIELDS else joined(texts)
+    whole = f"strict decoding error: {', '.join(texts)}" if stage is ReadingStage.FIELDS else joined(texts)
     return ConfigError("\n  ".join([prefix + whole, *helps]))
 
 
@@ -103,7 +103,7 @@ def split_error(error: InputError) -> tuple[str, str]:
     return message, "\n".join(helps)
 
 
-def error_finding(rule: str, path: str, error: InputError, stage: Stage, prefix: str = "") -> Finding:
+def error_finding(rule: str, path: str, error: InputError, stage: ReadingStage, prefix: str = "") -> Finding:
     """What an error says as a finding.
 
     Args:
@@ -112,7 +112,7 @@ def error_finding(rule: str, path: str, error: InputError, stage: Stage, prefix:
     return Finding(rule, path, *split_error(error), stage=stage, printed=tuple(f"{prefix}{error}".split("\n  ")))
 
 
-def field_finding(error: FieldError, stage: Stage = Stage.VALUES) -> Finding:
+def field_finding(error: FieldError, stage: ReadingStage = ReadingStage.VALUES) -> Finding:
     """An error of a validation as a finding."""
     rule = next((rule for words, rule in _RULES_OF_FIELD_ERRORS.items() if error.text.startswith(words)), "")
     if "was invalid in version" in error.text:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Final, Protocol, runtime_checkable
 
-from kubesched.config.args import PluginArgs
 from kubesched.config.decode_args import decode_args
-from kubesched.config.documents import parse_value
-from kubesched.config.findings import Stage, error_of
+from kubesched.config.findings import ReadingStage, error_of
+from kubesched.config.parsed_text import parse_value
+from kubesched.config.plugin_args import PluginArgs
 from kubesched.config.stages import Reading, ToV1, only_v1, read_stages, repeated_keys
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFlags
@@ -52,7 +52,7 @@ def load_configuration(
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else read_text(source)
     for stage, reading in read_stages(Reading(text, args_types, flags, default_plugins, to_v1)):
         if found := [finding for finding in reading.findings if finding.stage <= stage]:
-            is_of_flags = stage is Stage.VALUES and not validate(reading.without_flags)
+            is_of_flags = stage is ReadingStage.VALUES and not validate(reading.without_flags)
             raise _in_source(error_of(found), None if is_of_flags else source)
     return reading.configuration
 
@@ -83,7 +83,7 @@ def load_args(
         raise _in_source(error, source) from None
     args, wrong = decode_args(name, parsed.value, args_types)
     if findings := (*repeated_keys(parsed), *wrong):
-        is_strict = all(finding.stage is Stage.FIELDS for finding in findings)
+        is_strict = all(finding.stage is ReadingStage.FIELDS for finding in findings)
         prefix = f"decoding args for plugin {name}: " if is_strict else ""
         raise _in_source(error_of(findings, prefix), source)
     return args

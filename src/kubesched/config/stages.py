@@ -13,9 +13,9 @@ import msgspec
 
 from kubesched.config.decode_args import ArgsTypes, decode_args, has_args_kind
 from kubesched.config.defaults import DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME, with_defaults
-from kubesched.config.documents import Document, parse_document
 from kubesched.config.field_errors import child
-from kubesched.config.findings import Finding, Stage, error_finding, field_finding, split_error
+from kubesched.config.findings import Finding, ReadingStage, error_finding, field_finding, split_error
+from kubesched.config.parsed_text import Document, parse_document
 from kubesched.config.strict import convert, select_known
 from kubesched.config.type_meta import (
     API_VERSION,
@@ -98,7 +98,7 @@ class Reading(msgspec.Struct, frozen=True):
         return any(path == broken or path.startswith((f"{broken}.", f"{broken}[")) for broken in self.broken)
 
 
-def read_stages(reading: Reading) -> Iterator[tuple[Stage, Reading]]:
+def read_stages(reading: Reading) -> Iterator[tuple[ReadingStage, Reading]]:
     """What is known after each stage; ends early where a text cannot be read further, or is not one of v1."""
     for stage, step in _STEPS.items():
         found = step(reading)
@@ -121,7 +121,7 @@ def repeated_keys(parsed: Document) -> list[Finding]:
             "the last value counts",
             key.line,
             key.column,
-            stage=Stage.FIELDS,
+            stage=ReadingStage.FIELDS,
             printed=(lines if key is parsed.repeated_keys[0] else "",),
         )
         for key in parsed.repeated_keys
@@ -136,7 +136,7 @@ def _parse(reading: Reading) -> Reading | Finding:
     try:
         parsed = parse_document(reading.text)
     except ConfigError as error:
-        return error_finding("syntax", "", error, Stage.SYNTAX)
+        return error_finding("syntax", "", error, ReadingStage.SYNTAX)
     return _with(reading, *repeated_keys(parsed), written=parsed.value, value=parsed.value)
 
 
@@ -150,7 +150,7 @@ def _convert(reading: Reading) -> Reading | Finding:
 def not_convertible(error: InputError) -> Finding:
     """What keeps a document of an older version from becoming one of v1."""
     path, sign, _ = split_error(error)[1].partition(": ")
-    return error_finding("not-convertible", path if sign and " " not in path else "", error, Stage.CONVERSION)
+    return error_finding("not-convertible", path if sign and " " not in path else "", error, ReadingStage.CONVERSION)
 
 
 def _take_fields(reading: Reading) -> Reading | Finding:
@@ -191,7 +191,7 @@ def _begin_of(text: str) -> str:
 def _type_meta_finding(error: ConfigError, kind: object, version: object) -> Finding:
     """Without the text that a scheduler shows where one of the two is missing."""
     path = "kind" if version == API_VERSION or str(kind) not in KINDS else "apiVersion"
-    finding = error_finding("type-meta", path if kind and version else "", error, Stage.TYPE_META)
+    finding = error_finding("type-meta", path if kind and version else "", error, ReadingStage.TYPE_META)
     if not kind or not version:
         message, _, _ = finding.message.partition(" in '")
         finding = msgspec.structs.replace(finding, message=message, help=finding.help.rpartition("\n")[2])
@@ -249,7 +249,7 @@ def _read_args(reading: Reading) -> Reading:
             entries.append(PluginConfig(entry.name, args))
         profiles.append(msgspec.structs.replace(profile, plugin_config=tuple(entries)))
     configuration = msgspec.structs.replace(reading.configuration, profiles=tuple(profiles))
-    broken = reading.broken.union(finding.path for finding in findings if finding.stage is Stage.ARGS)
+    broken = reading.broken.union(finding.path for finding in findings if finding.stage is ReadingStage.ARGS)
     return _with(reading, *findings, configuration=configuration, broken=broken)
 
 
@@ -260,7 +260,7 @@ def _located(findings: list[Finding], where: str, name: str) -> Iterator[Finding
         path = child(f"{where}.args", finding.path) if finding.path else f"{where}.args"
         located = msgspec.structs.replace(finding, path=path)
         text, *helps = located.lines
-        if finding.stage is Stage.ARGS:
+        if finding.stage is ReadingStage.ARGS:
             text = f"decoding .{where}: {text}"
         else:
             text, prefix = f"{prefix}{text}", ""
@@ -291,13 +291,13 @@ def _check_values(reading: Reading) -> Reading:
     return _with(reading, *(field_finding(error) for error in errors if not reading.is_broken(error.path)))
 
 
-_STEPS: Final[dict[Stage, Callable[[Reading], Reading | Finding]]] = {
-    Stage.SYNTAX: _parse,
-    Stage.CONVERSION: _convert,
-    Stage.TYPE_META: _take_fields,
-    Stage.TYPES: _read_types,
-    Stage.ARGS: _read_args,
-    Stage.FIELDS: _fill_in,
-    Stage.VALUES: _check_values,
+_STEPS: Final[dict[ReadingStage, Callable[[Reading], Reading | Finding]]] = {
+    ReadingStage.SYNTAX: _parse,
+    ReadingStage.CONVERSION: _convert,
+    ReadingStage.TYPE_META: _take_fields,
+    ReadingStage.TYPES: _read_types,
+    ReadingStage.ARGS: _read_args,
+    ReadingStage.FIELDS: _fill_in,
+    ReadingStage.VALUES: _check_values,
 }
 """What each stage does; one that gives only a finding is the last."""

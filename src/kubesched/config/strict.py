@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from kubesched.config.documents import JsonObject
 from kubesched.config.field_errors import child, did_you_mean, item, quoted
-from kubesched.config.findings import Finding, Stage, error_of
+from kubesched.config.findings import Finding, ReadingStage, error_of
+from kubesched.config.parsed_text import JsonObject
 from kubesched.config.scalars import Duration, parse_duration
 from kubesched.documents import describe_fault, next_step
 
@@ -102,8 +102,8 @@ def _type_finding(error: msgspec.ValidationError, document: Any) -> Finding:
     fault = describe_fault(error, document)
     if fault.text.startswith("time: "):
         advice = "a duration is a number with a unit, such as 15s or 1m30s"
-        return Finding("wrong-type", fault.path, fault.text, advice, stage=Stage.TYPES)
-    return Finding("wrong-type", fault.path, str(fault), stage=Stage.TYPES)
+        return Finding("wrong-type", fault.path, fault.text, advice, stage=ReadingStage.TYPES)
+    return Finding("wrong-type", fault.path, str(fault), stage=ReadingStage.TYPES)
 
 
 @lru_cache(maxsize=256)
@@ -154,7 +154,7 @@ def _select_fields(
 
 def _field_finding(what: str, path: str, advice: str = "") -> Finding:
     text = f"{what} field {quoted(path)}"
-    return Finding(f"{what}-field", path, text, advice, at_key=True, stage=Stage.FIELDS)
+    return Finding(f"{what}-field", path, text, advice, at_key=True, stage=ReadingStage.FIELDS)
 
 
 def _help_with_field(name: str, fields: tuple[str, ...]) -> str:

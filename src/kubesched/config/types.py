@@ -9,23 +9,23 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.config.args import PluginArgs
+from kubesched.config.plugin_args import PluginArgs
 from kubesched.config.scalars import Duration, Int32, Int64
 from kubesched.config.secrets import without_password
 
 
-class _Part(msgspec.Struct, frozen=True, rename="camel"):
+class _ConfigurationPart(msgspec.Struct, frozen=True, rename="camel"):
     """Base of the types of the configuration."""
 
 
-class PluginEntry(_Part, frozen=True):
+class PluginEntry(_ConfigurationPart, frozen=True):
     """A plugin named in a list. The weight counts at score only; 0 means that no weight is given."""
 
     name: str = ""
     weight: Int32 = 0
 
 
-class PluginSet(_Part, frozen=True):
+class PluginSet(_ConfigurationPart, frozen=True):
     """What is enabled, in order, and disabled at one extension point; `*` in `disabled` means every default."""
 
     enabled: tuple[PluginEntry, ...] = ()
@@ -42,7 +42,7 @@ class PluginSet(_Part, frozen=True):
         return frozenset(entry.name for entry in self.disabled)
 
 
-class Plugins(_Part, frozen=True):
+class Plugins(_ConfigurationPart, frozen=True):
     """The plugin sets of a profile, one for each extension point; `multi_point` means all that a plugin implements."""
 
     pre_enqueue: PluginSet = PluginSet()
@@ -71,7 +71,7 @@ class Plugins(_Part, frozen=True):
         return frozenset(name for plugin_set in self.by_point().values() for name in plugin_set.enabled_names)
 
 
-class PluginConfig(_Part, frozen=True):
+class PluginConfig(_ConfigurationPart, frozen=True):
     """Arguments of one plugin.
 
     Attributes:
@@ -83,7 +83,7 @@ class PluginConfig(_Part, frozen=True):
     args: PluginArgs | bytes | None = None
 
 
-class KubeSchedulerProfile(_Part, frozen=True):
+class KubeSchedulerProfile(_ConfigurationPart, frozen=True):
     """One scheduler name with its plugins and their arguments.
 
     Attributes:
@@ -97,14 +97,14 @@ class KubeSchedulerProfile(_Part, frozen=True):
     plugin_config: tuple[PluginConfig, ...] = ()
 
 
-class ExtenderManagedResource(_Part, frozen=True):
+class ExtenderManagedResource(_ConfigurationPart, frozen=True):
     """An extended resource that an extender manages; `ignored_by_scheduler` makes NodeResourcesFit ignore it."""
 
     name: str = ""
     ignored_by_scheduler: bool = False
 
 
-class ExtenderTLSConfig(_Part, frozen=True):
+class ExtenderTLSConfig(_ConfigurationPart, frozen=True):
     """How to reach an extender by HTTPS; data wins over files."""
 
     insecure: bool = False
@@ -117,7 +117,7 @@ class ExtenderTLSConfig(_Part, frozen=True):
     ca_data: bytes = b""
 
 
-class ExtenderConfig(_Part, frozen=True):
+class ExtenderConfig(_ConfigurationPart, frozen=True):
     """An HTTP extender that the scheduler calls; an empty verb means that it does not do that.
 
     Attributes:
@@ -147,7 +147,7 @@ KUBE_SCHEDULER_LEASE: Final = ("kube-system", "kube-scheduler")
 """Namespace and name of kube-scheduler's default Lease."""
 
 
-class LeaderElectionConfiguration(_Part, frozen=True):
+class LeaderElectionConfiguration(_ConfigurationPart, frozen=True):
     """Which replica schedules. A zero duration or an empty text in the file means the default."""
 
     leader_elect: bool = True
@@ -203,7 +203,7 @@ class LeaderElectionFlags(msgspec.Struct, frozen=True, kw_only=True):
         return "--leader-elect" if field == "leader_elect" else f"--leader-elect-{field.replace('_', '-')}"
 
 
-class ClientConnectionConfiguration(_Part, frozen=True):
+class ClientConnectionConfiguration(_ConfigurationPart, frozen=True):
     """How to reach the API server. A zero rate, or an empty content type, in the file means the default.
 
     Attributes:
@@ -218,7 +218,7 @@ class ClientConnectionConfiguration(_Part, frozen=True):
     burst: Int32 = 100
 
 
-class KubeSchedulerConfiguration(_Part, frozen=True):
+class KubeSchedulerConfiguration(_ConfigurationPart, frozen=True):
     """The configuration of a scheduler process.
 
     Attributes:

@@ -10,9 +10,9 @@ from collections.abc import Container, Iterable
 from typing import Final
 
 from kubesched.api import is_extended_resource
-from kubesched.config.args import PluginArgs
 from kubesched.config.defaults import ARGS_PLUGINS
 from kubesched.config.field_errors import FieldError, Verbatim, item, qualified_name_errors
+from kubesched.config.plugin_args import PluginArgs
 from kubesched.config.type_meta import API_VERSION
 from kubesched.config.types import (
     ExtenderConfig,

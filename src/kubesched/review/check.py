@@ -7,7 +7,7 @@ from kubesched.config import (
     ConfigSource,
     Finding,
     KubeSchedulerConfiguration,
-    Stage,
+    ReadingStage,
     ToV1,
     effective,
     entry_path,
@@ -49,7 +49,7 @@ def check_configuration(
     judged = judge(source, registry, only_v1 if kube_scheduler else _converting(source))
     unknown_flags = source.unknown_flags if kube_scheduler else ()
     of_flags = list(flag_findings(unknown_flags, has_file=not source.is_generated))
-    rejecting = [finding for finding in (*of_flags, *judged.findings) if finding.stage < Stage.ADVICE]
+    rejecting = [finding for finding in (*of_flags, *judged.findings) if finding.stage < ReadingStage.ADVICE]
     error = str(error_of(rejecting)) if rejecting else ""
     findings = [*judged.located, *of_flags]
     if not kube_scheduler or (source.is_generated and of_flags):  # the version of the text stands for those flags
@@ -71,7 +71,7 @@ def _checked(
     silences = read_silences(source.text, places.root.line)
     rejected = {finding.path for finding in findings if finding.severity == "error"}
     kept = [finding for finding in findings if finding.severity == "error" or finding.path not in rejected]
-    if all(finding.stage is not Stage.SYNTAX for finding in findings):
+    if all(finding.stage is not ReadingStage.SYNTAX for finding in findings):
         kept += [ignored_document(place.line, place.column) for place in places.documents[1:2]]
     checked = Checked(error, configuration, places, silences).with_further((*kept, *silences.findings))
     if error and not checked.has_error:

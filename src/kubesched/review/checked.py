@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kubesched.config import Finding, KubeSchedulerConfiguration, Stage
+from kubesched.config import Finding, KubeSchedulerConfiguration, ReadingStage
 from kubesched.documents import Places
 from kubesched.review.silencing import Silences
 
@@ -64,7 +64,7 @@ def _located(finding: Finding, places: Places) -> Finding:
         return finding
     place, is_there = places.root.nearest(finding.path)
     line, column = place.key if finding.at_key and is_there and place.key else place.shown
-    if finding.stage is Stage.SYNTAX:
+    if finding.stage is ReadingStage.SYNTAX:
         line, column = places.fault or _json_position(finding.message)
     return msgspec.structs.replace(finding, line=line, column=column)
 

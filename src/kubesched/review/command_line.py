@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kubesched.config import REPLACED_FLAGS, FieldFlag, Finding, Stage, did_you_mean, dig
+from kubesched.config import REPLACED_FLAGS, FieldFlag, Finding, ReadingStage, did_you_mean, dig
 from kubesched.known_flags import FLAGS
 
 
@@ -16,7 +16,7 @@ def flag_findings(unknown: Iterable[str], *, has_file: bool) -> Iterator[Finding
     """
     for flag in unknown:
         advice = _advice(flag, has_file)
-        yield Finding("unknown-flag", "", f"unknown flag: --{flag}", advice, stage=Stage.COMMAND_LINE)
+        yield Finding("unknown-flag", "", f"unknown flag: --{flag}", advice, stage=ReadingStage.COMMAND_LINE)
 
 
 def ignored_flag_findings(flags: Iterable[FieldFlag], effective: Mapping[str, Any]) -> Iterator[Finding]:

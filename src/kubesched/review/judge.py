@@ -13,7 +13,7 @@ from kubesched.config import (
     Finding,
     KubeSchedulerConfiguration,
     Reading,
-    Stage,
+    ReadingStage,
     ToV1,
     entry_path,
     profile_document,
@@ -90,7 +90,7 @@ def _with_unit(finding: Finding) -> Finding:
 def _in_original(finding: Finding, reading: Reading) -> Finding:
     """The finding at the same field of an older version, where the lists of plugins are shorter."""
     original: Mapping[str, Any] = reading.written
-    if not reading.is_converted or finding.line or finding.stage <= Stage.CONVERSION:
+    if not reading.is_converted or finding.line or finding.stage <= ReadingStage.CONVERSION:
         return finding
     path = finding.path
     if entry := _ENTRY.fullmatch(path):

@@ -7,7 +7,7 @@ messages, and its order among several faults.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from kubesched.config import Finding, Plugins, PluginSet, Stage, entry_path
+from kubesched.config import Finding, Plugins, PluginSet, ReadingStage, entry_path
 from kubesched.errors import ConfigError
 from kubesched.setup.registry import Registry
 
@@ -79,7 +79,7 @@ class _At(NamedTuple):
         entry = entry_path(self.document, f"{plugin_set}.enabled", plugin, last=rule == "duplicate-plugin")
         path = f"{self.where}.{f'{entry}.name' if entry else plugin_set}"
         printed = (text, f"{self.where}.{plugin_set}: {advice}")
-        return Finding(rule, path, text, advice, stage=Stage.PROFILES, printed=printed)
+        return Finding(rule, path, text, advice, stage=ReadingStage.PROFILES, printed=printed)
 
 
 def score_weights(plugins: Plugins, registry: Registry, path: str) -> dict[str, int]:

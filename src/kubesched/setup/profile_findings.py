@@ -15,7 +15,7 @@ from kubesched.config import (
     KubeSchedulerProfile,
     PluginArgs,
     PluginConfig,
-    Stage,
+    ReadingStage,
     entry_path,
     error_finding,
     field_finding,
@@ -53,7 +53,7 @@ def profile_findings(
         try:
             configuration = with_ignored_resources(configuration)
         except ConfigError as error:
-            yield error_finding("ignored-resources", "extenders", error, Stage.PROFILES)
+            yield error_finding("ignored-resources", "extenders", error, ReadingStage.PROFILES)
     wrong = set(wrong)
     sorters = {}
     for i, profile in enumerate(configuration.profiles):
@@ -96,7 +96,7 @@ def _findings_in_profile(
         score_weights(written.profile.plugins, registry, path)
     except ConfigError as error:
         if f"{path}.score" not in wrong:
-            yield error_finding("weight-overflow", f"{path}.score", error, Stage.PROFILES, prefix)
+            yield error_finding("weight-overflow", f"{path}.score", error, ReadingStage.PROFILES, prefix)
     return points
 
 
@@ -124,8 +124,8 @@ def _extender_findings(extenders: tuple[ExtenderConfig, ...]) -> Iterator[Findin
         tls = extender.tls_config
         if tls is not None and tls.insecure and (tls.ca_file or tls.ca_data):
             text = "couldn't build extenders: specifying a root certificates file with the insecure flag is not allowed"
-            path = f"extenders[{i}].tlsConfig.insecure"
-            yield Finding("extender-insecure-ca", path, text, "remove insecure: true, or the CA", stage=Stage.PROFILES)
+            path, advice = f"extenders[{i}].tlsConfig.insecure", "remove insecure: true, or the CA"
+            yield Finding("extender-insecure-ca", path, text, advice, stage=ReadingStage.PROFILES)
 
 
 def with_ignored_resources(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
@@ -178,11 +178,11 @@ def _start_findings(
 ) -> Iterator[Finding]:
     """A finding for each argument that is not valid; if all are, the error itself. A scheduler prints the error."""
     prefix = f'initializing plugin "{plugin_class.name}": '
-    whole = error_finding("plugin-init", path, error, Stage.PROFILES)
+    whole = error_finding("plugin-init", path, error, ReadingStage.PROFILES)
     try:
         args = typed_args(plugin_class, given)
         pairs = zip(args.validate(path), args.validate(""), strict=True)
-        findings = [(field_finding(located, Stage.PROFILES), f"{prefix}{short}") for located, short in pairs]
+        findings = [(field_finding(located, ReadingStage.PROFILES), f"{prefix}{short}") for located, short in pairs]
     except (ConfigError, *HOOK_FAULTS):
         findings = []
     for finding, message in findings or [(whole, whole.message)]:
@@ -203,7 +203,7 @@ def _once_findings(written: _Written, points: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _at_point(rule: str, path: str, text: str, advice: str = "") -> Finding:
-    return Finding(rule, path, text, advice, stage=Stage.PROFILES, printed=(text, advice) if advice else (text,))
+    return Finding(rule, path, text, advice, stage=ReadingStage.PROFILES, printed=(text, advice) if advice else (text,))
 
 
 def _findings_between(profiles: tuple[KubeSchedulerProfile, ...], sorters: Mapping[str, str]) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from kubesched.errors import PluginDefinitionError
 from kubesched.framework import Plugin
 from kubesched.legacy import LEGACY_PLUGINS, legacy_plugin
 from kubesched.plugins import IN_TREE_PLUGINS
-from kubesched.setup.loading import check_takes_part, find_class, import_module, run_file
+from kubesched.setup.plugin_loading import check_takes_part, find_class, import_module, run_file
 
 ENTRY_POINT_GROUP: Final = "kubesched.plugins"
 """The group under which packages announce their plugins."""

@@ -8,7 +8,7 @@ from kubesched.errors import ConfigError
 from kubesched.framework import Plugin
 from kubesched.legacy.conversion import PolicySources
 from kubesched.legacy.dialects import is_older
-from kubesched.legacy.dialects.profiles import COMPANIONS, LATER_PLUGINS, v1_profile
+from kubesched.legacy.dialects.old_profiles import COMPANIONS, LATER_PLUGINS, v1_profile
 from kubesched.legacy.dialects.released import V1BETA2
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.setup import set_up

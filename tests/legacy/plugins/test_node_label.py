@@ -3,7 +3,7 @@ import pytest
 from kubesched.api import ActionType
 from kubesched.errors import ConfigError
 from kubesched.framework import QueueingHint, Status
-from kubesched.legacy.plugins.args import NodeLabelArgs
+from kubesched.legacy.plugins.legacy_args import NodeLabelArgs
 from kubesched.legacy.plugins.node_label import NodeLabel
 from kubesched.setup import set_up
 from tests.plugins.hinting import NODE_ADD, hint, node_event

@@ -3,7 +3,7 @@ import pytest
 
 from kubesched.api import ActionType
 from kubesched.framework import PodChanges, QueueingHint, Status
-from kubesched.legacy.plugins.args import ServiceAffinityArgs
+from kubesched.legacy.plugins.legacy_args import ServiceAffinityArgs
 from kubesched.legacy.plugins.service_affinity import ServiceAffinity
 from kubesched.state import PodBatch
 from tests.plugins.hinting import NODE_ADD, POD_DELETE, hint, node_event

@@ -3,7 +3,7 @@ import pytest
 
 from kubesched.framework import QueueingHint, Status
 from kubesched.legacy import legacy_plugin
-from kubesched.legacy.plugins.args import VolumeLimitsArgs
+from kubesched.legacy.plugins.legacy_args import VolumeLimitsArgs
 from kubesched.legacy.plugins.no_disk_conflict import NoDiskConflict
 from kubesched.legacy.plugins.volume_limits import EBSLimits
 from kubesched.state import PodBatch

@@ -2,8 +2,8 @@
 
 from kubesched.config.sources.find import find_sources
 from kubesched.config.sources.flags import REPLACED_FLAGS, FieldFlag
-from kubesched.config.sources.kinds import is_meant_as_configuration
-from kubesched.config.sources.objects import Input
+from kubesched.config.sources.given_objects import Input
+from kubesched.config.sources.recognition import is_meant_as_configuration
 from kubesched.config.sources.schedulers import LocalFiles
 from kubesched.config.sources.source import ConfigSource
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config.sources.commands import WORKLOADS, scheduler_commands
-from kubesched.config.sources.kinds import is_configuration, may_hold_configurations
-from kubesched.config.sources.objects import Input, InputObject, read_objects
+from kubesched.config.sources.command_lines import WORKLOADS, scheduler_commands
+from kubesched.config.sources.given_objects import Input, InputObject, read_objects
+from kubesched.config.sources.recognition import is_configuration, may_hold_configurations
 from kubesched.config.sources.schedulers import NO_FILES, LocalFiles, Schedulers
 from kubesched.config.sources.source import ConfigSource, bare_source
 from kubesched.config.sources.values import sources_inside, text_sources

@@ -5,17 +5,17 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.config.documents import parse_value
-from kubesched.config.sources.commands import Mounted, SchedulerCommand
+from kubesched.config.parsed_text import parse_value
+from kubesched.config.sources.command_lines import Mounted, SchedulerCommand
 from kubesched.config.sources.flags import configuration_of_flags, election_flags, field_flags
-from kubesched.config.sources.kinds import (
+from kubesched.config.sources.given_objects import Input, InputObject, one_line, text_at
+from kubesched.config.sources.recognition import (
     holds_configuration,
     is_configuration,
     is_meant_as_configuration,
     is_policy,
     may_be_policy,
 )
-from kubesched.config.sources.objects import Input, InputObject, one_line, text_at
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
 from kubesched.config.types import lease_name
 from kubesched.documents import PlacedText, write_yaml

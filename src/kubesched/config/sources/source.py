@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config.sources.flags import FieldFlag
-from kubesched.config.sources.objects import LINE_BREAK, Input, InputObject
+from kubesched.config.sources.given_objects import LINE_BREAK, Input, InputObject
 from kubesched.config.types import LeaderElectionFlags
 from kubesched.documents import PlacedText, write_yaml
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kubesched.config.sources.kinds import holds_configuration, is_configuration, may_hold_configurations
-from kubesched.config.sources.objects import LINE_BREAK, Input, read_objects, value_at
+from kubesched.config.sources.given_objects import LINE_BREAK, Input, read_objects, value_at
+from kubesched.config.sources.recognition import holds_configuration, is_configuration, may_hold_configurations
 from kubesched.config.sources.source import ConfigSource, bare_source, nested_source, text_source
 from kubesched.documents import PlacedText, read_yaml, write_yaml
 from kubesched.errors import YamlError

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from kubesched.config import Finding, Stage
+from kubesched.config import Finding, ReadingStage
 from kubesched.documents import locate
 from kubesched.errors import ConfigError
 
 
 def fault(path: str, message: str, advice: str = "") -> Finding:
     """A fault of a document that no version after it has."""
-    return Finding("not-convertible", path, message, advice, stage=Stage.CONVERSION)
+    return Finding("not-convertible", path, message, advice, stage=ReadingStage.CONVERSION)
 
 
 def faults_error(findings: Sequence[Finding], text: str = "") -> ConfigError:

@@ -7,7 +7,7 @@ import msgspec
 from kubesched.config import Int32, Int64, Plugins, PluginSet
 
 
-class _Part(msgspec.Struct, frozen=True, rename="camel"):
+class _OldPart(msgspec.Struct, frozen=True, rename="camel"):
     """Base of the types of a document."""
 
 
@@ -17,14 +17,14 @@ class OldPlugins(Plugins, frozen=True):
     unreserve: PluginSet = PluginSet()
 
 
-class OldPluginConfig(_Part, frozen=True):
+class OldPluginConfig(_OldPart, frozen=True):
     """Arguments of a plugin; they are checked when v1 is decoded."""
 
     name: str = ""
     args: dict[str, Any] | None = None
 
 
-class OldProfile(_Part, frozen=True):
+class OldProfile(_OldPart, frozen=True):
     """A profile of v1alpha2 to v1beta3."""
 
     scheduler_name: str = ""
@@ -33,7 +33,7 @@ class OldProfile(_Part, frozen=True):
     plugin_config: tuple[OldPluginConfig, ...] = ()
 
 
-class OldConfiguration(_Part, frozen=True):
+class OldConfiguration(_OldPart, frozen=True):
     """The fields of v1beta3, v1beta2, v1beta1 and v1alpha2; what is Any is checked when v1 is decoded."""
 
     parallelism: Any = None
@@ -53,27 +53,27 @@ class OldConfiguration(_Part, frozen=True):
     bind_timeout_seconds: Int64 | None = None
 
 
-class PolicyFile(_Part, frozen=True):
+class PolicyFile(_OldPart, frozen=True):
     """A Policy in a file."""
 
     path: str = ""
 
 
-class PolicyConfigMap(_Part, frozen=True):
+class PolicyConfigMap(_OldPart, frozen=True):
     """A Policy in a ConfigMap."""
 
     namespace: str = ""
     name: str = ""
 
 
-class PolicySource(_Part, frozen=True):
+class PolicySource(_OldPart, frozen=True):
     """Where the Policy is."""
 
     file: PolicyFile | None = None
     config_map: PolicyConfigMap | None = None
 
 
-class AlgorithmSource(_Part, frozen=True):
+class AlgorithmSource(_OldPart, frozen=True):
     """What decides: a named set of plugins, or a Policy."""
 
     provider: str | None = None
@@ -90,52 +90,52 @@ class V1Alpha1(OldConfiguration, frozen=True):
     plugin_config: tuple[OldPluginConfig, ...] = ()
 
 
-class _LabelsPresence(_Part, frozen=True):
+class _LabelsPresence(_OldPart, frozen=True):
     labels: tuple[str, ...] = ()
     presence: bool = False
 
 
-class _Labels(_Part, frozen=True):
+class _Labels(_OldPart, frozen=True):
     labels: tuple[str, ...] = ()
 
 
-class PredicateArgument(_Part, frozen=True):
+class PredicateArgument(_OldPart, frozen=True):
     """The argument of a predicate; exactly one field is given."""
 
     service_affinity: _Labels | None = None
     labels_presence: _LabelsPresence | None = None
 
 
-class Predicate(_Part, frozen=True):
+class Predicate(_OldPart, frozen=True):
     """A predicate of a Policy."""
 
     name: str = ""
     argument: PredicateArgument | None = None
 
 
-class _Label(_Part, frozen=True):
+class _Label(_OldPart, frozen=True):
     label: str = ""
     presence: bool = False
 
 
-class _ShapePoint(_Part, frozen=True):
+class _ShapePoint(_OldPart, frozen=True):
     utilization: Int32 = 0
     score: Int32 = 0
 
 
-class _Resource(_Part, frozen=True):
+class _RatioResource(_OldPart, frozen=True):
     name: str = ""
     weight: Int64 = 0
 
 
-class RatioArguments(_Part, frozen=True):
+class RatioArguments(_OldPart, frozen=True):
     """Arguments of RequestedToCapacityRatio."""
 
     shape: tuple[_ShapePoint, ...] = ()
-    resources: tuple[_Resource, ...] = ()
+    resources: tuple[_RatioResource, ...] = ()
 
 
-class PriorityArgument(_Part, frozen=True):
+class PriorityArgument(_OldPart, frozen=True):
     """The argument of a priority; exactly one field is given."""
 
     service_anti_affinity: _Label | None = None
@@ -143,7 +143,7 @@ class PriorityArgument(_Part, frozen=True):
     requested_to_capacity_ratio_arguments: RatioArguments | None = None
 
 
-class Priority(_Part, frozen=True):
+class Priority(_OldPart, frozen=True):
     """A priority of a Policy."""
 
     name: str = ""
@@ -151,7 +151,7 @@ class Priority(_Part, frozen=True):
     argument: PriorityArgument | None = None
 
 
-class _TLSConfig(_Part, frozen=True):
+class _TLSConfig(_OldPart, frozen=True):
     insecure: bool = False
     server_name: str = ""
     cert_file: str = ""
@@ -162,12 +162,12 @@ class _TLSConfig(_Part, frozen=True):
     ca_data: str = ""
 
 
-class _ManagedResource(_Part, frozen=True):
+class _ManagedResource(_OldPart, frozen=True):
     name: str = ""
     ignored_by_scheduler: bool = False
 
 
-class LegacyExtender(_Part, frozen=True):
+class LegacyExtender(_OldPart, frozen=True):
     """An extender of a Policy; `httpTimeout` is in nanoseconds."""
 
     url_prefix: str = ""
@@ -184,7 +184,7 @@ class LegacyExtender(_Part, frozen=True):
     ignorable: bool = False
 
 
-class Policy(_Part, frozen=True):
+class Policy(_OldPart, frozen=True):
     """A Policy; None means that the list is absent, which is not the same as empty."""
 
     predicates: tuple[Predicate, ...] | None = None

@@ -11,7 +11,7 @@ import numpy as np
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.legacy.plugins.args import NodeLabelArgs
+from kubesched.legacy.plugins.legacy_args import NodeLabelArgs
 from kubesched.plugins import nothing, queue_if, registration
 from kubesched.state import NodeInfo, Nodes
 

@@ -14,7 +14,7 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.engine import BoolVector, IntVector, floor_divide, round_half_away
 from kubesched.framework import CycleState, DependsOn, Plugin
-from kubesched.legacy.plugins.args import (
+from kubesched.legacy.plugins.legacy_args import (
     NodeResourcesLeastAllocatedArgs,
     NodeResourcesMostAllocatedArgs,
     RequestedToCapacityRatioArgs,

@@ -23,7 +23,7 @@ from kubesched.framework import (
     QueueingHint,
     Status,
 )
-from kubesched.legacy.plugins.args import ServiceAffinityArgs
+from kubesched.legacy.plugins.legacy_args import ServiceAffinityArgs
 from kubesched.plugins import nothing, queue_if, registration
 from kubesched.state import Identity, NodeInfo, Nodes
 

@@ -26,7 +26,7 @@ from kubesched.api import (
 )
 from kubesched.engine import IntVector
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.legacy.plugins.args import VolumeLimitsArgs
+from kubesched.legacy.plugins.legacy_args import VolumeLimitsArgs
 from kubesched.plugins import NodeVolumeLimits, by_claim, is_placed, nothing, queue_if, registration
 from kubesched.state import (
     Nodes,

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config.sources.flags import parse_flags, split_words
-from kubesched.config.sources.objects import InputObject, list_at, map_at, one_line, text_at, value_at
+from kubesched.config.sources.given_objects import InputObject, list_at, map_at, one_line, text_at, value_at
 from kubesched.documents import PlacedText
 
 _TEMPLATES: Final = {

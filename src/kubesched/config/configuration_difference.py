@@ -34,7 +34,7 @@ class ChangeKind(Enum):
     MOVED = "moved"
 
 
-class Change(msgspec.Struct, frozen=True):
+class FieldChange(msgspec.Struct, frozen=True):
     """One difference. `str()` is a line of text.
 
     Attributes:
@@ -66,7 +66,7 @@ class Change(msgspec.Struct, frozen=True):
         return f"{self.kind.value} {shown if len(shown) <= _MAX_SHOWN else ''}".rstrip()
 
 
-def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[FieldChange, ...]:
     """What is different in `new`; empty if and only if both are equal.
 
     A single profile is compared with a single profile, whatever their names are.
@@ -79,20 +79,20 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change,
     if len(names[0]) == len(names[1]) == 1 and names[0] != names[1]:
         renamed = {**old, "profiles": [{**old["profiles"][0], "schedulerName": names[1][0]}]}
         path = f"profiles[{names[1][0]}].schedulerName"
-        return (Change(path, ChangeKind.CHANGED, names[0][0], names[1][0]), *_shown_changes(renamed, new))
+        return (FieldChange(path, ChangeKind.CHANGED, names[0][0], names[1][0]), *_shown_changes(renamed, new))
     return tuple(_shown_changes(old, new))
 
 
-def differences_from_defaults(defaults: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[Change, ...]:
+def differences_from_defaults(defaults: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[FieldChange, ...]:
     """What is different from the default configuration; every profile is compared with the default one."""
     names = _scheduler_names(document)
     if len(names) == 1:
         return differences(defaults, document)
     profile = defaults["profiles"][0]
     alike = {**defaults, "profiles": [{**profile, "schedulerName": name} for name in names]}
-    changes = [Change(f"profiles[{name}]", ChangeKind.ADDED) for name in names if name != DEFAULT_SCHEDULER_NAME]
+    changes = [FieldChange(f"profiles[{name}]", ChangeKind.ADDED) for name in names if name != DEFAULT_SCHEDULER_NAME]
     if DEFAULT_SCHEDULER_NAME not in names:
-        changes.append(Change(f"profiles[{DEFAULT_SCHEDULER_NAME}]", ChangeKind.REMOVED))
+        changes.append(FieldChange(f"profiles[{DEFAULT_SCHEDULER_NAME}]", ChangeKind.REMOVED))
     return (*changes, *_shown_changes(alike, document))
 
 
@@ -100,24 +100,24 @@ def _scheduler_names(document: Mapping[str, Any]) -> list[str]:
     return [profile["schedulerName"] for profile in document.get("profiles", ())]
 
 
-def _shown_changes(old: Any, new: Any) -> Iterator[Change]:
+def _shown_changes(old: Any, new: Any) -> Iterator[FieldChange]:
     """The differences, found with passwords and keys and told without them."""
     for change in _compare(old, new, ""):
         values = (without_secrets(value, change.path) for value in (change.old, change.new))
-        yield Change(without_password(change.path), change.kind, *values)
+        yield FieldChange(without_password(change.path), change.kind, *values)
 
 
-def _compare(old: Any, new: Any, path: str) -> Iterator[Change]:
+def _compare(old: Any, new: Any, path: str) -> Iterator[FieldChange]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys((*old, *new)):
             yield from _compare_one(old.get(key, _MISSING), new.get(key, _MISSING), child(path, key))
     elif isinstance(old, list) and isinstance(new, list) and (name := _name_of_all(old, new)):
         yield from _compare_named(old, new, name, path)
     elif old != new:
-        yield Change(path, ChangeKind.CHANGED, old, new)
+        yield FieldChange(path, ChangeKind.CHANGED, old, new)
 
 
-def _compare_one(old: Any, new: Any, path: str, kinds: Sequence[ChangeKind] = ()) -> Iterator[Change]:
+def _compare_one(old: Any, new: Any, path: str, kinds: Sequence[ChangeKind] = ()) -> Iterator[FieldChange]:
     """Compare what may be on one side only.
 
     Args:
@@ -125,14 +125,14 @@ def _compare_one(old: Any, new: Any, path: str, kinds: Sequence[ChangeKind] = ()
     """
     added, removed = kinds or (ChangeKind.ADDED, ChangeKind.REMOVED)
     if old is _MISSING:
-        yield Change(path, added, new=new)
+        yield FieldChange(path, added, new=new)
     elif new is _MISSING:
-        yield Change(path, removed, old=old)
+        yield FieldChange(path, removed, old=old)
     else:
         yield from _compare(old, new, path)
 
 
-def _compare_named(old: list[Any], new: list[Any], name: str, path: str) -> Iterator[Change]:
+def _compare_named(old: list[Any], new: list[Any], name: str, path: str) -> Iterator[FieldChange]:
     before, after = ({entry[name]: entry for entry in entries} for entries in (old, new))
     is_point = _POINT.fullmatch(path) is not None
     kinds = (ChangeKind.ENABLED, ChangeKind.DISABLED) if is_point else ()
@@ -142,7 +142,7 @@ def _compare_named(old: list[Any], new: list[Any], name: str, path: str) -> Iter
         where = child(path, key) if is_point else f"{path}[{key}]"
         yield from _compare_one(before.get(key, _MISSING), after.get(key, _MISSING), where, kinds)
         if places.get(key) in moved:
-            yield Change(where, ChangeKind.MOVED, _before(list(before), key), _before(list(after), key))
+            yield FieldChange(where, ChangeKind.MOVED, _before(list(before), key), _before(list(after), key))
 
 
 def _name_of_all(old: list[Any], new: list[Any]) -> str:

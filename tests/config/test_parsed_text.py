@@ -1,7 +1,7 @@
 import pytest
 import yaml
 
-from kubesched.config.documents import parse_document, parse_value
+from kubesched.config.parsed_text import parse_document, parse_value
 from kubesched.errors import ConfigError
 
 

@@ -3,8 +3,8 @@
 import re
 from typing import Any, Final
 
-from kubesched.config.documents import parse_value
-from kubesched.config.sources.objects import text_at
+from kubesched.config.parsed_text import parse_value
+from kubesched.config.sources.given_objects import text_at
 from kubesched.config.type_meta import GROUP, KIND, POLICY, policy_fields
 from kubesched.errors import ConfigError
 
