@@ -14,6 +14,7 @@ from kubesched.explanation import choice, explain
 from kubesched.framework import Plugin
 from kubesched.setup import set_up
 from kubesched.shadow import Shadow, Verdict
+from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 from tests.live.fake_api import FakeTiming
@@ -64,6 +65,7 @@ class Watched:
     def end(self) -> list[str]:
         """Give all second looks. Returns: the classes of the verdicts, in their order."""
         state = self.shadow.cluster_state
+        before = orders(state)
 
         async def run_and_stop() -> None:
             running = asyncio.create_task(self.shadow.run())
@@ -73,8 +75,15 @@ class Watched:
 
         asyncio.run(run_and_stop())
         state.check_invariants()
+        assert orders(state) == before
         assert self.shadow.sizes["suspects"] == 0
         return [verdict.agreement.value for verdict in self.verdicts]
+
+
+def orders(state: ClusterState) -> tuple[list[list[str]], dict[str, list[str]]]:
+    """The pods on each row, and the objects of each kind."""
+    objects = {kind: [obj.key for obj in state.objects.list(kind)] for kind in state.objects.kinds}
+    return [[info.pod.key for info in pods] for pods in state.columns.pods], objects
 
 
 def bound(pod: Pod, node: str) -> Pod:

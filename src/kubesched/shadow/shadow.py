@@ -11,7 +11,7 @@ after a moment, on states that the other scheduler may have seen, until one of t
    and by the time when they came, and those that came after this one was bound.
 2. The same, with the other changes since the pod came undone one after another, the latest first.
 
-For this the last changes are kept. Each is undone on the live state and done again, so that no second state is needed.
+For this the last changes are kept. They are undone in a fork of the live state, so that no second state is needed.
 """
 
 import asyncio
@@ -252,18 +252,15 @@ class Shadow:
         bound = sorted((c.position, c.event.object.uid) for c in self._changes if c.position is not None)
         agreeing: set[int] = set()
         taken_off: set[str] = set()
-        undone: list[Callable[[], object]] = []
-        try:
+        with self.cluster_state.fork():
             for suspect in sorted(due, key=lambda one: one.position, reverse=True):
                 while bound and bound[-1][0] > suspect.position:
                     uid = bound.pop()[1]
                     taken_off.add(uid)
-                    undone.append(self._take_off(uid))
+                    self._take_off(uid)
                 also = [suspect.pod.uid, *(uid for position, uid in bound if position[1] > suspect.number)]
                 if self._agrees_elsewhere(suspect, also, taken_off.union(also)):
                     agreeing.add(suspect.number)
-        finally:
-            _redo(undone)
         for suspect in due:
             is_order = suspect.number in agreeing
             verdict = replace(suspect.verdict, agreement=Agreement.ORDER) if is_order else suspect.verdict
@@ -276,67 +273,53 @@ class Shadow:
             also: the pods to take off in addition, by uid.
             taken_off: all that are off then.
         """
-        undone = [self._take_off(uid) for uid in also]
-        try:
+        with self.cluster_state.fork():
+            for uid in also:
+                self._take_off(uid)
             if self._agrees(suspect):
                 return True
             others = (c for c in reversed(self._changes) if c.position is None and c.event.object.uid not in taken_off)
             for change, _ in zip(others, range(_MAX_UNDONE), strict=False):
                 if change.number <= suspect.position[1]:
                     break
-                undone.append(self._undo(change))
+                self._undo(change)
                 if self._agrees(suspect):
                     return True
             return False
-        finally:
-            _redo(undone)
 
     def _agrees(self, suspect: _Suspect) -> bool:
         info = self.cluster_state.pod_info(suspect.pod)
         verdict = self._judges[suspect.pod.scheduler_name].judge(info, suspect.verdict.node)
         return verdict.agreement is not Agreement.DISAGREED
 
-    def _take_off(self, uid: str) -> Callable[[], object]:
-        """Take a pod off its node. Returns: what puts it back."""
-        state, info = self.cluster_state, self.cluster_state.placed(uid)
+    def _take_off(self, uid: str) -> None:
+        """Take a pod off its node."""
+        info = self.cluster_state.placed(uid)
         if info is None:
-            return lambda: None
-        pod = info.pod
-        if state.is_assumed(pod):
-            state.forget(pod)
-            return lambda: state.assume(info, pod.node_name)
-        state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
-        return lambda: state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
+            return
+        if self.cluster_state.is_assumed(info.pod):
+            self.cluster_state.forget(info.pod)
+        else:
+            self.cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", info.pod))
 
-    def _undo(self, change: _Change) -> Callable[[], object]:
-        """Bring back what was before a change, if all later ones are undone. Returns: what brings back the present."""
-        state, kind, obj = self.cluster_state, change.event.kind, change.event.object
-        current = state.objects.get(kind, obj.key)
+    def _undo(self, change: _Change) -> None:
+        """Bring back what was before a change, if all later ones are undone."""
+        kind = change.event.kind
         if change.before is not None:
-            state.apply(WatchEvent(EventType.MODIFIED, kind, change.before))
-        elif current is not None:
-            state.apply(WatchEvent(EventType.DELETED, kind, current))
-        if current is None:
-            return lambda: state.apply(WatchEvent(EventType.DELETED, kind, change.before or obj))
-        return lambda: state.apply(WatchEvent(EventType.MODIFIED, kind, current))
+            self.cluster_state.apply(WatchEvent(EventType.MODIFIED, kind, change.before))
+        elif (current := self.cluster_state.objects.get(kind, change.event.object.key)) is not None:
+            self.cluster_state.apply(WatchEvent(EventType.DELETED, kind, current))
 
     def _objects_before(self, suspect: _Suspect) -> list[KubeObject]:
         """The cluster when the pod was shown on its node, with the pod as it waited."""
-        undone: list[Callable[[], object]] = []
-        try:
-            since = (change for change in reversed(self._changes) if change.number >= suspect.number)
-            undone.extend(self._undo(change) for change in since)
+        with self.cluster_state.fork():
+            for change in reversed(self._changes):
+                if change.number >= suspect.number:
+                    self._undo(change)
             known = self.cluster_state.objects
             kinds = (*KINDS, *(kind for kind in known.kinds if kind not in KINDS))
             objects = [obj for kind in kinds for obj in known.list(kind)]
-        finally:
-            _redo(undone)
         return [*(obj for obj in objects if obj.uid != suspect.pod.uid), suspect.pod]
-
-
-def _redo(undone: list[Callable[[], object]]) -> None:
-    while undone:
-        undone.pop()()
 
 
 def _without_side_effects(profile: Profile) -> Profile:
