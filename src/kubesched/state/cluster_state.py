@@ -155,7 +155,7 @@ class ClusterState(ClusterFacts):
         old = self.objects.remove("Node", node.name)
         homeless = list(self.columns.pods[row])
         for info in homeless:
-            self._displace(row, info)
+            self._take_off(row, info)
         if homeless:
             self._keep(self._homeless, node.name)
             self._homeless[node.name] = {info.pod.uid: info for info in homeless}
@@ -244,7 +244,8 @@ class ClusterState(ClusterFacts):
         if uid in self._placed:
             raise StateError(f"pod {uid}({info.pod.key}) is in the cache, so can't be assumed")
         placed = info.with_pod(_changed(info.pod, spec=msgspec.structs.replace(info.pod.spec, node_name=node_name)))
-        self._keep(self._assumed, uid)
+        if self._fork is not None:
+            self._fork.record_entry(self._assumed, uid)
         self._assumed[uid] = []
         if objects:
             self.assume_objects(uid, objects)
@@ -292,7 +293,8 @@ class ClusterState(ClusterFacts):
 
     def _pop_plan(self, uid: str) -> list[_Assumed] | None:
         """What a pod was assumed with, no longer kept; None if it was not assumed."""
-        self._keep(self._assumed, uid)
+        if self._fork is not None:
+            self._fork.record_entry(self._assumed, uid)
         plan = self._assumed.pop(uid, None)
         for name in {(kind, assumed.key) for kind, _, assumed in plan or ()}:
             self._delete_within(self._planned, name, uid)
@@ -367,7 +369,8 @@ class ClusterState(ClusterFacts):
 
     def _add(self, info: PodInfo) -> None:
         uid, node_name = info.pod.metadata.uid, info.pod.spec.node_name
-        self._keep(self._placed, uid)
+        if self._fork is not None:
+            self._fork.record_entry(self._placed, uid)
         self._placed[uid] = info
         row = self.columns.row_of.get(node_name)
         if row is None:
@@ -377,13 +380,15 @@ class ClusterState(ClusterFacts):
 
     def _place(self, row: int, info: PodInfo) -> None:
         if self._fork is not None:
-            self._fork.record(self._undo_put_on, row, info, self.columns.ports_on(row, (info,)))
-        self._put_on(row, info)
+            self._fork.record(self._undo_place, row, info, self.columns.ports_on(row, (info,)))
+        self.columns.add_pod(row, info)
+        self._relate(row, info, 1)
 
-    def _displace(self, row: int, info: PodInfo) -> None:
+    def _take_off(self, row: int, info: PodInfo) -> None:
         if self._fork is not None:
             self._fork.record(self._undo_take_off, row, info, info.place, self.columns.ports_on(row, (info,)))
-        self._take_off(row, info)
+        self._relate(row, info, -1)
+        self.columns.remove_pod(row, info)
 
     def _renew(self, known: PodInfo, pod: Pod) -> bool:
         """Take a newer reading of a pod that holds what it held, on the node where it was; most say nothing new.
@@ -400,7 +405,8 @@ class ClusterState(ClusterFacts):
         if old is pod:
             return True
         info = known.with_pod(pod)
-        self._keep(self._placed, pod.metadata.uid)
+        if self._fork is not None:
+            self._fork.record_entry(self._placed, pod.metadata.uid)
         self._placed[pod.metadata.uid] = info
         if known.node_row < 0:
             self._set_within(self._homeless, pod.spec.node_name, pod.metadata.uid, info)
@@ -432,10 +438,11 @@ class ClusterState(ClusterFacts):
 
     def _drop(self, known: PodInfo) -> None:
         uid = known.pod.uid
-        self._keep(self._placed, uid)
+        if self._fork is not None:
+            self._fork.record_entry(self._placed, uid)
         del self._placed[uid]
         if known.node_row >= 0:
-            self._displace(known.node_row, known)
+            self._take_off(known.node_row, known)
         elif uid in self._homeless.get(known.pod.node_name, ()):
             self._delete_within(self._homeless, known.pod.node_name, uid)
 

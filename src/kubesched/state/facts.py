@@ -54,14 +54,6 @@ class ClusterFacts:
 
     # --- moves ---
 
-    def _put_on(self, row: int, info: PodInfo) -> None:
-        self.columns.add_pod(row, info)
-        self._relate(row, info, 1)
-
-    def _take_off(self, row: int, info: PodInfo) -> None:
-        self._relate(row, info, -1)
-        self.columns.remove_pod(row, info)
-
     def _exchange(self, row: int, old: PodInfo, new: PodInfo) -> None:
         """One reading of a pod for another in the same place."""
         self._relate(row, old, -1)
@@ -80,12 +72,14 @@ class ClusterFacts:
 
     # --- and back; see fork.py ---
 
-    def _undo_put_on(self, row: int, info: PodInfo, ports: Mapping[Port, bool]) -> None:
-        self._take_off(row, info)
+    def _undo_place(self, row: int, info: PodInfo, ports: Mapping[Port, bool]) -> None:
+        self._relate(row, info, -1)
+        self.columns.remove_pod(row, info)
         self.columns.restore_ports(row, ports)
 
     def _undo_take_off(self, row: int, info: PodInfo, place: int, ports: Mapping[Port, bool]) -> None:
-        self._put_on(row, info)
+        self.columns.add_pod(row, info)
+        self._relate(row, info, 1)
         self.columns.swap_in(info, place)
         self.columns.restore_ports(row, ports)
 

@@ -73,15 +73,16 @@ class ObjectStore:
 
     def remove(self, kind: str, key: str) -> KubeObject | None:
         """Remove an object. Returns: it, or None where there was none."""
-        old = self.get(kind, key)
+        objects = self._kinds.get(kind, {})
+        old = objects.get(key)
         if old is not None:
             if self._fork is None:
-                del self._kinds[kind][key]
+                del objects[key]
             else:
                 if self._fork.is_first(("listeners", kind)):
                     self._fork.record(self._tell_in_order, kind)
                 self._fork.record(self._undo, kind, key, old)
-                self._kinds[kind][key] = None
+                objects[key] = None
                 self._kinds_with_gaps.add(kind)
             self._tell(kind, old, None)
         return old
