@@ -1,10 +1,10 @@
-"""Make the smallest cluster around each pod that waits in the clusters of examples/clusters.
+"""Make the smallest cluster around each pod that waits in the example clusters.
 
     python -m campaigns.around.campaign [CLUSTER ...]
 
 CLUSTER is a name such as gke; without one, all are taken. Of each controller, the first pod that waits is taken. The
-kinds of the first three fixes have to be those in the whole cluster, and fewer than 20 objects are left. The exit
-code is 1 when this fails for a pod.
+reasons and the kinds of the first three fixes have to be those in the whole cluster, and fewer than 20 objects have to
+be left. The exit code is 1 when this fails for a pod.
 """
 
 import argparse
@@ -16,15 +16,14 @@ from kubesched.snapshot import load_snapshot
 
 
 def main() -> int:
-    names = sorted(file.name.removesuffix(".json.gz") for file in CLUSTERS.glob("*.json.gz"))
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("clusters", nargs="*", metavar="CLUSTER", help=f"some of {', '.join(names)} (default: all)")
-    chosen = p.parse_args().clusters or names
-    if unknown := set(chosen) - set(names):
-        p.error(f"no cluster named {', '.join(sorted(unknown))}; there are: {', '.join(names)}")
+    p.add_argument("clusters", nargs="*", metavar="CLUSTER", help=f"some of {', '.join(CLUSTERS)} (default: all)")
+    chosen = p.parse_args().clusters or list(CLUSTERS)
+    if unknown := set(chosen) - CLUSTERS.keys():
+        p.error(f"no cluster named {', '.join(sorted(unknown))}; there are: {', '.join(CLUSTERS)}")
     n_wrong = 0
     for name in chosen:
-        began, cluster = time.monotonic(), load_snapshot(CLUSTERS / f"{name}.json.gz")
+        began, cluster = time.monotonic(), load_snapshot(CLUSTERS[name])
         pods = pending(cluster)
         wrong = [what for pod in pods for what in faults(cluster, pod.key)]
         title = f"{name}: {len(pods)} pods, {len(wrong)} faults, {time.monotonic() - began:.0f} s"

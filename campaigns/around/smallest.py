@@ -6,10 +6,15 @@ from pathlib import Path
 from kubesched import explain
 from kubesched.api import Pod
 from kubesched.capture import smallest_around
+from kubesched.explanation import Explanation
 from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects
 
-CLUSTERS = Path(__file__).parents[2] / "examples" / "clusters"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CLUSTERS = {
+    "shop": EXAMPLES / "shop" / "cluster.json.gz",
+    **{name: EXAMPLES / "clusters" / f"{name}.json.gz" for name in ("bare-metal", "eks", "gke")},
+}
 FIXES = 3
 MOST_OBJECTS = 20
 
@@ -24,8 +29,18 @@ def pending(cluster: ClusterObjects) -> list[Pod]:
 def faults(cluster: ClusterObjects, pod: str) -> Iterator[str]:
     """What is wrong with the smallest cluster around a pod."""
     small = smallest_around(cluster, pod, set_up())
-    before, after = ([fix.kind for fix in explain(objects, pod).fixes[:FIXES]] for objects in (cluster, small))
-    if after != before:
-        yield f"{pod}: the first fixes are {after}, of the whole cluster {before}"
+    before, after = explain(cluster, pod), explain(small, pod)
+    if _reasons(after) != _reasons(before):
+        yield f"{pod}: the reasons are {_reasons(after)}, of the whole cluster {_reasons(before)}"
+    if _fixes(after) != _fixes(before):
+        yield f"{pod}: the first fixes are {_fixes(after)}, of the whole cluster {_fixes(before)}"
     if len(small) >= MOST_OBJECTS:
         yield f"{pod}: {len(small)} objects are left"
+
+
+def _reasons(explanation: Explanation) -> set[tuple[str, ...]]:
+    return {status.reasons for status in explanation.rejections.values()}
+
+
+def _fixes(explanation: Explanation) -> list[str]:
+    return [fix.kind for fix in explanation.fixes[:FIXES]]

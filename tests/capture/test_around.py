@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from kubesched import explain
@@ -7,12 +5,9 @@ from kubesched.api import KubeObject, Node, Pod
 from kubesched.capture import smallest_around
 from kubesched.errors import InputError
 from kubesched.setup import set_up
-from kubesched.snapshot import ClusterObjects, load_snapshot
+from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_object, make_pod
 from tests.device_cluster import GPU, device_cluster
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-SHOP = EXAMPLES / "shop" / "cluster.json.gz"
 
 
 def around(pod: str, *objects: KubeObject) -> ClusterObjects:
@@ -119,16 +114,6 @@ def test_a_pod_that_names_its_node_needs_this_node_and_another_one() -> None:
 def test_an_unknown_pod_is_refused() -> None:
     with pytest.raises(InputError, match='no pod has the name "nobody"'):
         around("nobody", make_node("n1"))
-
-
-def test_a_pending_pod_of_the_shop_needs_few_objects() -> None:
-    shop = load_snapshot(SHOP)
-    cluster = smallest_around(shop, "checkout/session-redis-3", set_up())
-    before, after = explain(shop, "checkout/session-redis-3"), explain(cluster, "checkout/session-redis-3")
-    assert {status.reasons for status in after.rejections.values()} == {
-        status.reasons for status in before.rejections.values()
-    }
-    assert len(cluster) < 30
 
 
 def test_a_pod_that_is_not_decided_keeps_its_class_and_claims_and_drops_the_slices() -> None:
