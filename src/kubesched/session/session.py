@@ -18,6 +18,7 @@ from kubesched.api import (
     EventType,
     KubeObject,
     Node,
+    ObjectMeta,
     Pod,
     ReplicaSet,
     WatchEvent,
@@ -156,6 +157,7 @@ class Session:
         self._is_closed = False
         self._inventory: Inventory | None = None  # made when it is asked, from what was given and told
         self._told: list[WatchEvent] = []
+        self._grouped: tuple[list[ObjectMeta], dict[str, NodeGroup]] = [], {}  # the groups of nodes with these labels
         self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
         with paused_gc(is_kept=True):
             self._given = [completed(one) for one in objects_of(snapshot)]
@@ -252,8 +254,12 @@ class Session:
     def node_groups(self) -> dict[str, NodeGroup]:
         """The pool and zone of each node of the cluster."""
         objects = self.cluster_state.objects
-        nodes = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
-        return group_nodes(node for node in nodes if isinstance(node, Node))
+        found = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
+        nodes = [node for node in found if isinstance(node, Node)]
+        labelled = [node.metadata for node in nodes]
+        if labelled != self._grouped[0]:
+            self._grouped = labelled, group_nodes(nodes)
+        return self._grouped[1]
 
     # --- changes ---
 
@@ -492,6 +498,8 @@ class Session:
         )
 
     def _victims(self) -> Iterator[Victim]:
+        if not self.cluster.evicted:
+            return
         allowance = self.allowance()
         for action in self.cluster.evicted:
             pod = action.pod
