@@ -115,17 +115,12 @@ class Inventory:
         if not self._n_marks:
             self._journal.clear()
 
-    def go_back(self, mark: int) -> dict[Key, KubeObject | None]:
-        """End the last mark, and undo what has changed since. Returns: the objects that changed, as they are again."""
-        undone: dict[Key, tuple[KubeObject | None, int | None]] = {}
-        for key, one, position in self._journal[mark:]:
-            undone.setdefault(key, (one, position))
-        for key, (one, position) in undone.items():
-            self._set(key, one, position)
-        self._is_ordered &= not undone
-        del self._journal[mark:]
+    def go_back(self, mark: int) -> None:
+        """End the last mark, and undo what has changed since."""
+        self._is_ordered &= len(self._journal) == mark
+        while len(self._journal) > mark:
+            self._set(*self._journal.pop())
         self.keep()
-        return {key: one for key, (one, _) in undone.items()}
 
 
 def key_of(one: KubeObject) -> Key:

@@ -8,7 +8,6 @@ and gives the same placements.
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from functools import cached_property
 from random import Random
 from typing import Any, Self, TypeVar
 
@@ -157,6 +156,7 @@ class Session:
         self._is_closed = False
         self._inventory: Inventory | None = None  # made when it is asked, from what was given and told
         self._told: list[WatchEvent] = []
+        self._replica_sets: tuple[int, dict[str, ReplicaSet]] = -1, {}  # of a generation
         self._grouped: tuple[list[ObjectMeta], dict[str, NodeGroup]] = [], {}  # the groups of nodes with these labels
         self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
         with paused_gc(is_kept=True):
@@ -244,12 +244,12 @@ class Session:
 
     def owner_of(self, pod: Pod) -> str:
         """`Kind/name` of the workload that a pod belongs to; empty for none."""
-        return owner_of(pod, self._replica_sets)
-
-    @cached_property
-    def _replica_sets(self) -> dict[str, ReplicaSet]:
-        sets = self.cluster_state.objects.list("ReplicaSet")
-        return {one.key: one for one in sets if isinstance(one, ReplicaSet)}
+        objects = self.cluster_state.objects
+        generation = objects.generation("ReplicaSet")
+        if generation != self._replica_sets[0]:
+            sets = {one.key: one for one in objects.list("ReplicaSet") if isinstance(one, ReplicaSet)}
+            self._replica_sets = generation, sets
+        return owner_of(pod, self._replica_sets[1])
 
     def node_groups(self) -> dict[str, NodeGroup]:
         """The pool and zone of each node of the cluster."""
@@ -297,56 +297,34 @@ class Session:
     @contextmanager
     def fork(self) -> Iterator[SessionFork]:
         """Take back at the end of the `with` what changes inside, unless it is committed. Forks can be nested."""
-        held = self._held()
-        mark, bound, seconds = held.mark(), tuple(self._bound), self.clock.seconds
+        held, of_state = self._held(), self.cluster_state.fork()
+        mark, bound, seconds, disturbed = held.mark(), tuple(self._bound), self.clock.seconds, set(self._disturbed)
 
         def take_back() -> None:
+            of_state.revert()
+            held.go_back(mark)
             self._bound[:] = bound
             self.clock.seconds = seconds
-            self._restore(held.go_back(mark))
+            self._disturbed = disturbed
 
-        fork = SessionFork(take_back, held.keep)
+        def keep() -> None:
+            of_state.commit()
+            held.keep()
+
+        fork = SessionFork(take_back, keep)
         try:
             yield fork
         finally:
             fork.revert()
-
-    def _restore(self, before: Mapping[tuple[str, str], KubeObject | None]) -> None:
-        """Have the cluster state follow what the inventory has restored."""
-        objects = self.cluster_state.objects
-        if any(kind == "ReplicaSet" for kind, _ in before):
-            self.__dict__.pop("_replica_sets", None)
-        others: list[KubeObject] = []
-        pods: list[Pod] = []
-        for (kind, key), then in before.items():
-            current = objects.get(kind, key)
-            if then is current:
-                continue
-            if current is not None and (then is None or kind == "Pod"):
-                self.scheduler.handle_event(WatchEvent(EventType.DELETED, kind, current))
-            if isinstance(then, Pod):
-                if then.node_name:
-                    pods.append(then)
-            elif then is not None:
-                others.append(then)
-        for one in (*others, *pods):
-            self.scheduler.handle_event(WatchEvent(EventType.MODIFIED, kind_of(one), one))
-        self._disturbed.update(pod.node_name for pod in pods)
-        self._put_in_order()
 
     def _put_in_order(self) -> None:
         """Have the pods of disturbed nodes in the order in which a loaded snapshot has them; ties may depend on it."""
         held, columns = self._held(), self.cluster_state.columns
         for node in self._disturbed:
             row = columns.row_of.get(node)
-            keys = [] if row is None else [("Pod", info.pod.key) for info in columns.pods[row]]
-            ordered = sorted(keys, key=held.position)
-            if ordered == keys:
-                continue
-            pods = [pod for pod in map(held.get, ordered) if pod is not None]
-            for type_ in (EventType.DELETED, EventType.ADDED):
-                for pod in pods:
-                    self.scheduler.handle_event(WatchEvent(type_, "Pod", pod))
+            pods = [] if row is None else [info.pod for info in columns.pods[row]]
+            pods.sort(key=lambda pod: held.position(("Pod", pod.key)))
+            self.cluster_state.arrange(node, [pod.uid for pod in pods])
         self._disturbed.clear()
 
     def _held(self) -> Inventory:
@@ -361,8 +339,6 @@ class Session:
         gone = held.note(event)
         if isinstance(gone, Pod):
             self._disturbed.add(gone.node_name)
-        elif event.kind == "ReplicaSet":
-            self.__dict__.pop("_replica_sets", None)
 
     def _emit(self, action: Action) -> None:
         self.cluster.perform(action)
