@@ -15,18 +15,17 @@ from kubesched.framework import (
     Handle,
     Plugin,
     PluginEvents,
-    PluginFault,
     Profile,
     RecordEvent,
     Services,
     Status,
     VirtualClock,
-    fault_place,
     find_feasible,
 )
 from kubesched.metrics import MetricsOfPlugins
 from kubesched.plugins import DefaultBinder, PrioritySort
-from kubesched.scheduler import build_frameworks, start_plugins, stop_plugins
+from kubesched.scheduler import build_frameworks, start_plugins, stop_plugins, straight
+from kubesched.session import attempt
 from kubesched.setup import EventLoop
 from kubesched.state import ClusterState, Nodes
 
@@ -93,7 +92,8 @@ class FakeCluster:
         try:
             self._loop.run(start_plugins([self.framework]))
         except PluginError as error:
-            raise _in_short(error, None) from None  # it has the place
+            # the error alone, without the stack traces of its causes; it has the place in the plugin's file
+            raise PluginError(str(error), plugin=error.plugin, extension_point=error.extension_point) from None
 
     @property
     def handle(self) -> Handle:
@@ -155,24 +155,14 @@ class FakeCluster:
         Raises:
             PluginError: a plugin failed, or a score is not between 0 and 100 after normalising.
         """
-        nodes = self.nodes
-        state = CycleState(self.cluster_state.pod_info(pod))
-        result = find_feasible(self.framework, state, nodes).result
-        if result is None or not result.fits.any():
+        tried = straight(attempt(self.framework, self.cluster_state.pod_info(pod)))
+        if tried.score_failure is not None:
+            fault = tried.score_failure
+            raise PluginError(fault.located, plugin=fault.plugin, extension_point="score") from None
+        scores = tried.scores
+        if scores is None or not scores.by_plugin:
             return {}
-        try:
-            scores = self.framework.run_score(state, pod, result, is_whole=result.nodes is nodes)
-        except PluginFault as fault:
-            error = PluginError(fault.status.message, plugin=fault.status.plugin, extension_point="score")
-            raise _in_short(error, fault.__cause__) from None
-        return dict(zip(scores.nodes.names, scores.total.tolist(), strict=True)) if scores.by_plugin else {}
-
-
-def _in_short(error: PluginError, cause: BaseException | None) -> PluginError:
-    """The error alone, with the place in the plugin's file instead of the stack traces of its causes."""
-    place = fault_place(cause)
-    text = f"{error} ({place})" if place else str(error)
-    return PluginError(text, plugin=error.plugin, extension_point=error.extension_point)
+        return dict(zip(scores.nodes.names, scores.total.tolist(), strict=True))
 
 
 def filter_all(

@@ -1,0 +1,45 @@
+"""What is offline asks a session: one class builds, one function tries a pod, and one journal takes changes back."""
+
+import ast
+
+from tests.architecture.sources import MODULES, Module
+
+WITH_SERVERS = ("kubesched.live.", "kubesched.shadow.", "kubesched.extender.")
+BENCH = "kubesched.testing.cluster"  # hooks of plugins by themselves, without a scheduler
+SESSION = "kubesched.session.session"
+BUILDING = {"ClusterState", "Scheduler", "build_frameworks", "load_cluster", "start_plugins"}
+TRYING = {"run_score", "run_post_filter", "select_best"}
+BELOW = {"state", "framework", "scheduler", "metrics"}
+"""The rooms that a session is made of; the last one measures frameworks."""
+
+
+def called(module: Module) -> set[str]:
+    """The names of the functions and classes that a module calls."""
+    calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    return {
+        one.id if isinstance(one, ast.Name) else one.attr for one in calls if isinstance(one, ast.Name | ast.Attribute)
+    }
+
+
+def callers(names: set[str]) -> set[str]:
+    """The modules above the core that call one of some functions or classes."""
+    return {one.name for one in MODULES if one.room not in BELOW and called(one) & names}
+
+
+def test_one_class_offline_builds_a_cluster_with_plugins_and_a_scheduler() -> None:
+    assert {one for one in callers(BUILDING) if not one.startswith(WITH_SERVERS)} == {SESSION, BENCH}
+
+
+def test_one_function_offline_tries_a_pod_and_one_picks_its_node() -> None:
+    online = {one.name for one in MODULES if one.room in ("shadow", "extender.server")}
+    watching = {"kubesched.comparison.moves"}  # a framework that keeps what it scores
+    assert callers(TRYING) - online - watching == {"kubesched.session.attempt", "kubesched.session.place"}
+
+
+def test_changes_are_tried_in_forks_alone() -> None:
+    """Nobody gives a cluster state the reverse events of a change, or keeps what undoes it."""
+    applying = {one.name for one in MODULES if one.room not in BELOW and "apply" in called(one)}
+    asking = {name for name in applying if name.split(".")[1] in ("explanation", "planning", "comparison", "capture")}
+    assert asking == {"kubesched.explanation.trial"}
+    forking = {one.name for one in MODULES if "fork" in called(one)}
+    assert {name for name in asking if name not in forking} == set()
