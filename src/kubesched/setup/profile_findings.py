@@ -31,10 +31,18 @@ from kubesched.setup.registry import Registry
 _NO_DOCUMENT: Final[Mapping[str, Any]] = {}
 
 
+class BuiltProfile(NamedTuple):
+    """What a profile gets: an instance of each of its plugins, their names at each point, and the weights of scores."""
+
+    plugins: Mapping[str, Plugin]
+    points: Mapping[str, tuple[str, ...]]
+    weights: Mapping[str, int]
+
+
 def profile_findings(
     configuration: KubeSchedulerConfiguration,
     registry: Registry,
-    built: list[dict[str, Plugin]],
+    built: list[BuiltProfile],
     *,
     whole: bool = True,
     document: Mapping[str, Any] = _NO_DOCUMENT,
@@ -43,7 +51,7 @@ def profile_findings(
     """Build the plugins of each profile, and find what is wrong with the extenders, in a profile and between them.
 
     Args:
-        built: takes the instances of each profile, by name.
+        built: takes what each profile gets.
         whole: as for `build_profiles`.
         document: the configuration as it is written; findings about entries in it have their paths.
         wrong: paths where something is wrong already: kube-scheduler's stages check some things twice.
@@ -57,10 +65,9 @@ def profile_findings(
     wrong = set(wrong)
     sorters = {}
     for i, profile in enumerate(configuration.profiles):
-        built.append({})
         written = _Written(profile, f"profiles[{i}]", profile_document(document, i))
-        points = yield from _findings_in_profile(written, registry, built[i], wrong, whole)
-        sorters[profile.scheduler_name] = (*points["queueSort"], "")[0]
+        built.append((yield from _findings_in_profile(written, registry, wrong, whole)))
+        sorters[profile.scheduler_name] = (*built[i].points["queueSort"], "")[0]
     if whole and not any(path.endswith((".queueSort", ".queueSort.Enabled")) for path in wrong):
         yield from _findings_between(configuration.profiles, sorters)
 
@@ -74,11 +81,13 @@ class _Written(NamedTuple):
 
 
 def _findings_in_profile(
-    written: _Written, registry: Registry, built: dict[str, Plugin], wrong: set[str], whole: bool
-) -> Generator[Finding, None, Mapping[str, tuple[str, ...]]]:
-    """What is wrong with one profile; the points where something is are added to `wrong`. Returns its points."""
+    written: _Written, registry: Registry, wrong: set[str], whole: bool
+) -> Generator[Finding, None, BuiltProfile]:
+    """What is wrong with one profile; the points where something is are added to `wrong`. Returns what it gets."""
+    plugins: dict[str, Plugin] = {}
+    weights: Mapping[str, int] = {}
     prefix = f"initializing profiles: creating profile for scheduler name {written.profile.scheduler_name}: "
-    for finding in _building_findings(written, registry, built):
+    for finding in _building_findings(written, registry, plugins):
         if not _is_inside(finding.path, wrong):
             yield _behind(prefix, finding)
     seen: set[str] = set()
@@ -93,11 +102,11 @@ def _findings_in_profile(
             yield _behind(prefix, finding)
     path = f"{written.where}.plugins"
     try:
-        score_weights(written.profile.plugins, registry, path)
+        weights = score_weights(written.profile.plugins, registry, path)
     except ConfigError as error:
         if f"{path}.score" not in wrong:
             yield error_finding("weight-overflow", f"{path}.score", error, ReadingStage.PROFILES, prefix)
-    return points
+    return BuiltProfile(plugins, points, weights)
 
 
 def _behind(prefix: str, finding: Finding) -> Finding:

@@ -1,11 +1,8 @@
 """Builds profiles from a configuration and a registry: plugin instances, and their order at each point."""
 
-from collections.abc import Mapping
-
 from kubesched.config import KubeSchedulerConfiguration, KubeSchedulerProfile, error_of
-from kubesched.framework import Plugin, Profile
-from kubesched.setup.expansion import expand_points, score_weights
-from kubesched.setup.profile_findings import profile_findings
+from kubesched.framework import Profile
+from kubesched.setup.profile_findings import BuiltProfile, profile_findings
 from kubesched.setup.registry import Registry
 
 
@@ -23,23 +20,20 @@ def build_profiles(
         ConfigError: the configuration asks for something that its plugins do not give.
         PluginDefinitionError: a plugin of an installed package does not load.
     """
-    built: list[dict[str, Plugin]] = []
+    built: list[BuiltProfile] = []
     for finding in profile_findings(configuration, registry, built, whole=whole):
         raise error_of([finding])
     return tuple(
-        _profile(profile, configuration.percentage_of_nodes_to_score, plugins, registry)
-        for profile, plugins in zip(configuration.profiles, built, strict=True)
+        _profile(profile, configuration.percentage_of_nodes_to_score, gets)
+        for profile, gets in zip(configuration.profiles, built, strict=True)
     )
 
 
-def _profile(
-    written: KubeSchedulerProfile, percentage: int, built: Mapping[str, Plugin], registry: Registry
-) -> Profile:
-    points = expand_points(written.plugins, registry)
+def _profile(written: KubeSchedulerProfile, percentage: int, gets: BuiltProfile) -> Profile:
     return Profile(
         written.scheduler_name,
         percentage if written.percentage_of_nodes_to_score is None else written.percentage_of_nodes_to_score,
-        {point: tuple(built[name] for name in names) for point, names in points.items()},
-        score_weights(written.plugins, registry, "plugins"),
-        tuple(built.values()),
+        {point: tuple(gets.plugins[name] for name in names) for point, names in gets.points.items()},
+        gets.weights,
+        tuple(gets.plugins.values()),
     )
