@@ -27,8 +27,8 @@ def decode_args(name: str, document: Any, args_types: ArgsTypes) -> tuple[Plugin
         return (None if document is None else msgspec.json.encode(document)), []
     cls = args_types[name]
     body, findings = _object(name, {} if document is None else document)
-    known, unknown = select_known(body, cls)
-    args, wrong = convert(known, cls)
+    fields, unknown = select_known(body, cls)
+    args, wrong = convert(fields, cls)
     findings += [*unknown, *(_of_plugin(finding, name) for finding in wrong)]
     if args is None:
         text, *_ = findings[-1].printed  # about all of them
@@ -61,9 +61,9 @@ def _object(name: str, document: Any) -> tuple[dict[str, Any], list[Finding]]:
     """The fields alone; apiVersion and kind of a plugin that has a kind are optional, and have to be its own."""
     has_kind = name in ARGS_PLUGINS
     if not isinstance(document, dict):
-        decoding, found = f"decoding args for plugin {name}: ", f"expected an object, found {shorten(document)}"
-        printed = f"{decoding}{UNREADABLE if has_kind else ''}{found}"
-        return {}, [Finding("wrong-type", "", f"{decoding}{found}", stage=ReadingStage.ARGS, printed=(printed,))]
+        decoding, text = f"decoding args for plugin {name}: ", f"expected an object, found {shorten(document)}"
+        printed = f"{decoding}{UNREADABLE if has_kind else ''}{text}"
+        return {}, [Finding("wrong-type", "", f"{decoding}{text}", stage=ReadingStage.ARGS, printed=(printed,))]
     try:
         return _without_kind(name, document) if has_kind else document, []
     except ConfigError as error:

@@ -51,9 +51,9 @@ def load_configuration(
     """
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else read_text(source)
     for stage, reading in read_stages(Reading(text, args_types, flags, default_plugins, to_v1)):
-        if found := [finding for finding in reading.findings if finding.stage <= stage]:
+        if findings := [finding for finding in reading.findings if finding.stage <= stage]:
             is_of_flags = stage is ReadingStage.VALUES and not validate(reading.without_flags)
-            raise _in_source(error_of(found), None if is_of_flags else source)
+            raise _in_source(error_of(findings), None if is_of_flags else source)
     return reading.configuration
 
 

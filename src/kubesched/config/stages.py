@@ -101,13 +101,12 @@ class Reading(msgspec.Struct, frozen=True):
 def read_stages(reading: Reading) -> Iterator[tuple[ReadingStage, Reading]]:
     """What is known after each stage; ends early where a text cannot be read further, or is not one of v1."""
     for stage, step in _STEPS.items():
-        found = step(reading)
-        if isinstance(found, Reading):
-            reading = found
-            yield stage, reading
-        else:
-            yield stage, _with(reading, found)
+        result = step(reading)
+        if isinstance(result, Finding):
+            yield stage, _with(reading, result)
             return
+        reading = result
+        yield stage, reading
 
 
 def repeated_keys(parsed: Document) -> list[Finding]:
@@ -201,10 +200,10 @@ def _type_meta_finding(error: ConfigError, kind: object, version: object) -> Fin
 
 
 def _read_types(reading: Reading) -> Reading:
-    known, unknown = select_known(reading.fields, KubeSchedulerConfiguration)
-    args = _take_args(known)
-    _default_from_absence(known, reading.flags.resource_name)
-    configuration, wrong = convert(known, KubeSchedulerConfiguration)
+    fields, unknown = select_known(reading.fields, KubeSchedulerConfiguration)
+    args = _take_args(fields)
+    _default_from_absence(fields, reading.flags.resource_name)
+    configuration, wrong = convert(fields, KubeSchedulerConfiguration)
     broken = frozenset(finding.path for finding in wrong)
     return _with(reading, *unknown, *wrong, configuration=configuration or _NOTHING, args=args, broken=broken)
 

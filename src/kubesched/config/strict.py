@@ -44,7 +44,7 @@ def convert(document: Any, cls: type[T]) -> tuple[T | None, list[Finding]]:
             return _converted(document, cls), findings
         except msgspec.ValidationError as error:
             finding = _type_finding(error, document)
-            is_new = all(finding.path != known.path for known in findings)
+            is_new = finding.path not in {earlier.path for earlier in findings}
             if is_new:
                 findings.append(finding)
             if not document:

@@ -156,7 +156,7 @@ def _tls(extender: ExtenderConfig, where: str) -> Iterator[Finding]:
 def _replaced_resources(review: Review) -> Iterator[Finding]:
     """Rule: the ignored resources of all extenders replace those of NodeResourcesFit's arguments."""
     extenders = review.configuration.extenders
-    if not any(resource.ignored_by_scheduler for one in extenders for resource in one.managed_resources):
+    if not any(resource.ignored_by_scheduler for extender in extenders for resource in extender.managed_resources):
         return
     for profile in review.profiles:
         for j, entry in enumerate(profile.written.plugin_config):

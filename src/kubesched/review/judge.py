@@ -81,9 +81,9 @@ def _with_unit(finding: Finding) -> Finding:
     """What to write instead of a number; the author of a file may mean nanoseconds."""
     if finding.rule != "wrong-type" or not finding.path.endswith("httpTimeout") or "found" not in finding.message:
         return finding
-    found = finding.message.rpartition(" ")[2]
-    number = as_int64(found)
-    meant = f'; as nanoseconds, {found} is "{Duration(number / 10**9)}"' if number is not None and number >= 0 else ""
+    value = finding.message.rpartition(" ")[2]
+    number = as_int64(value)
+    meant = f'; as nanoseconds, {value} is "{Duration(number / 10**9)}"' if number is not None and number >= 0 else ""
     return msgspec.structs.replace(finding, help=f'write a number with a unit, such as "5s"{meant}')
 
 

@@ -116,13 +116,13 @@ def _bind_order(profile: ReviewedProfile) -> Iterator[Finding]:
 
 def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> Iterator[Finding]:
     multi_point = profile.written.plugins.multi_point.enabled_names
-    known = (*DEFAULT_PLUGINS.enabled_names, *profile.written.plugins.enabled_names)
+    plugins = (*DEFAULT_PLUGINS.enabled_names, *profile.written.plugins.enabled_names)
     for path, name, _ in written_entries(profile.document, f"plugins.{point}.disabled"):
         points = review.points_of(name)
         if name == "*":
             continue
         if points is None:
-            near = did_you_mean(name, known, PLUGIN_LIKENESS)
+            near = did_you_mean(name, plugins, PLUGIN_LIKENESS)
             message = f'no plugin has the name "{name}", so nothing is disabled'
             yield Finding("unknown-disabled", profile.at(path), message, near or "remove the entry")
         elif point == "multiPoint":

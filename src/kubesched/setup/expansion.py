@@ -121,7 +121,7 @@ def _findings_in_set(point: str, plugin_set: PluginSet, registry: Registry, at: 
         if name not in registry:
             yield _unknown(point, name, registry, at)
         elif not _extends(name, point, registry):
-            extended = ", ".join(known for known in _INTERFACES if _extends(name, known, registry)) or "nothing"
+            extended = ", ".join(other for other in _INTERFACES if _extends(name, other, registry)) or "nothing"
             text = f'plugin "{name}" does not extend {_INTERFACES[point]} plugin'
             yield at.finding("wrong-extension-point", name, text, f"{name} extends {extended}")
         elif name in seen:

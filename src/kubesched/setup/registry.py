@@ -112,10 +112,10 @@ class Registry:
         return isinstance(name, str) and self._find(name) is not None
 
     def __getitem__(self, name: str) -> RegisteredPlugin:
-        found = self._find(name)
-        if found is None:
+        plugin = self._find(name)
+        if plugin is None:
             raise KeyError(name)
-        return found
+        return plugin
 
     def __iter__(self) -> Iterator[RegisteredPlugin]:
         self._settle(*self._announced)
@@ -126,15 +126,15 @@ class Registry:
 
     def those(self, names: Iterable[str]) -> list[RegisteredPlugin]:
         """The plugins with these names that are registered, in their order; imports no others."""
-        found = {name for name in names if name in self}
-        return [plugin for plugin in self._plugins.values() if plugin.name in found]
+        wanted = {name for name in names if name in self}
+        return [plugin for plugin in self._plugins.values() if plugin.name in wanted]
 
     def named(self, name: str) -> RegisteredPlugin | None:
         """The plugin of this name or, if there is none, of this class or entry point."""
-        found = self._find(name)
-        if found is None and name in self._entry_points:
-            found = self._find(self._entry_points[name])
-        return found or next((plugin for plugin in self if _class_name(plugin) == name), None)
+        plugin = self._find(name)
+        if plugin is None and name in self._entry_points:
+            plugin = self._find(self._entry_points[name])
+        return plugin or next((plugin for plugin in self if _class_name(plugin) == name), None)
 
     @property
     def of_kube_scheduler(self) -> frozenset[str]:
@@ -177,8 +177,7 @@ class Registry:
         """
         for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
             plugin = _of_entry_point(entry)
-            known = self._plugins.get(entry.name)
-            if known is None or known.origin in (LEGACY, BUNDLED):
+            if self._is_free(entry.name):
                 self._announced.add(entry.name)
                 self._add(plugin)
             else:  # two entry points may have one name, two plugins may not
@@ -230,8 +229,7 @@ class Registry:
         )
 
     def _find(self, name: str) -> RegisteredPlugin | None:
-        known = self._plugins.get(name)
-        if known is None or known.origin in (LEGACY, BUNDLED):
+        if self._is_free(name):
             self._settle(*self._announced)
         elif name in self._announced:
             self._settle(name)
@@ -255,15 +253,17 @@ class Registry:
     def _take_in(self, plugin: RegisteredPlugin) -> None:
         """Add a plugin, unless another entry point or the user has named the same class."""
         self._settle(*self._announced & {plugin.name})
-        known = self._plugins.get(plugin.name)
-        if known is None or known.origin in (LEGACY, BUNDLED) or _class_of(known) is not _class_of(plugin):
+        if self._is_free(plugin.name) or _class_of(self._plugins[plugin.name]) is not _class_of(plugin):
             self._add(plugin)
 
+    def _is_free(self, name: str) -> bool:
+        """Whether a name can be taken. Legacy and bundled plugins give way: kube-scheduler does not have them."""
+        return name not in self._plugins or self._plugins[name].origin in (LEGACY, BUNDLED)
+
     def _add(self, plugin: RegisteredPlugin) -> None:
-        """Legacy and bundled plugins give way: kube-scheduler does not have them, so their names are free."""
-        if plugin.name in self._plugins and self._plugins[plugin.name].origin in (LEGACY, BUNDLED):
-            del self._plugins[plugin.name]
-        if plugin.name in self._plugins:
+        if self._is_free(plugin.name):
+            self._plugins.pop(plugin.name, None)  # the new one is the last in their order
+        else:
             origins = f"one is {self._plugins[plugin.name].origin}, the other is from {plugin.origin}"
             raise PluginDefinitionError(
                 f"a plugin named {plugin.name} already exists\n  {origins}; give one class another name",
