@@ -4,11 +4,10 @@ import pytest
 from kubesched.config import (
     Duration,
     FieldError,
+    bracketed,
     child,
-    config_error,
     did_you_mean,
     item,
-    joined,
     qualified_name_errors,
 )
 from kubesched.config.field_errors import Verbatim
@@ -51,13 +50,8 @@ def test_an_unsupported_value_is_told_the_nearest_one():
 
 
 def test_several_findings_stand_in_brackets_and_a_repeated_one_once():
-    assert joined(["a", "b"]) == "[a, b]"
-    assert joined(["a", "a"]) == "a"
-
-
-def test_help_stands_on_indented_lines_below():
-    errors = [FieldError.required("a", help="give it"), FieldError.required("b")]
-    assert str(config_error(errors, "prefix: ")) == "prefix: [a: Required value, b: Required value]\n  a: give it"
+    assert bracketed(["a", "b"]) == "[a, b]"
+    assert bracketed(["a", "a"]) == "a"
 
 
 def test_paths_begin_without_a_point():

@@ -1,6 +1,6 @@
 import pytest
 
-from kubesched.config import joined
+from kubesched.config import bracketed
 from tests.config.loading import error_of, first_line, load
 
 REMOVED = 'was invalid in version "v1" (KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")'
@@ -80,7 +80,7 @@ GATE = "remove it or turn on the feature gate StorageCapacityScoring"
     ],
 )
 def test_findings_are_collected_in_upstream_order_and_words(body, findings):
-    assert first_line(error_of(body)) == joined(findings)
+    assert first_line(error_of(body)) == bracketed(findings)
 
 
 def test_a_queue_sort_plugin_has_the_same_arguments_everywhere():

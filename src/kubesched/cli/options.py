@@ -81,7 +81,7 @@ def _managed_resources(
     context: click.Context, option: click.Parameter, values: tuple[str, ...]
 ) -> tuple["ExtenderManagedResource", ...]:
     """The resources, with names that kube-scheduler accepts."""
-    from kubesched.config import ExtenderManagedResource, config_error, managed_resource_errors
+    from kubesched.config import ExtenderManagedResource, error_of, field_finding, managed_resource_errors
 
     resources: dict[str, ExtenderManagedResource] = {}
     errors = []
@@ -92,7 +92,7 @@ def _managed_resources(
         errors += managed_resource_errors("--managed-resource", name, resources)
         resources[name] = ExtenderManagedResource(name=name, ignored_by_scheduler=bool(sign))
     if errors:
-        raise BadInput(str(config_error(errors)))
+        raise BadInput(str(error_of(map(field_finding, errors))))
     return tuple(resources.values())
 
 

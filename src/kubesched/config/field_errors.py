@@ -1,10 +1,10 @@
-"""Errors about fields of a configuration, in the words of the Kubernetes API, and the exception that has them.
+"""Errors about fields of a configuration, in the words of the Kubernetes API.
 
 Rule: k8s.io/apimachinery v0.36 field errors (`<path>: Invalid value: <value>: <detail>`) and aggregates (`[e1, e2]`).
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -14,7 +14,6 @@ from kubesched.api import qualified_name_faults
 from kubesched.config.scalars import Duration
 from kubesched.documents import did_you_mean as did_you_mean
 from kubesched.documents import quoted as quoted
-from kubesched.errors import ConfigError
 
 
 class Verbatim(str):
@@ -92,22 +91,10 @@ def item(path: str, index: int) -> str:
     return f"{path}[{index}]"
 
 
-def joined(texts: Iterable[str]) -> str:
+def bracketed(texts: Iterable[str]) -> str:
     """Several messages as one: `[a, b]`; a single message has no brackets, a repeated one counts once."""
     distinct = list(dict.fromkeys(texts))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
-
-
-def config_error(errors: Sequence[FieldError], prefix: str = "") -> ConfigError:
-    """The findings as one exception: upstream's text first, our help on indented lines below.
-
-    Args:
-        errors: at least one.
-        prefix: upstream's words in front of the findings.
-    """
-    text = prefix + joined(str(error) for error in errors)
-    helps = dict.fromkeys(f"{error.path}: {error.help}" for error in errors if error.help)
-    return ConfigError("\n  ".join([text, *helps]))
 
 
 PLUGIN_LIKENESS: Final = 0.8

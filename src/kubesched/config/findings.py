@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config.field_errors import FieldError, joined
+from kubesched.config.field_errors import FieldError, bracketed
 from kubesched.config.rules import RULES, Severity
 from kubesched.errors import ConfigError, InputError
 
@@ -93,7 +93,7 @@ def error_of(findings: Iterable[Finding], prefix: str = "") -> ConfigError:
             helps.update(dict.fromkeys(lines))
             if stage not in (ReadingStage.FIELDS, ReadingStage.VALUES):
                 break
-    whole = f"strict decoding error: {', '.join(texts)}" if stage is ReadingStage.FIELDS else joined(texts)
+    whole = f"strict decoding error: {', '.join(texts)}" if stage is ReadingStage.FIELDS else bracketed(texts)
     return ConfigError("\n  ".join([prefix + whole, *helps]))
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, NodeSelectorTerm, Pod
-from kubesched.config import joined
+from kubesched.config import bracketed
 from kubesched.engine import IntVector
 from kubesched.framework import (
     Codes,
@@ -100,13 +100,13 @@ class NodeAffinity(Plugin):
         if affinity is None or affinity.preferred is None:
             return Status.SKIP if self._added_preferred is None else Status.SUCCESS
         faults = _preferred(state.pod.node_choice).faults
-        return Status.error(joined(faults)) if faults else Status.SUCCESS
+        return Status.error(bracketed(faults)) if faults else Status.SUCCESS
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The weights of the matching terms, added ones and the pod's own; without PreScore, too."""
         own = _preferred(state.pod.node_choice)
         if own.faults:
-            raise RuntimeError(joined(own.faults))
+            raise RuntimeError(bracketed(own.faults))
         total = own.score(nodes)
         return total if self._added_preferred is None else total + self._added_preferred.score(nodes)
 

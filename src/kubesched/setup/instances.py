@@ -3,7 +3,7 @@
 Rule: kube-scheduler v1.36 profile construction, with its messages; our help follows on indented lines.
 """
 
-from kubesched.config import PluginArgs, config_error, load_args
+from kubesched.config import PluginArgs, error_of, field_finding, load_args
 from kubesched.errors import ConfigError, PluginDefinitionError
 from kubesched.framework import HOOK_FAULTS, Plugin, kinds_read, located_line
 
@@ -19,7 +19,7 @@ def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -
     try:
         args = typed_args(plugin_class, given)
         if errors := args.validate(""):
-            raise config_error(errors)
+            raise error_of(map(field_finding, errors))
         plugin = plugin_class(args)
         if plugin.name != name:
             raise ConfigError(
