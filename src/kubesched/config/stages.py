@@ -154,30 +154,38 @@ def not_convertible(error: InputError) -> Finding:
 
 def _take_fields(reading: Reading) -> Reading | Finding:
     """The fields of the document, if kind or version says that they are those of v1."""
-    value = reading.value
     kind, version = reading.document.get("kind"), reading.document.get("apiVersion")
+    wrong = "kind" if version == API_VERSION or str(kind) not in KINDS else "apiVersion"
     try:
-        return _with(reading, fields=_fields_of({} if value is None else value, reading.text))
+        kind_text, version_text, fields = take_type_meta({} if reading.value is None else reading.value)
+        if kind_text and version_text:
+            _check_kind(kind_text, version_text)
+            return _with(reading, fields=fields)
+        advice = advice_on_missing(kind_text, version_text, fields)
+        finding = _missing("apiVersion" if kind_text else "Kind", advice, reading.text)
     except ConfigError as error:
-        finding = _type_meta_finding(error, kind, version)
+        finding = error_finding("type-meta", wrong if kind and version else "", error, ReadingStage.TYPE_META)
+    if CONVERTS in finding.help:
+        finding = msgspec.structs.replace(finding, rule="old-version", path=finding.path and "apiVersion")
     is_meant = kind == KIND or version == API_VERSION
     if not is_meant or kind not in (None, "", KIND) or version not in (None, "", API_VERSION):
         return finding
-    fields = {name: entry for name, entry in value.items() if name not in ("kind", "apiVersion")}
+    fields = {name: entry for name, entry in reading.document.items() if name not in ("kind", "apiVersion")}
     return _with(reading, finding, fields=fields)
 
 
-def _fields_of(value: Any, text: str) -> dict[str, Any]:
-    kind, version, body = take_type_meta(value)
-    if not kind or not version:
-        missing = "apiVersion" if kind else "Kind"
-        advice = advice_on_missing(kind, version, body)
-        raise ConfigError(f"Object '{missing}' is missing in '{_begin_of(text)}'\n  {advice}")
+def _check_kind(kind: str, version: str) -> None:
     check_registered(kind, version)
     if kind != KIND:
         advice = "put arguments into a configuration, in profiles[].pluginConfig[].args"
         raise ConfigError(f"couldn't decode as {KIND}, got {API_VERSION}, Kind={kind}: \n  {advice}")
-    return body
+
+
+def _missing(field: str, advice: str, text: str) -> Finding:
+    """That the document does not have its kind or version. A scheduler also shows the text."""
+    message = f"Object '{field}' is missing"
+    printed = (f"{message} in '{_begin_of(text)}'", advice)
+    return Finding("type-meta", "", message, advice, stage=ReadingStage.TYPE_META, printed=printed)
 
 
 def _begin_of(text: str) -> str:
@@ -185,18 +193,6 @@ def _begin_of(text: str) -> str:
     lines = text.splitlines(keepends=True)[:_MAX_LINES]
     begin = "".join(takewhile(lambda line: not line.startswith("  ") or line is lines[0], lines))[:_MAX_SHOWN]
     return text if begin == text else f"{begin.rstrip()}..."
-
-
-def _type_meta_finding(error: ConfigError, kind: object, version: object) -> Finding:
-    """Without the text that a scheduler shows where one of the two is missing."""
-    path = "kind" if version == API_VERSION or str(kind) not in KINDS else "apiVersion"
-    finding = error_finding("type-meta", path if kind and version else "", error, ReadingStage.TYPE_META)
-    if not kind or not version:
-        message, _, _ = finding.message.partition(" in '")
-        finding = msgspec.structs.replace(finding, message=message, help=finding.help.rpartition("\n")[2])
-    if CONVERTS not in finding.help:
-        return finding
-    return msgspec.structs.replace(finding, rule="old-version", path="apiVersion" if kind and version else "")
 
 
 def _read_types(reading: Reading) -> Reading:
