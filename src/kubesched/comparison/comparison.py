@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 from typing import Final
 
@@ -11,10 +12,10 @@ from kubesched.api import KubeObject, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
 from kubesched.comparison.measure import Ruler, Spread
-from kubesched.comparison.moves import Move, NodeWatch, find_moves
+from kubesched.comparison.moves import Move, find_moves
 from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_choice, placed_again
 from kubesched.comparison.replicas import find_moved
-from kubesched.comparison.runs import Cluster, Run, Runs
+from kubesched.comparison.runs import Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.documents import count
 from kubesched.errors import InputError
@@ -171,11 +172,11 @@ def compare(
     names = [name for side in sides for name in side.scheduler_names]
     read = [completed(one) for one in objects_of(snapshot)]
     objects = placed_again(read, choice, names)
-    cluster = Cluster(objects, sides, prices)
-    ruler = cluster.ruler
-    runs = Runs(cluster, seeds, progress)
-    first = _first_nodes(runs, ruler)
-    of_a, of_b = runs.random()
+    runs = Runs(objects, sides, prices, seeds, progress)
+    ruler = runs.ruler
+    with closing(runs):
+        of_a, of_b = runs.random()
+        first = _first_nodes(runs)
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
@@ -216,13 +217,13 @@ class _First(msgspec.Struct, frozen=True):
     undecided: tuple[str, str]
 
 
-def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
-    of_a, of_b = runs.first(0), runs.first(1)
+def _first_nodes(runs: Runs) -> _First:
+    of_a, of_b, ruler = runs.first(0), runs.first(1), runs.ruler
     moved = find_moved(ruler.replicas, ruler.where(of_a), ruler.where(of_b))
     pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
     nodes_a, nodes_b = _nodes_of(of_a), _nodes_of(of_b)
-    by_a, by_b = NodeWatch({a: nodes_b[b] for a, b in pairs}), NodeWatch({b: nodes_a[a] for a, b in pairs})
-    of_a, of_b = runs.first(0, by_a.framework), runs.first(1, by_b.framework)
+    of_a, by_a = runs.watched(0, {a: nodes_b[b] for a, b in pairs})
+    of_b, by_b = runs.watched(1, {b: nodes_a[a] for a, b in pairs})
     return _First(
         tuple(find_moves(of_a, of_b, by_a, by_b, pairs)),
         node_fills(of_a.after, of_b.after, of_b.groups),

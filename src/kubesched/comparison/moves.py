@@ -63,10 +63,7 @@ class Move(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NodeWatch:
-    """Watches a run; its `framework` is an argument of Simulator.
-
-    Args:
-        nodes: pod, by `namespace/name` -> the node that is looked up when the run decides on it.
+    """Watches runs of a session; its `framework` is an argument of it.
 
     Attributes:
         rejected: pod -> the plugin whose PreFilter leaves its node out, or whose filter rejects it.
@@ -74,11 +71,19 @@ class NodeWatch:
         filters: the Filter plugins of all profiles.
     """
 
-    def __init__(self, nodes: Mapping[str, str]) -> None:
-        self._nodes = nodes
+    def __init__(self) -> None:
+        self._nodes: Mapping[str, str] = {}
         self.rejected: dict[str, str] = {}
         self.scores: dict[str, dict[str, int]] = {}
         self.filters: set[str] = set()
+
+    def look_up(self, nodes: Mapping[str, str]) -> None:
+        """Watch from now on.
+
+        Args:
+            nodes: pod, by `namespace/name` -> the node that is looked up when the run decides on it.
+        """
+        self._nodes = nodes
 
     def framework(
         self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services

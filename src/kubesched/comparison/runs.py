@@ -1,6 +1,7 @@
 """The runs of a comparison: every side over the same cluster. A run depends on its side and its seed alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
@@ -10,13 +11,14 @@ import numpy.typing as npt
 from kubesched.api import KubeObject
 from kubesched.comparison.candidates import ReadCandidate
 from kubesched.comparison.measure import Measured, Ruler
+from kubesched.comparison.moves import NodeWatch
 from kubesched.comparison.workers import run_all
-from kubesched.framework import Framework
-from kubesched.scheduler import MakeFramework, TieBreak
-from kubesched.session import Progress, Report, Simulator
+from kubesched.scheduler import TieBreak
+from kubesched.session import Progress, Report, Session
 from kubesched.setup import PluginTimes, timed_plugins
+from kubesched.state import ClusterState
 
-_N_FIRST: Final = 4  # runs of `Runs.first`
+_N_FIRST: Final = 4  # runs that take the first of equally good nodes
 _LOADED_PER_PLACEMENT: Final = 30  # objects that are loaded in the time in which a pod is placed
 
 
@@ -38,72 +40,120 @@ class Run(msgspec.Struct, frozen=True, eq=False):
     times: PluginTimes
 
 
-class Cluster:
-    """What every run of a comparison has in common.
+class Side:
+    """One side of a comparison: its cluster is loaded once, and each run is taken back.
 
     Args:
         objects: the cluster; the pods to place have no node.
-        sides: A and B.
-        prices: as for Ruler.
     """
 
-    def __init__(
-        self, objects: Sequence[KubeObject], sides: Sequence[ReadCandidate], prices: Mapping[str, float] | None
-    ) -> None:
-        self.objects = objects
-        self.sides = sides
-        self.ruler = Ruler(objects, [name for side in sides for name in side.scheduler_names], prices)
+    def __init__(self, objects: Sequence[KubeObject], candidate: ReadCandidate) -> None:
+        self._setup = candidate.set_up()
+        self._watch = NodeWatch()
+        self._session = Session(objects, self._setup, make_framework=self._watch.framework)
 
-    @property
-    def n_placements(self) -> int:
-        """What a run costs, in placements of pods; to load the objects costs something too."""
-        return len(self.ruler.pods) + len(self.objects) // _LOADED_PER_PLACEMENT
+    @contextmanager
+    def run(self, tie_break: TieBreak, seed: int = 0) -> Iterator[tuple[Report, ClusterState, PluginTimes]]:
+        """One run, which is taken back at the end of the `with`: its report, and the cluster after it."""
+        with self._session.fork():
+            with timed_plugins(self._setup) as times:
+                report = self._session.schedule(ties=(tie_break, seed))
+            yield report, self._session.cluster_state, times
 
-    def run(self, side: int, seed: int) -> Run:
-        """One run that breaks ties at random, measured."""
-        setup, ruler = self.sides[side].set_up(), self.ruler
-        with timed_plugins(setup) as times:
-            simulator = Simulator(self.objects, setup, tie_break=TieBreak.RANDOM, seed=seed)
-            report = simulator.run()
-        measured = ruler.measure(simulator.cluster_state, report)
-        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), times)
+    @contextmanager
+    def watched(self, nodes: Mapping[str, str]) -> Iterator[NodeWatch]:
+        """Watch the runs within the `with`.
+
+        Args:
+            nodes: as for `NodeWatch.look_up`.
+        """
+        self._watch.look_up(nodes)
+        try:
+            yield self._watch
+        finally:
+            self._watch.look_up({})
+
+    def close(self) -> None:
+        """Stop the plugins."""
+        self._session.close()
 
 
 class Runs:
-    """Carries out the runs of a comparison.
+    """Carries out the runs of a comparison. Close it at the end.
 
     Args:
+        objects: the cluster; the pods to place have no node.
+        candidates: A and B.
+        prices: as for Ruler.
         n_seeds: how many random runs each side has.
         progress: called after each run.
 
     Attributes:
+        ruler: measures them.
         times: which plugins took the time of the runs so far, of A and of B.
     """
 
-    def __init__(self, cluster: Cluster, n_seeds: int, progress: Progress | None) -> None:
-        self._cluster = cluster
+    def __init__(
+        self,
+        objects: Sequence[KubeObject],
+        candidates: Sequence[ReadCandidate],
+        prices: Mapping[str, float] | None,
+        n_seeds: int,
+        progress: Progress | None,
+    ) -> None:
+        self.ruler = Ruler(objects, [name for side in candidates for name in side.scheduler_names], prices)
+        self.times = (PluginTimes(), PluginTimes())
+        self._objects = objects
+        self._candidates = candidates
+        self._sides: dict[int, Side] = {}
         self._n_seeds = n_seeds
         self._progress = progress
         self._n_done = 0
-        self.times = (PluginTimes(), PluginTimes())
 
-    def first(self, side: int, make_framework: MakeFramework = Framework) -> Report:
+    def close(self) -> None:
+        """Stop the plugins of both sides."""
+        for side in self._sides.values():
+            side.close()
+        self._sides.clear()
+
+    def first(self, side: int) -> Report:
         """One run that takes the first of equally good nodes."""
-        cluster = self._cluster
-        setup = cluster.sides[side].set_up()
-        with timed_plugins(setup) as times:
-            report = Simulator(cluster.objects, setup, make_framework=make_framework).run()
-        self.times[side].add(times)
+        with self._side(side).run(TieBreak.FIRST) as (report, _, times):
+            self.times[side].add(times)
         self._note()
         return report
 
+    def watched(self, side: int, nodes: Mapping[str, str]) -> tuple[Report, NodeWatch]:
+        """The same, with what it says of some nodes.
+
+        Args:
+            nodes: as for `NodeWatch.look_up`.
+        """
+        with self._side(side).watched(nodes) as watch:
+            return self.first(side), watch
+
     def random(self) -> tuple[list[Run], list[Run]]:
-        """The runs of A and of B with random ties, with the seeds from 1 on."""
+        """The runs of A and of B with random ties, with the seeds from 1 on.
+
+        They come before all others: worker processes do not share the event loop of a session.
+        """
         tasks = [(side, seed) for side in (0, 1) for seed in range(1, self._n_seeds + 1)]
-        runs = run_all(self._cluster.run, tasks, self._cluster.n_placements, self._note)
+        n_placements = len(self.ruler.pods) + len(self._objects) // _LOADED_PER_PLACEMENT
+        runs = run_all(self._random, tasks, n_placements, self._note)
         for (side, _), run in zip(tasks, runs, strict=True):
             self.times[side].add(run.times)
         return runs[: self._n_seeds], runs[self._n_seeds :]
+
+    def _random(self, side: int, seed: int) -> Run:
+        ruler = self.ruler
+        with self._side(side).run(TieBreak.RANDOM, seed) as (report, state, times):
+            measured = ruler.measure(state, report)
+        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), times)
+
+    def _side(self, side: int) -> Side:
+        if side not in self._sides:
+            self._sides[side] = Side(self._objects, self._candidates[side])
+        return self._sides[side]
 
     def _note(self) -> None:
         self._n_done += 1

@@ -150,6 +150,7 @@ class Session:
             make_framework=make_framework,
         )
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
+        self._tie_break = tie_break
         self._seed = seed
         self._calls = extender_calls
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
@@ -382,12 +383,22 @@ class Session:
 
     # --- runs ---
 
-    def schedule(self, progress: Progress | None = None, until: Callable[[Decision], bool] | None = None) -> Report:
+    def schedule(
+        self,
+        progress: Progress | None = None,
+        until: Callable[[Decision], bool] | None = None,
+        *,
+        ties: tuple[TieBreak, int] | None = None,
+    ) -> Report:
         """Schedule every pending pod, as far as that is possible.
 
         Args:
             until: called with each decision; true ends the run, and the other pods are reported as not tried.
+            ties: tie_break and seed of this run, instead of those of the session.
         """
+        if ties is not None:
+            self.scheduler.cycle.tie_break, seed = ties
+            self.rng.seed(seed)
         if self._inventory is not None or self._told:
             self.pending = self._held().pending()
             self._put_in_order()
@@ -448,6 +459,7 @@ class Session:
                 self._left.append(pod)  # it has not been created
         self.rng.seed(self._seed)
         self.scheduler.cycle.next_start = 0
+        self.scheduler.cycle.tie_break = self._tie_break
 
     def _report(self, before: Fill, found: Placements) -> Report:
         evicted = {action.pod.uid: action.preemptor.key for action in self.cluster.evicted}
