@@ -10,7 +10,7 @@ from kubesched.naming import choose_pods, full_names, nodes_named
 from kubesched.pages.explanations import overview_page
 from kubesched.pages.formats import Align, Page
 from kubesched.pages.formats.model import as_cell
-from kubesched.pages.formats.node_names import ShortNames
+from kubesched.pages.formats.short_names import ShortNames
 from kubesched.pages.plans import drain_page
 from kubesched.pages.simulations import report_page
 from kubesched.planning import PendingPods, drain

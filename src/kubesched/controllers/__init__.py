@@ -21,7 +21,7 @@ from kubesched.controllers.kubectl_drain import (
     leaves_because,
     stays_because,
 )
-from kubesched.controllers.kubelets import (
+from kubesched.controllers.kubelet_admission import (
     awaited_claims,
     has_not_started,
     no_room,
@@ -47,7 +47,7 @@ from kubesched.controllers.manifest_types import (
 )
 from kubesched.controllers.new_nodes import new_nodes, node_of, note_on_model
 from kubesched.controllers.ordered_creation import OrderedCreation
-from kubesched.controllers.replicas import replacement_of
+from kubesched.controllers.replacements import replacement_of
 from kubesched.controllers.rollout_steps import RolloutPlan, RolloutView, plan_rollout
 from kubesched.controllers.scaling import further_pods, pods_to_add, pods_to_remove
 from kubesched.controllers.successors import (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from kubesched.api import Job, Pod
 from kubesched.controllers.kept_replicas import Controllers, Find
-from kubesched.controllers.replicas import Replacement, replacement_of
+from kubesched.controllers.replacements import Replacement, replacement_of
 from kubesched.controllers.successors import Successor, job_of, successor_of, with_failures
 
 

@@ -9,7 +9,7 @@ import msgspec
 from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, edited, kind_of, rewritten
 from kubesched.controllers.cordons import CORDON, is_cordoned
 from kubesched.controllers.daemon_nodes import may_run_daemon
-from kubesched.controllers.replicas import fresh_pod
+from kubesched.controllers.replacements import fresh_pod
 from kubesched.controllers.successors import is_bound_to_node
 from kubesched.documents import plural
 from kubesched.errors import InputError

@@ -7,7 +7,7 @@ from typing import Final
 
 from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload, as_int64
 from kubesched.controllers.kept_replicas import ordinal_of
-from kubesched.controllers.replicas import claims_of, fresh_claim, fresh_pod
+from kubesched.controllers.replacements import claims_of, fresh_claim, fresh_pod
 from kubesched.errors import InputError
 
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"

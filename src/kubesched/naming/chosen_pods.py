@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 from kubesched.api import KubeObject, Namespace, Pod, ReplicaSet, Workload, workloads
 from kubesched.documents import did_you_mean, meant
 from kubesched.errors import InputError
-from kubesched.naming.labels import selected
-from kubesched.naming.pods import find_pod, no_such_pod
-from kubesched.naming.workloads import as_typed, find_workload, is_workload_kind, near_kind, typed_name
+from kubesched.naming.label_hints import selected
+from kubesched.naming.pod_names import find_pod, no_such_pod
+from kubesched.naming.workload_names import as_typed, find_workload, is_workload_kind, near_kind, typed_name
 
 _POD_WORDS: Final = ("pod", "pods", "po")
 _KIND_AND_NAME: Final = 2

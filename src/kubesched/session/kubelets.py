@@ -1,6 +1,6 @@
 """Starts the new pods that name their node: kube-scheduler does not see them, and the kubelet of the node admits them.
 
-Rule: kubelet v1.36, as in `controllers/kubelets.py`.
+Rule: kubelet v1.36, as in `controllers/kubelet_admission.py`.
 """
 
 from collections.abc import Callable, Iterable

@@ -11,7 +11,7 @@ import msgspec
 from kubesched.errors import indent_further_lines
 from kubesched.pages.formats.fitting import cell_text, fitting, fold
 from kubesched.pages.formats.model import Align, Cell, Level, Page, Paragraph, Table, as_cell
-from kubesched.pages.formats.node_names import ShortNames
+from kubesched.pages.formats.short_names import ShortNames
 
 if TYPE_CHECKING:
     from rich.console import Console

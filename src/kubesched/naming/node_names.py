@@ -6,7 +6,7 @@ from typing import Final
 from kubesched.api import KubeObject, Node
 from kubesched.documents import did_you_mean, listed
 from kubesched.errors import InputError
-from kubesched.naming.labels import selected
+from kubesched.naming.label_hints import selected
 
 _KIND: Final = "node/"
 _FEWEST: Final = 2

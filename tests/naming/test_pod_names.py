@@ -2,7 +2,7 @@ import pytest
 
 from kubesched.errors import InputError
 from kubesched.naming import find_pod
-from kubesched.naming.pods import suggestion
+from kubesched.naming.pod_names import suggestion
 from kubesched.testing import make_pod
 
 PODS = [

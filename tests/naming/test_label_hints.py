@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.api import parse_selector_text
-from kubesched.naming.labels import unselected
+from kubesched.naming.label_hints import unselected
 
 ZONE = "topology.kubernetes.io/zone"
 LABELS = [
