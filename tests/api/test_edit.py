@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.api import KubeObject, Node, Pod, Taint, Toleration, decode_object, edited, kind_of, rewritten
+from kubesched.api import KubeObject, Node, Pod, Taint, Toleration, decode_object, edited, kind_of, on_node, rewritten
 
 LABELS = st.dictionaries(st.sampled_from(["app", "team", "zone"]), st.sampled_from(["a", "b"]), max_size=2)
 TOLERATIONS = st.lists(
@@ -58,6 +58,13 @@ def test_an_edited_pod_is_what_its_edited_json_decodes_to(pod: Pod, labels, node
 def test_a_rewritten_pod_is_what_its_json_decodes_to(pod: Pod, node: str):
     after = rewritten(pod, lambda document: document["spec"].update(nodeName=node))
     assert (after.node_name, from_json(after)) == (node, after)
+
+
+@given(pod=pods(), node=st.sampled_from(["", "n1", "n2"]))
+def test_a_pod_on_another_node_is_what_its_json_decodes_to(pod: Pod, node: str):
+    nominated = edited(pod, status=msgspec.structs.replace(pod.status, nominated_node_name="n3"))
+    after = on_node(nominated, node)
+    assert (after.node_name, after.status.nominated_node_name, from_json(after)) == (node, "", after)
 
 
 def test_an_edit_without_a_difference_leaves_the_json():

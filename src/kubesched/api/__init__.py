@@ -9,7 +9,7 @@ from kubesched.api.devices import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
-from kubesched.api.edit import edited, rewritten
+from kubesched.api.edit import edited, on_node, rewritten
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -279,6 +279,7 @@ __all__ = [
     "limits_of",
     "minimum_on_pod",
     "objects_of",
+    "on_node",
     "owner_of",
     "parse_node_term",
     "parse_quantity",

@@ -7,6 +7,7 @@ import msgspec
 
 from kubesched.api.kinds import decode_object, kind_of
 from kubesched.api.meta import KubeObject
+from kubesched.api.pod import Pod
 
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
@@ -43,6 +44,23 @@ def rewritten(known: ObjectT, edit: Callable[[dict[str, Any]], object]) -> Objec
     edit(document)
     after = decode_object(kind_of(known), msgspec.json.encode(document))
     assert isinstance(after, type(known))
+    return after
+
+
+def on_node(pod: Pod, node: str) -> Pod:
+    """The pod on a node, or on none if it is empty; without its nomination, which would keep room for it again.
+
+    As two calls of `edited`, at half the time: a comparison takes all pods off their nodes.
+    """
+    spec = msgspec.structs.replace(pod.spec, node_name=node)
+    after = msgspec.structs.replace(pod, spec=spec, status=msgspec.structs.replace(pod.status, nominated_node_name=""))
+    if "raw_source" in pod.__dict__:
+        document = pod.document
+        spec_document = document["spec"] = document["spec"] or {}
+        spec_document.pop("nodeName", None)
+        spec_document |= {"nodeName": node} if node else {}
+        (document.get("status") or {}).pop("nominatedNodeName", None)
+        after.__dict__["raw_source"] = msgspec.json.encode(document)
     return after
 
 

@@ -28,6 +28,7 @@ from kubesched.api import (
     VolumeSpec,
     VolumeStatus,
     WatchEvent,
+    edited,
 )
 from kubesched.state import ObjectStore, storage_class_of
 
@@ -58,10 +59,10 @@ class VolumeControllers:
             self._bind(self._provisioned(obj), obj)
 
     def _bind(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
-        bound = msgspec.structs.replace(volume, status=msgspec.structs.replace(volume.status, phase="Bound"))
+        bound = edited(volume, status=msgspec.structs.replace(volume.status, phase="Bound"))
         self._tell(WatchEvent(EventType.MODIFIED, "PersistentVolume", bound))
         annotations = {**claim.annotations, _BIND_COMPLETED: "yes"}
-        bound_claim = msgspec.structs.replace(
+        bound_claim = edited(
             claim,
             metadata=msgspec.structs.replace(claim.metadata, annotations=annotations),
             spec=msgspec.structs.replace(claim.spec, volume_name=volume.name),

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Self
 
-import msgspec
-
-from kubesched.api import KubeObject, Pod, completed, objects_of
+from kubesched.api import KubeObject, Pod, completed, objects_of, on_node
 from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
@@ -202,14 +200,4 @@ def unplaced(pod: Pod) -> Pod:
     Example:
         assert not unplaced(make_pod("web", node="n1")).node_name
     """
-    if not pod.node_name:
-        return pod
-    spec = msgspec.structs.replace(pod.spec, node_name="")
-    status = msgspec.structs.replace(pod.status, nominated_node_name="")
-    before = msgspec.structs.replace(pod, spec=spec, status=status)
-    if "raw_source" in pod.__dict__:  # what extenders are sent
-        document = pod.document
-        document["spec"].pop("nodeName", None)
-        document.get("status", {}).pop("nominatedNodeName", None)
-        before.__dict__["raw_source"] = msgspec.json.encode(document)
-    return before
+    return on_node(pod, "") if pod.node_name else pod

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from kubesched.api import EventType, Pod, WatchEvent, edited
+from kubesched.api import EventType, Pod, WatchEvent, on_node
 from kubesched.controllers import is_bound_to_node
 from kubesched.explanation.fix import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
@@ -78,7 +78,7 @@ class Trial:
         if is_bound_to_node(move.pod):
             return ""
         info_of = self._state.snapshot().node_info
-        found, _ = self._feasible(_on(move.pod, ""))
+        found, _ = self._feasible(on_node(move.pod, ""))
         for name in found:
             if name != move.pod.node_name and move.domains.isdisjoint(info_of(name).labels.items()):
                 return name
@@ -99,13 +99,7 @@ class Trial:
 
 def placing(pod: Pod, node: str) -> Edit:
     """The edit that puts a pod on a node."""
-    return Edit("Pod", pod.key, lambda _: _on(pod, node))
-
-
-def _on(pod: Pod, node: str) -> Pod:
-    """The pod on a node, without its nomination, which would keep room for it a second time."""
-    spec = msgspec.structs.replace(pod.spec, node_name=node)
-    return edited(pod, spec=spec, status=msgspec.structs.replace(pod.status, nominated_node_name=""))
+    return Edit("Pod", pod.key, lambda _: on_node(pod, node))
 
 
 @contextmanager

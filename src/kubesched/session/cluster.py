@@ -13,6 +13,7 @@ from kubesched.api import (
     KubeObject,
     Pod,
     WatchEvent,
+    edited,
 )
 from kubesched.controllers import VolumeControllers
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
@@ -72,7 +73,7 @@ class MemoryCluster:
         if action.annotations:
             metadata = pod.metadata
             merged = {**(metadata.annotations or {}), **action.annotations}
-            pod = msgspec.structs.replace(pod, metadata=msgspec.structs.replace(metadata, annotations=merged))
+            pod = edited(pod, metadata=msgspec.structs.replace(metadata, annotations=merged))
         self.n_changes += 1
         self._tell(WatchEvent(EventType.MODIFIED, "Pod", pod))
         return ""
@@ -90,7 +91,7 @@ class MemoryCluster:
     def _updated(self, pod: Pod, status: object) -> Pod:
         self._version += 1
         metadata = msgspec.structs.replace(pod.metadata, resource_version=f"simulated-{self._version}")
-        return msgspec.structs.replace(pod, metadata=metadata, status=status)
+        return edited(pod, metadata=metadata, status=status)
 
     def _write(self, kind: str, obj: KubeObject) -> None:
         self._tell(WatchEvent(EventType.MODIFIED, kind, obj))

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable
 from itertools import count
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
-import msgspec
-
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object, kind_of
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, kind_of, rewritten
 
 Key = tuple[str, str]
 """Kind, and `namespace/name` or the name alone."""
@@ -134,8 +132,8 @@ def _is_pending(one: KubeObject) -> TypeGuard[Pod]:
 
 def _as_written(one: KubeObject) -> KubeObject:
     """An object whose JSON has what the session decided."""
-    if not isinstance(one, Pod):
+    if not isinstance(one, Pod) or not one.node_name:
         return one
-    document: dict[str, Any] = one.document
-    document["spec"] = {**(document.get("spec") or {}), **({"nodeName": one.node_name} if one.node_name else {})}
-    return decode_object("Pod", msgspec.json.encode(document))
+    return rewritten(
+        one, lambda document: document.update(spec={**(document["spec"] or {}), "nodeName": one.node_name})
+    )

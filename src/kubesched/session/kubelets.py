@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import EventType, Node, Pod, WatchEvent
+from kubesched.api import EventType, Node, Pod, WatchEvent, edited
 from kubesched.controllers import awaited_claims, no_room, node_refusal, rejected_by
 from kubesched.session.creation import Creation
 from kubesched.session.report import Fill, Placement, PodState
@@ -69,6 +69,4 @@ def not_running(pod: Pod, fault: str, owner: str = "") -> Placement:
 
 def _started(pod: Pod) -> Pod:
     """The pod as its kubelet has started it: a disruption budget that selects it is asked before its eviction."""
-    running = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
-    running.__dict__.update(pod.__dict__)
-    return running
+    return edited(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
