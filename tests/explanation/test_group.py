@@ -164,6 +164,15 @@ def test_a_group_of_two_namespaces_needs_one():
     assert find_group(objects, "train", "dev").namespace == "dev"
 
 
+@pytest.mark.parametrize("name", ["dev/train", f"{KEY}=dev/train"])
+def test_a_group_is_found_by_the_name_that_its_report_has(name: str):
+    objects = [member("w0"), make_pod("w1", namespace="dev", labels={KEY: "train"})]
+    group = find_group(objects, name)
+    assert (group.namespace, [pod.name for pod in group.pods]) == ("dev", ["w1"])
+    with pytest.raises(InputError, match="no pod is of such a group"):
+        find_group(objects, "other/train")
+
+
 def test_the_document_has_every_pod():
     document = group_page(answer([*NODES, *(member(f"w{i}") for i in range(5))])).document
     assert (document["group"], document["minimum"], document["key"]) == ("default/train", 5, KEY)

@@ -41,6 +41,7 @@ def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") ->
     """Find a group by its name, or by `KEY=NAME` where its label or annotation is not a known one.
 
     Args:
+        name: with or without a namespace: `red`, `ml/red`, `team=red`, `team=ml/red`.
         namespace: where to look; empty for all.
     Raises:
         InputError: no pod, or pods of several namespaces, are of such a group.
@@ -49,17 +50,18 @@ def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") ->
         pods = [make_pod(f"worker-{i}", labels={"team": "red"}) for i in range(3)]
         assert find_group(pods, "team=red").minimum == 3
     """
-    key, sign, value = name.rpartition("=")
+    key, sign, written = name.rpartition("=")
+    space, _, value = written.rpartition("/")
     keys = (key,) if sign else tuple(GROUP_NAMES)
-    known = [gang for gang in _gangs(objects, keys) if namespace in ("", gang.namespace)]
-    called_so = [gang for gang in known if gang.name == value]
+    gangs = [gang for gang in _gangs(objects, keys) if {namespace, space} <= {"", gang.namespace}]
+    called_so = [gang for gang in gangs if gang.name == value]
     called_so = [gang for gang in called_so if gang.key == called_so[0].key]
     if len(called_so) > 1:
         spaces = ", ".join(gang.namespace for gang in called_so)
         raise InputError(f"--group {name}: namespaces {spaces} have such a group; name one with -n")
     if called_so:
         return called_so[0]
-    near = near_words(value, sorted({gang.name for gang in known}))
+    near = near_words(value, sorted({gang.name for gang in gangs}))
     told = f"; {near}" if near else f"; pods name their group with {' or '.join(keys)}, others with --group KEY=NAME"
     raise InputError(f"--group {name}: no pod is of such a group{told}")
 

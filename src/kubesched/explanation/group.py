@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kubesched.api import Pod, completed
+from kubesched.api import Pod, completed, edited
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.gang import Gang
@@ -78,4 +78,4 @@ def _served(pod: Pod, explainer: Explainer) -> Pod:
     if pod.scheduler_name in explainer.frameworks:
         return pod
     name = next(iter(explainer.frameworks))
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduler_name=name))
+    return edited(pod, spec=msgspec.structs.replace(pod.spec, scheduler_name=name))
