@@ -2,6 +2,7 @@
 
 import pytest
 
+from kubesched.api import EventType, WatchEvent
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -42,3 +43,32 @@ def test_an_empty_selector_is_asked_about_every_eviction_of_a_pod_with_labels():
         make_pod("a", namespace="other", labels={"app": "web"}),
     ]
     assert [[one.key for one in state.disruption_budgets.selecting(pod)] for pod in pods] == [["default/keep"], [], []]
+
+
+def test_a_budget_that_selects_other_pods_is_seen_at_once():
+    def event(type_: EventType, app: str) -> WatchEvent:
+        spec = {"selector": {"matchLabels": {"app": app}}}
+        return WatchEvent(type_, "PodDisruptionBudget", make_object("PodDisruptionBudget", "keep", spec=spec))
+
+    state, pod = ClusterState(), make_pod("a", labels={"app": "web"})
+    changes = (
+        (EventType.ADDED, "web"),
+        (EventType.MODIFIED, "db"),
+        (EventType.MODIFIED, "web"),
+        (EventType.DELETED, "web"),
+    )
+    counts = []
+    for change in changes:
+        state.apply(event(*change))
+        counts.append(len(state.disruption_budgets.selecting(pod)))
+    assert counts == [1, 0, 1, 0]
+
+
+def test_the_labels_that_were_asked_about_are_bounded():
+    state = ClusterState()
+    budget = make_object("PodDisruptionBudget", "keep", spec={"selector": {}})
+    state.apply(WatchEvent(EventType.ADDED, "PodDisruptionBudget", budget))
+    budgets = state.disruption_budgets
+    for i in range(20_001):
+        budgets.selecting(make_pod("a", labels={"app": str(i)}))
+    assert len(budgets._asked) <= 10_000

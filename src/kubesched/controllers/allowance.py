@@ -5,7 +5,7 @@ selects the pod. A pod that more than one budget selects is never evicted. A pod
 once; so is one that is not ready, if the budget has its healthy pods or has the policy AlwaysAllow.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kubesched.api import KubeObject, Pod, PodDisruptionBudget, rewritten
@@ -75,7 +75,7 @@ class Allowance:
         keys = [key for key, left in self.left.items() if self._written[key] != left]
         return [self._rewritten(key) for key in keys]
 
-    def _of(self, pod: Pod) -> list[Budget]:
+    def _of(self, pod: Pod) -> Sequence[Budget]:
         """The budgets that select a pod; each is counted from now on."""
         budgets = self._budgets.selecting(pod)
         for budget in budgets:

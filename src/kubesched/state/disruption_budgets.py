@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 from kubesched.api import KubeObject, LabelSelector, Pod, PodDisruptionBudget, Selector, parse_selector
 from kubesched.errors import SelectorError
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, PodInfo
+
+_MAX_ASKED: Final = 10_000
 
 
 class Budget:
@@ -54,6 +57,7 @@ class Budgets:
 
     def __init__(self, objects: ObjectStore) -> None:
         self._budgets: dict[str, dict[str, Budget]] = {}  # namespace -> name -> budget
+        self._asked: dict[tuple[str, frozenset[tuple[str, str]]], tuple[Budget, ...]] = {}  # by namespace and labels
         objects.listen("PodDisruptionBudget", self._changed, keeps_order=True)
 
     def __bool__(self) -> bool:
@@ -63,9 +67,17 @@ class Budgets:
         """The budgets of a namespace."""
         return self._budgets.get(namespace, {}).values()
 
-    def selecting(self, pod: Pod) -> list[Budget]:
-        """The budgets that an eviction of a pod asks."""
-        return [budget for budget in self.of(pod.namespace) if budget.selects(pod)]
+    def selecting(self, pod: Pod) -> tuple[Budget, ...]:
+        """The budgets that an eviction of a pod asks. They match equal labels once, until a selector changes."""
+        if not pod.labels or pod.namespace not in self._budgets:
+            return ()
+        key = (pod.namespace, frozenset(pod.labels.items()))
+        selecting = self._asked.get(key)
+        if selecting is None:
+            if len(self._asked) == _MAX_ASKED:
+                self._asked.clear()
+            selecting = self._asked[key] = tuple(budget for budget in self.of(pod.namespace) if budget.selects(pod))
+        return selecting
 
     def broken_by(self, evicted: Iterable[PodInfo]) -> tuple[str, ...]:
         """`namespace/name` of the budgets that count more of these pods than they still allow to evict, sorted."""
@@ -82,13 +94,14 @@ class Budgets:
             here = self._budgets.setdefault(new.namespace, {})
             if isinstance(old, PodDisruptionBudget) and old.spec == new.spec:
                 here[new.name].read_status(new)
-            else:
-                here[new.name] = Budget(new)
+                return
+            here[new.name] = Budget(new)
         elif old is not None:
             here = self._budgets[old.namespace]
             del here[old.name]
             if not here:
                 del self._budgets[old.namespace]
+        self._asked.clear()
 
 
 def _parsed(selector: LabelSelector | None) -> Selector:
