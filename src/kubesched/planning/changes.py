@@ -34,9 +34,9 @@ def cordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeOb
     Raises:
         InputError: as from `nodes_named`.
     """
-    known = list(objects)
-    chosen = {node.name for node in nodes_named(known, names)}
-    return [cordon(one) if isinstance(one, Node) and one.name in chosen else one for one in known]
+    cluster = list(objects)
+    chosen = {node.name for node in nodes_named(cluster, names)}
+    return [cordon(obj) if isinstance(obj, Node) and obj.name in chosen else obj for obj in cluster]
 
 
 def uncordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeObject]:
@@ -45,14 +45,14 @@ def uncordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Kube
     Raises:
         InputError: none of them is cordoned, or as from `nodes_named`.
     """
-    known = list(objects)
-    chosen = nodes_named(known, names)
+    cluster = list(objects)
+    chosen = nodes_named(cluster, names)
     if not any(map(is_cordoned, chosen)):
         nodes = listed((node.name for node in chosen), first=5)
         several = f"none of the {len(chosen)} nodes {nodes} is cordoned"
         raise InputError(several if len(chosen) > 1 else f"node {nodes} is not cordoned")
     waiting = {node.name for node in chosen if is_cordoned(node)}
-    return [uncordon(one) if isinstance(one, Node) and one.name in waiting else one for one in known]
+    return [uncordon(obj) if isinstance(obj, Node) and obj.name in waiting else obj for obj in cluster]
 
 
 def without_nodes(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeObject]:
@@ -61,9 +61,9 @@ def without_nodes(objects: Iterable[KubeObject], names: Iterable[str]) -> list[K
     Raises:
         InputError: as from `nodes_named`.
     """
-    known = list(objects)
-    gone = {node.name for node in nodes_named(known, names)}
-    return [one for one in known if node_of(one) not in gone]
+    cluster = list(objects)
+    gone = {node.name for node in nodes_named(cluster, names)}
+    return [obj for obj in cluster if node_of(obj) not in gone]
 
 
 def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> list[KubeObject]:
@@ -74,8 +74,8 @@ def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> 
     Raises:
         InputError: there is no such node, or `n` is out of range.
     """
-    known = list(objects)
-    return known + new_nodes(known, nodes_named(known, [node])[0] if isinstance(node, str) else node, n)
+    cluster = list(objects)
+    return cluster + new_nodes(cluster, nodes_named(cluster, [node])[0] if isinstance(node, str) else node, n)
 
 
 def scaled(objects: Iterable[KubeObject], workload: str, n: int) -> list[KubeObject]:
@@ -87,15 +87,15 @@ def scaled(objects: Iterable[KubeObject], workload: str, n: int) -> list[KubeObj
     Raises:
         InputError: there is no such workload, it has no pod to copy, or it cannot be scaled.
     """
-    known = list(objects)
+    cluster = list(objects)
     if n < 0:
         raise InputError(f"{workload}: found {n} replicas; expected 0 or more")
-    chosen, pods = _workload_named(known, workload)
+    chosen, pods = _workload_named(cluster, workload)
     if chosen.kind == "DaemonSet":
         raise InputError(f"{chosen} has one pod on each node and no replicas; add nodes instead")
-    leaving = {(kind_of(one), one.key) for one in pods_to_remove(chosen, pods, n)}
-    kept = [one for one in known if (kind_of(one), one.key) not in leaving]
-    return kept + pods_to_add(chosen, pods, n, known)
+    leaving = {(kind_of(obj), obj.key) for obj in pods_to_remove(chosen, pods, n)}
+    kept = [obj for obj in cluster if (kind_of(obj), obj.key) not in leaving]
+    return kept + pods_to_add(chosen, pods, n, cluster)
 
 
 def note_on_scale(objects: Iterable[KubeObject], workload: str, n: int) -> str:
@@ -104,10 +104,10 @@ def note_on_scale(objects: Iterable[KubeObject], workload: str, n: int) -> str:
     Raises:
         InputError: there is no such workload.
     """
-    known = list(objects)
-    chosen, _ = _workload_named(known, workload)
+    cluster = list(objects)
+    chosen, _ = _workload_named(cluster, workload)
     autoscalers = Autoscalers()
-    autoscalers.know(known)
+    autoscalers.know(cluster)
     scale = autoscalers.scale_of(chosen.kind, chosen.namespace, chosen.name)
     kept = n if scale is None else scale.of(n)
     if scale is None or kept == n:
@@ -116,13 +116,13 @@ def note_on_scale(objects: Iterable[KubeObject], workload: str, n: int) -> str:
     return f"{chosen} would not keep {count(n, 'pod')}: {scale.by} sets it to {kept:,} ({bounds}); here it has {n:,}"
 
 
-def _workload_named(known: Sequence[KubeObject], text: str) -> tuple[Workload, list[Pod]]:
+def _workload_named(cluster: Sequence[KubeObject], text: str) -> tuple[Workload, list[Pod]]:
     """A workload, or a pod that no controller made, with its pods.
 
     Raises:
         InputError: there is none of this name.
     """
-    alone = (one for one in known if isinstance(one, Pod) and one.metadata.controller is None and not one.is_finished)
-    by_workload = workloads(known) | {Workload.alone(pod): [pod] for pod in alone}
+    alone = (obj for obj in cluster if isinstance(obj, Pod) and obj.metadata.controller is None and not obj.is_finished)
+    by_workload = workloads(cluster) | {Workload.alone(pod): [pod] for pod in alone}
     chosen = find_workload(by_workload, text)
     return chosen, by_workload[chosen]

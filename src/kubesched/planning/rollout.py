@@ -50,10 +50,10 @@ def roll_out(
         for workload, old in asked.existing.items()
     ]
     left_out = {pod.key for plan in plans for pod in plan.left_out}
-    new = [one for one in new if not (isinstance(one, Pod) and one.key in left_out)]
-    pods = [one for one in new if isinstance(one, Pod)]
+    new = [obj for obj in new if not (isinstance(obj, Pod) and obj.key in left_out)]
+    pods = [obj for obj in new if isinstance(obj, Pod)]
     steps = _Steps(session, progress)
-    steps.take([one for one in new if not isinstance(one, Pod)], [])
+    steps.take([obj for obj in new if not isinstance(obj, Pod)], [])
     rollouts = tuple(_replaced(plan, steps) for plan in plans)
     replaced = {pod.key for plan in plans for pod in plan.new}
     if others := [pod for pod in pods if pod.key not in replaced]:
@@ -124,7 +124,9 @@ def _replaced(plan: RolloutPlan, steps: _Steps) -> Rollout:
         for key in (*gone, *(victim.pod for victim in report.victims)):
             view.old.pop(key, None)
             view.running.discard(key)
-        view.running |= {one.pod for one in report.placements if has_place(one) and one.pod in own}
+        view.running |= {
+            placement.pod for placement in report.placements if has_place(placement) and placement.pod in own
+        }
         n_lowest = min(n_lowest, len(view.running))
         n_steps += 1
     if view.awaited is not None:
