@@ -1,15 +1,10 @@
-"""Twenty thousand broken bodies: never an exception, and no answer that the protocol does not allow."""
-
-import pytest
+"""Two thousand broken bodies: never an exception, and no answer that the protocol does not allow."""
 
 from campaigns.fuzz.bodies import cases, run, servers
 
-PORTIONS = 10
 
-
-@pytest.mark.parametrize("portion", range(PORTIONS))
-def test_no_body_does_harm(portion: int):
-    n_answered, failures = run(seed=0, portion=portion, n=2000)
+def test_no_body_does_harm():
+    n_answered, failures = run(seed=0, portion=0, n=2000)
     assert failures == []
     assert 200 < n_answered < 1800, "broken too little or too much to find anything"
 
