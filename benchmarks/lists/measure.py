@@ -137,14 +137,14 @@ def questions(lists: Iterable[str], names: Iterable[str], sizes: Iterable[int], 
 def explain(asked: Iterable[Question], known: list[KubeObject], answered: Answered) -> None:
     """Answer questions about explanations."""
     explainer = Explainer([*known, decoded(STORAGE_CLASS), _warm()], set_up())
-    as_line(explainer.explain(explainer.pending[0]))
+    as_line(explainer.evaluate(explainer.pending[0]))
     for question in asked:
         for one in question.objects:
             explainer.cluster_state.apply(_event(EventType.ADDED, one))
         for one in question.asked:
             incoming = decoded(one)
             with question.timed():
-                as_line(explainer.explain(incoming))
+                as_line(explainer.evaluate(incoming))
         for one in reversed(question.objects):
             explainer.cluster_state.apply(_event(EventType.DELETED, one))
         answered(question)

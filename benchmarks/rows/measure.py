@@ -101,7 +101,7 @@ def explain(options: argparse.Namespace, profile: cProfile.Profile | None) -> Fi
     timers, n_fit = [], 0
     for pod in pods:
         with Timer(profile) as one:
-            explanation = explainer.explain(pod)
+            explanation = explainer.evaluate(pod)
             as_line(explanation)
         timers.append(one)
         n_fit += explanation.fits

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kubesched.api import KubeObject, Pod
-from kubesched.explanation import Explanation, Fix, explain, obstacles
+from kubesched.explanation import Evaluation, Explainer, Explanation, Fix, explain
 from kubesched.testing import make_node, make_object, make_pod
 
 ZONE = "topology.kubernetes.io/zone"
@@ -11,12 +11,19 @@ SMALL = {"cpu": "2", "memory": "4Gi", "pods": "3"}
 
 
 def ask(pod: Pod, *objects: KubeObject, config: str | None = None, plugins: Iterable[type] = ()) -> Explanation:
-    return explain([*objects, pod], pod.key, config.encode() if config else None, plugins)
+    return explain([*objects, pod], pod.key, config.encode() if config else None, plugins, nodes=None)
+
+
+def evaluated(pod: Pod, *objects: KubeObject, config: str | None = None, plugins: Iterable[type] = ()) -> Evaluation:
+    with Explainer(objects, config.encode() if config else None, plugins) as explainer:
+        evaluation = explainer.evaluate(pod)
+        explainer.fixes(evaluation)
+        return evaluation
 
 
 def why(pod: Pod, *objects: KubeObject) -> dict[str, str]:
     """Plugin -> what stands in the way on the first node."""
-    return {obstacle.plugin: obstacle.text for obstacle in obstacles(ask(pod, *objects), 0)}
+    return {obstacle.plugin: obstacle.text for obstacle in ask(pod, *objects).obstacles(0)}
 
 
 def profile(plugins: str) -> str:

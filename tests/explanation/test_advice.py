@@ -1,19 +1,17 @@
-from kubesched.explanation import advice, nearest
+from kubesched.explanation import Explainer
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling
 
 
 def advised(pod, *objects, **more) -> str:
-    found = ask(pod, *objects, **more)
-    return advice(found, nearest(found))
+    return ask(pod, *objects, **more).advice
 
 
 def without_fixes(pod, *objects) -> str:
     """What is said where no fix is known."""
-    found = ask(pod, *objects)
-    found.fixes = ()
-    return advice(found, nearest(found))
+    with Explainer(objects) as explainer:
+        return explainer.explain(pod).advice
 
 
 def test_the_best_fixes_are_listed_with_the_nodes_that_they_open():

@@ -1,5 +1,6 @@
 import pytest
 
+from kubesched.api import EventType, WatchEvent
 from kubesched.errors import InputError
 from kubesched.explanation import Explainer, explain
 from kubesched.framework import Plugin, Status
@@ -63,18 +64,42 @@ def test_names_are_explained_as_one_by_one():
     objects = [*three_nodes(), filling("n1", cpu="2"), make_pod("p", requests={"cpu": "64"})]
     names = ["default/p", "on-n1"]
     with Explainer(objects) as explainer:
-        for name, found in zip(names, explainer.each(names), strict=True):
-            explainer.fixes(found)
+        for name, found in zip(names, explainer.each(names, max_fixes=8), strict=True):
+            assert [str(fix) for fix in explainer.fixes(found)] == [str(fix) for fix in found.fixes]
             assert as_document(found) == as_document(explain(objects, name))
 
 
-def test_explanations_of_pending_pods_stay_valid():
-    objects = [*three_nodes(), make_pod("p", requests={"cpu": "64"}), make_pod("q", node_selector={"pool": "x"})]
+def test_explanations_stay_valid():
+    pending = [make_pod("p", requests={"cpu": "64"}), make_pod("q", node_selector={"pool": "x"})]
+    objects = [*three_nodes(), *pending, filling("n1", cpu="2"), filling("n2", cpu="1")]
+    names = ["default/p", "default/q", "default/on-n1", "default/on-n2"]
     with Explainer(objects) as explainer:
-        found = [explainer.explain(name) for name in ("p", "q")]
-        for one in found:
-            explainer.fixes(one)
-        assert [as_document(one) for one in found] == [as_document(explain(objects, name)) for name in ("p", "q")]
+        found = list(explainer.each(names, max_fixes=8))
+        again = [[str(fix) for fix in explainer.fixes(one)] for one in found]
+        assert again == [[str(fix) for fix in one.fixes] for one in found]
+        explainer.cluster_state.apply(WatchEvent(EventType.DELETED, "Node", objects[0]))
+    assert [as_document(one) for one in found] == [as_document(explain(objects, name)) for name in names]
+    assert [repr(one) for one in found] == [repr(explain(objects, name)) for name in names]
+
+
+def test_an_explanation_asks_no_plugin_once_it_is_made():
+    asked = []
+
+    class Asked(Plugin):
+        def filter(self, state, pod, node):
+            asked.append("filter")
+            return Status.unschedulable("no")
+
+        def explain_rejection(self, state, pod, node, status):
+            asked.append("explain_rejection")
+            return ["because"]
+
+    found = explain([make_node(f"n{i}") for i in range(30)], make_pod("p"), plugins=[Asked])
+    assert "because" in repr(found)
+    asked.clear()
+    assert "because" in repr(found)
+    assert as_document(found)["nearest"][19]["rejections"][0]["details"] == ["because"]
+    assert not asked
 
 
 def test_a_wrong_name_and_a_running_pod_are_answered_with_what_to_write():

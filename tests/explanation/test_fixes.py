@@ -222,5 +222,5 @@ def test_the_search_leaves_the_cluster_as_it_was():
         explanation = explainer.explain(pod)
         assert any(fix.kind == "hostPort" for fix in explainer.fixes(explanation))
         explainer.cluster_state.check_invariants()
-        assert [info.pod.name for info in explanation.nodes.pods(0)] == ["w0", "w1", "w2"]
+        assert [info.pod.name for info in explainer.cluster_state.snapshot().nodes.pods(0)] == ["w0", "w1", "w2"]
         assert explainer.explain(pod).rejections == explanation.rejections

@@ -104,7 +104,7 @@ def test_the_overview_says_which_pods_are_to_run_together():
     objects = [*NODES, group, *(make_pod(f"w{i}", **fields) for i in range(4)), make_pod("alone")]
     with Explainer(objects, set_up()) as explainer:
         gangs = gangs_of(objects, explainer.pending)
-        answers = (answer_of(one, one.pod.key) for one in explainer.each(explainer.pending))
+        answers = (answer_of(one, one.pod.key) for one in explainer.evaluations(explainer.pending))
         page = overview_page(answers, gangs=gangs)
     told = "Pod group default/train needs 3 pods at once; --group train reports how many of them fit together"
     assert [part.text for part in page.parts if isinstance(part, Paragraph)] == [f"{told}."]

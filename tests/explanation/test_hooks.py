@@ -4,15 +4,16 @@ import csv
 import io
 import xml.etree.ElementTree as ET
 
+import msgspec
 import pytest
 
 from kubesched.api import Pod
-from kubesched.explanation import Explainer, Explanation, answer_of, explain
+from kubesched.explanation import Explainer, Explanation, PodAnswer, answer_of, explain
 from kubesched.framework import Plugin, PreFilterResult, Status, Wait
 from kubesched.pages.explanations import as_document, explanation_page, node_page, overview_page
 from kubesched.pages.formats import Check, Level, Page, as_csv, as_junit
 from kubesched.testing import make_node, make_pod
-from tests.explanation.asking import SMALL, ask, filling, profile
+from tests.explanation.asking import SMALL, ask, evaluated, filling, profile
 
 NODES = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
 WEB = make_pod("web", requests={"cpu": "1"})
@@ -70,6 +71,10 @@ def web(*plugins: type[Plugin], pod: Pod = WEB) -> Explanation:
     return ask(pod, *NODES, plugins=plugins)
 
 
+def answer(*plugins: type[Plugin], pod: Pod = WEB) -> PodAnswer:
+    return answer_of(evaluated(pod, *NODES, plugins=plugins), pod.name)
+
+
 def rows(page: Page, name: str) -> list[list[str]]:
     return [
         [getattr(cell, "text", str(cell)) for cell in row]
@@ -104,7 +109,7 @@ def test_what_pre_filter_leaves_out_is_a_row_of_its_plugin():
 
 def test_the_overview_and_the_checks_name_the_plugin_whose_pre_filter_rejects():
     found = web(NoTeam)
-    overview = overview_page([answer_of(found, "web")])
+    overview = overview_page([answer(NoTeam)])
     assert rows(overview, "groups")[0][3] == rows(overview, "pods")[0][3] == "NoTeam: pod has no team"
     for page in (overview, explanation_page(found), node_page(found, [0])):
         assert page.checks[0].failure == "fits on no node; NoTeam: pod has no team"
@@ -113,7 +118,7 @@ def test_the_overview_and_the_checks_name_the_plugin_whose_pre_filter_rejects():
 def test_every_report_on_a_pod_that_fits_names_the_plugin_whose_pre_filter_leaves_nodes_out():
     found = web(OnlyN2)
     left_out = "1 node(s) didn't satisfy plugin(s) [OnlyN2]"
-    overview = overview_page([answer_of(found, "web")])
+    overview = overview_page([answer(OnlyN2)])
     assert rows(overview, "fits") == [["1", "web", "1", "n2", left_out]]
     assert rows(overview, "pods")[0][3] == f"fits on 1 of 2 nodes; {left_out}"
     page = explanation_page(found)
@@ -131,11 +136,11 @@ def test_nodes_that_pre_filter_leaves_out_are_named_beside_the_nearest_obstacle(
     big = make_pod("big", requests={"cpu": "9"})
     why = "1 node: requests 9 cpu; the whole node has 2; 1 node(s) didn't satisfy plugin(s) [OnlyN2]"
     assert explanation_page(web(OnlyN2, pod=big)).checks[0].failure == f"fits on no node; {why}"
-    assert rows(overview_page([answer_of(web(OnlyN2, pod=big), "big")]), "groups")[0][3].splitlines()[0] == why
+    assert rows(overview_page([answer(OnlyN2, pod=big)]), "groups")[0][3].splitlines()[0] == why
 
 
 def test_pods_that_fit_without_a_pre_filter_have_no_note():
-    overview = overview_page([answer_of(web(), "web")])
+    overview = overview_page([answer()])
     assert rows(overview, "fits") == [["1", "web", "2", "n1"]]
     assert overview.checks == [Check("default", "web")]
 
@@ -230,7 +235,7 @@ def test_a_pod_that_pre_enqueue_gates_is_headed_as_gated_by_its_plugin():
     assert page.checks[0].failure == f"held back: {words}; fits on 2 of 2 nodes"
     document = as_document(found)
     assert (document["heldBack"], document["hooks"][0]["plugin"]) == ("wait for the budget", "Gate")
-    overview = overview_page([answer_of(found, "web")])
+    overview = overview_page([answer(Gate)])
     assert rows(overview, "pods")[0][2:4] == ["held back", f"{words}; fits on 2 of 2 nodes"]
     assert overview.checks == [Check("default", "web", page.checks[0].failure)]
     assert node_page(found, [1]).verdict.text == f"Pod default/web fits on n2, but is {words}."
@@ -244,8 +249,7 @@ def test_what_an_attempt_for_a_gated_pod_that_fits_nowhere_would_find():
 
 def test_a_gated_pod_with_another_verdict_has_the_gate_below_it():
     found = web(Gate)
-    found.refused = "exceeded quota: pods"
-    page = explanation_page(found)
+    page = explanation_page(msgspec.structs.replace(found, refused="exceeded quota: pods"))
     assert page.verdict.text == "Pod default/web would not be created: exceeded quota: pods."
     said = "kube-scheduler does not try this pod now: gated by plugin Gate: wait for the budget."
     assert any(getattr(part, "text", "").startswith(said) for part in page.parts)

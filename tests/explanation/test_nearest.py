@@ -1,12 +1,12 @@
 import pytest
 
-from kubesched.explanation import Explanation, nearest, shortages
+from kubesched.explanation import Explanation
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, profile, three_nodes
 
 
 def order(explanation: Explanation) -> list[str]:
-    return [explanation.nodes.name(position) for position in nearest(explanation).tolist()]
+    return [explanation.nodes.name(position) for position in explanation.nearest]
 
 
 def test_nodes_that_fewer_plugins_reject_come_first():
@@ -35,24 +35,24 @@ def test_nodes_that_fit_are_left_out_and_equal_ones_keep_their_order():
 def test_a_resource_that_no_node_knows_is_all_missing():
     found = ask(make_pod("p", requests={"example.com/fpga": "2"}), *three_nodes())
     assert order(found) == ["n1", "n2", "n3"]
-    assert shortages(found, 0) == {"example.com/fpga": 2}
+    assert found.closely[0].short == {"example.com/fpga": 2}
 
 
 def test_the_places_for_pods_count_as_a_resource():
     node = make_node("n1", allocatable={"pods": "1"})
-    assert shortages(ask(make_pod("p"), node, filling("n1")), 0) == {"pods": 1}
+    assert ask(make_pod("p"), node, filling("n1")).closely[0].short == {"pods": 1}
 
 
 def test_a_resource_that_the_plugin_ignores_is_not_short():
     args = "pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/fpga]}}]"
     pod = make_pod("p", requests={"cpu": "3", "example.com/fpga": "2"})
     found = ask(pod, make_node("n1", allocatable=SMALL), config=f"{profile('{}')}  {args}\n")
-    assert shortages(found, 0) == {"cpu": 1000}
+    assert found.closely[0].short == {"cpu": 1000}
 
 
 def test_nothing_is_short_on_a_node_that_has_room():
     found = ask(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"]))
-    assert shortages(found, 0) == {}
+    assert found.closely[0].short == {}
 
 
 def test_nodes_that_are_too_small_when_they_are_empty_come_last():

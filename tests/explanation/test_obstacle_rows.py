@@ -1,4 +1,3 @@
-from kubesched.explanation import obstacle_rows
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling
@@ -6,7 +5,7 @@ from tests.explanation.asking import SMALL, ask, filling
 
 def summary(explanation) -> list[tuple[list[str], tuple[str, ...]]]:
     names = explanation.nodes.name
-    return [([names(position) for position in row.positions], row.texts) for row in obstacle_rows(explanation)]
+    return [([names(position) for position in row.positions], row.texts) for row in explanation.rows]
 
 
 def test_nodes_are_grouped_by_their_obstacles_the_nearest_first():
@@ -35,7 +34,7 @@ def test_equal_reasons_with_different_details_are_different_rows():
 def test_details_that_differ_only_in_amounts_are_one_row_with_their_range():
     nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
     pods = [filling(f"n{i}", cpu=f"{1900 - 500 * i}m") for i in range(3)]
-    (row,) = obstacle_rows(ask(make_pod("p", requests={"cpu": "2"}), *nodes, *pods))
+    (row,) = ask(make_pod("p", requests={"cpu": "2"}), *nodes, *pods).rows
     assert row.positions == (2, 1, 0)
     assert row.is_alike
     assert row.texts == ("cpu is short by 900m to 1.9: requests 2, 100m to 1.1 of 2 free",)
@@ -44,7 +43,7 @@ def test_details_that_differ_only_in_amounts_are_one_row_with_their_range():
 
 def test_details_that_differ_only_in_the_name_of_the_node_are_one_row():
     nodes = [make_node(name) for name in ("left", "right")]
-    (row,) = obstacle_rows(ask(make_pod("p", node_selector={"kubernetes.io/hostname": "gone"}), *nodes))
+    (row,) = ask(make_pod("p", node_selector={"kubernetes.io/hostname": "gone"}), *nodes).rows
     assert row.positions == (0, 1)
     assert not row.is_alike
     assert row.texts == ("label kubernetes.io/hostname is 'left', wanted: 'gone'",)
@@ -53,14 +52,14 @@ def test_details_that_differ_only_in_the_name_of_the_node_are_one_row():
 def test_numbers_in_names_and_ports_are_no_amounts():
     pod = make_pod("p", host_ports=[80, 443], tolerations=[])
     nodes = [make_node(f"n{i}", taints=[f"generation={i}:NoSchedule"]) for i in range(2)]
-    assert len(obstacle_rows(ask(pod, *nodes))) == 2
+    assert len(ask(pod, *nodes).rows) == 2
     holders = [make_pod(f"h{i}", node=f"n{i}", host_ports=[80 if i else 443]) for i in range(2)]
-    assert len(obstacle_rows(ask(pod, make_node("n0"), make_node("n1"), *holders))) == 2
+    assert len(ask(pod, make_node("n0"), make_node("n1"), *holders).rows) == 2
 
 
 def test_more_than_four_different_details_are_one_row_with_those_of_the_nearest_node():
     nodes = [make_node(f"n{i}", labels={"pool": f"p{i}"}) for i in range(5)]
-    (row,) = obstacle_rows(ask(make_pod("p", node_selector={"pool": "c"}), *nodes))
+    (row,) = ask(make_pod("p", node_selector={"pool": "c"}), *nodes).rows
     assert len(row.positions) == 5
     assert not row.is_alike
     assert row.texts == ("label pool is 'p0', wanted: 'c'",)
@@ -77,7 +76,7 @@ def test_a_claim_without_a_volume_is_one_cause():
     pod = make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]})
     claim = make_object("PersistentVolumeClaim", "data", spec={"storageClassName": "now"})
     storage_class = make_object("StorageClass", "now", provisioner="x.io/p", volumeBindingMode="Immediate")
-    (row,) = obstacle_rows(ask(pod, make_node("n1"), claim, storage_class))
+    (row,) = ask(pod, make_node("n1"), claim, storage_class).rows
     assert row.texts == ("pod has unbound immediate PersistentVolumeClaims",)
 
 
@@ -92,4 +91,4 @@ def test_an_empty_reason_and_none_are_the_same():
 
 
 def test_a_pod_that_fits_everywhere_has_no_rows():
-    assert obstacle_rows(ask(make_pod("p"), make_node("n1"))) == []
+    assert ask(make_pod("p"), make_node("n1")).rows == ()

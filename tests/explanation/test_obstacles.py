@@ -1,6 +1,6 @@
 import pytest
 
-from kubesched.explanation import explain, obstacles
+from kubesched.explanation import explain
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling, why
@@ -203,7 +203,7 @@ class NoThanks(Plugin):
 
 
 def test_a_plugin_of_one_s_own_is_quoted():
-    (obstacle,) = obstacles(ask(make_pod("p"), make_node("n1"), plugins=[NoThanks]), 0)
+    (obstacle,) = ask(make_pod("p"), make_node("n1"), plugins=[NoThanks]).obstacles(0)
     assert (obstacle.plugin, obstacle.details, obstacle.text) == ("NoThanks", (), "no; thanks")
 
 
@@ -213,7 +213,7 @@ class Explains(NoThanks):
 
 
 def test_a_plugin_of_one_s_own_can_explain_itself():
-    (obstacle,) = obstacles(ask(make_pod("p"), make_node("n1"), plugins=[Explains]), 0)
+    (obstacle,) = ask(make_pod("p"), make_node("n1"), plugins=[Explains]).obstacles(0)
     assert obstacle.text == "p is not wanted on n1: no, thanks"
 
 
@@ -237,8 +237,8 @@ class ExplainsInNumbers(NoThanks):
 def test_a_hook_that_fails_is_logged_once_and_the_reasons_stay(plugin, text, caplog):
     nodes = [make_node("n1", unschedulable=True), make_node("n2")]
     explanation = ask(make_pod("p"), *nodes, plugins=[plugin])
-    assert [obstacle.text for obstacle in obstacles(explanation, 0)] == ["the node is cordoned", "no; thanks"]
-    assert [obstacle.text for obstacle in obstacles(explanation, 1)] == ["no; thanks"]
+    assert [obstacle.text for obstacle in explanation.obstacles(0)] == ["the node is cordoned", "no; thanks"]
+    assert [obstacle.text for obstacle in explanation.obstacles(1)] == ["no; thanks"]
     (said,) = caplog.messages
     assert said.startswith(text)
     assert said.endswith("the reasons are shown without details")
@@ -304,5 +304,5 @@ def test_a_nominated_pod_that_keeps_the_room_is_named():
     small = make_pod("small", requests={"cpu": "1"})
     found = explain([node, urgent, small], "default/small")
     told = "cpu is short by 500m: requests 1, 500m of 2 free; room is kept for default/urgent (nominated)"
-    assert [obstacle.text for obstacle in obstacles(found, 0)] == [told]
-    assert [obstacle.text for obstacle in obstacles(explain([node, small, make_pod("other")], small.key), 0)] == []
+    assert [obstacle.text for obstacle in found.obstacles(0)] == [told]
+    assert [obstacle.text for obstacle in explain([node, small, make_pod("other")], small.key).obstacles(0)] == []

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from kubesched.explanation import Explainer, answer_of, obstacle_rows
+from kubesched.explanation import Explainer, answer_of
 from kubesched.pages.explanations import overview_page
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
@@ -37,7 +37,7 @@ def test_every_pending_pod_has_its_cause(shape: str):
     cluster = load_snapshot(io.BytesIO(realistic(shape, 40)))
     with Explainer(cluster, set_up(), nominations=False) as explainer:
         page = overview_page(
-            answer_of(one, one.pod.labels["cause"], explainer.fixes) for one in explainer.each(explainer.pending)
+            answer_of(one, one.pod.labels["cause"], explainer.fixes) for one in explainer.evaluations(explainer.pending)
         )
     (table,) = [table for table in page.tables if table.name == "groups"]
     told = {str(row[2]): str(row[3]) for row in table.rows}
@@ -50,7 +50,7 @@ def test_every_node_that_does_not_fit_is_in_one_row(shape: str):
     cluster = load_snapshot(io.BytesIO(realistic(shape, 40)))
     with Explainer(cluster, set_up(), nominations=False) as explainer:
         for explanation in explainer.each(explainer.pending, preempt=False):
-            positions = sorted(position for row in obstacle_rows(explanation) for position in row.positions)
+            positions = sorted(position for row in explanation.rows for position in row.positions)
             feasible = set(explanation.feasible)
             names = explanation.nodes.names
             assert positions == [i for i, name in enumerate(names) if name not in feasible], explanation.pod.key

@@ -139,7 +139,7 @@ def test_pods_that_hang_and_pods_that_have_ended_have_their_rows():
     pods = [on_node(make_pod("p"), "n9"), ended()]
     with Explainer([NODE, *pods]) as explainer:
         page = overview_page(
-            (answer_of(one, one.pod.name, explainer.fixes) for one in explainer.each(pods)), what="chosen"
+            (answer_of(one, one.pod.name, explainer.fixes) for one in explainer.evaluations(pods)), what="chosen"
         )
     assert page.verdict.text == "2 chosen pods: 1 stuck on a node, 1 ended."
     (groups,) = [table for table in page.tables if table.name == "groups"]

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
-from kubesched.explanation import Explainer, Explanation
+from kubesched.explanation import Evaluation, Explainer
 from kubesched.framework import NO_NODES, Status
 from kubesched.setup import set_up
 from tests.properties.cluster_walk import generated, read
@@ -25,7 +25,7 @@ def test_every_node_is_accounted_for(seed: int, nodes: int, bound: int, features
     )
     explainer = Explainer([read(item) for item in items], set_up(None))
     for pod in explainer.pending:
-        said = explainer.explain(pod)
+        said = explainer.evaluate(pod)
         names = said.nodes.names
         assert len(names) == nodes
         assert sorted([*said.feasible, *said.rejections, *left_out(said)]) == sorted(names)
@@ -40,17 +40,17 @@ def test_every_node_is_accounted_for(seed: int, nodes: int, bound: int, features
             assert said.message.startswith(f"0/{nodes} nodes are available:" if nodes else NO_NODES)
 
 
-def left_out(said: Explanation) -> list[str]:
+def left_out(said: Evaluation) -> list[str]:
     """Nodes that PreFilter did not leave to the filters."""
     looked_at = [] if said.result is None else said.result.nodes.names
     return [name for name in said.nodes.names if name not in looked_at]
 
 
-def first_objection(said: Explanation, position: int) -> Status:
+def first_objection(said: Evaluation, position: int) -> Status:
     """Of the plugins' own verdicts the first rejection, in the order in which filters run."""
     statuses = [verdicts.status_of(position).by(plugin) for plugin, verdicts in said.by_plugin.items()]
     return next(status for status in statuses if not status.is_success)
 
 
-def totals(said: Explanation) -> dict[str, int]:
+def totals(said: Evaluation) -> dict[str, int]:
     return {name: sum(said.scores.at(position).values()) for position, name in enumerate(said.scores.nodes.names)}

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubesched.api import Condition, EventType, KubeObject, Node, Pod, WatchEvent
-from kubesched.explanation import choice, explain
+from kubesched.explanation import explain
 from kubesched.framework import Plugin
 from kubesched.setup import set_up
 from kubesched.shadow import Shadow, Verdict
@@ -188,7 +188,7 @@ def decided_in_order(nodes: list[Node], pods: list[Pod]) -> dict[str, str]:
     placed: list[Pod] = []
     chosen: dict[str, str] = {}
     for pod in pods:
-        best = choice(explain([*nodes, *placed], pod))
+        best = explain([*nodes, *placed], pod).choice
         assert best is not None
         chosen[pod.name] = best.best.node
         placed.append(bound(pod, best.best.node))
@@ -332,7 +332,7 @@ def test_the_cluster_of_a_disagreement_explains_it() -> None:
     assert watched.end()[-1] == "disagreed"
     cluster, verdict = watched.clusters[-1], watched.verdicts[-1]
     explanation = explain(cluster, "default/p")
-    best = choice(explanation)
+    best = explanation.choice
     assert best is not None
     assert (best.best.node, best.best.total) == (verdict.ours, sum(verdict.our_scores.values()))
     assert best.best.total - sum(verdict.scores.values()) == verdict.points

@@ -20,7 +20,7 @@ from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
-    from kubesched.explanation import Explanation
+    from kubesched.explanation import Evaluation, Explanation
     from kubesched.naming import ChosenPods
     from kubesched.pages.explanations import Rows
     from kubesched.pages.formats import Page
@@ -158,6 +158,11 @@ class View(NamedTuple):
     queue: bool
     every_verdict: bool
 
+    @property
+    def closely(self) -> tuple[str, ...] | None:
+        """The nodes that are looked at closely beside the nearest ones; None for all."""
+        return self.nodes or (None if self.all_nodes else ())
+
 
 class _Asked(NamedTuple):
     """What the question is about, and how the answer is printed.
@@ -181,13 +186,14 @@ class _Asked(NamedTuple):
 
 
 def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
+    import msgspec
+
     from kubesched.explanation import explain
     from kubesched.pages.formats import command_about
 
-    # Before the explanation, whose plugins have to be those of its cluster when it is printed.
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
-    explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
-    explanation.refused = _refusal(asked.cluster, pod)
+    explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls, nodes=view.closely)
+    explanation = msgspec.structs.replace(explanation, refused=_refusal(asked.cluster, pod))
     queue = "" if simulated is None else simulated.sentence(explanation)
     page = _page(explanation, view, command_about(asked.again, pod.key), queue)
     if simulated is not None:
@@ -214,11 +220,13 @@ def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":
 
 def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
     """Explain a pod that is not in the cluster."""
+    import msgspec
+
     from kubesched.explanation import explain
 
     pod, cluster, admitted = new_pod(file, asked.cluster)
-    explanation = explain(cluster, pod, asked.setup, extender_calls=asked.calls)
-    explanation.refused = _refusal(admitted, pod)
+    explanation = explain(cluster, pod, asked.setup, extender_calls=asked.calls, nodes=view.closely)
+    explanation = msgspec.structs.replace(explanation, refused=_refusal(admitted, pod))
     again = f"{asked.again} --pod {shlex.quote(file)}" if asked.again else ""
     _print(asked, explanation, _page(explanation, view, again, ""))
 
@@ -297,13 +305,13 @@ def _print_several(asked: _Asked, chosen: "ChosenPods") -> None:
     if chosen.what == "pending":
         placed = (pod for pod in asked.cluster.of(Pod) if pod.key in stuck)
         pods = (*pods, *(pod for pod in placed if chosen.namespace in ("", pod.namespace)))
-    for explanation, fixes in _placed(asked, pods):
-        explanation.hangs = stuck.get(explanation.pod.key, explanation.hangs)
-        said = rows.take(answer_of(explanation, workload_of(explanation.pod), fixes))
-        if explanation.failure is not None:
-            failed.append(explanation.pod.key)
+    for evaluation, fixes in _placed(asked, pods):
+        evaluation.hangs = stuck.get(evaluation.pod.key, evaluation.hangs)
+        said = rows.take(answer_of(evaluation, workload_of(evaluation.pod), fixes))
+        if evaluation.failure is not None:
+            failed.append(evaluation.pod.key)
         if has_lines:
-            emit(as_line(explanation) | said)
+            emit(as_line(evaluation) | said)
     if asked.output != "jsonl":
         gangs = gangs_of(asked.cluster, chosen.pods)
         foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
@@ -345,8 +353,8 @@ def _take_pending(
 
     said: dict[str, dict[str, str]] = {}
 
-    def line_of(explanation: "Explanation") -> dict[str, Any]:
-        return as_line(explanation) | said[explanation.pod.key]
+    def line_of(evaluation: "Evaluation") -> dict[str, Any]:
+        return as_line(evaluation) | said[evaluation.pod.key]
 
     with progress_bar("placing") as progress:
         decides = asked.setup, workload_of, asked.calls_of_run()
@@ -357,14 +365,14 @@ def _take_pending(
             if answer.state is State.FAILED:
                 failed.append(answer.pod)
         if emit is not None:
-            not_tried = [line_of(explanation) for explanation in pending.not_tried(said)]
-            pending.each_attempt(said, lambda explanation: emit(line_of(explanation)))
+            not_tried = [line_of(evaluation) for evaluation in pending.not_tried(said)]
+            pending.each_attempt(said, lambda evaluation: emit(line_of(evaluation)))
             for line in not_tried:
                 emit(line)
     return pending
 
 
-def _placed(asked: _Asked, pods: "Iterable[Pod]") -> "Iterator[tuple[Explanation, Callable[[Explanation], Any]]]":
+def _placed(asked: _Asked, pods: "Iterable[Pod]") -> "Iterator[tuple[Evaluation, Callable[[Evaluation], Any]]]":
     """Explain pods that have a node as if they were pending; and what finds their fixes."""
     from kubesched.explanation import Explainer
 
@@ -373,8 +381,8 @@ def _placed(asked: _Asked, pods: "Iterable[Pod]") -> "Iterator[tuple[Explanation
     if not placed:
         return
     with Explainer(asked.cluster, asked.setup, extender_calls=asked.calls_of_run()) as explainer:
-        for explanation in _with_progress(explainer.each(placed), len(placed)):
-            yield explanation, explainer.fixes
+        for evaluation in _with_progress(explainer.evaluations(placed), len(placed)):
+            yield evaluation, explainer.fixes
 
 
 def _workloads(cluster: "ClusterObjects") -> "Callable[[Pod], str]":
@@ -391,9 +399,9 @@ def _end(failed: Collection[str]) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _with_progress(explained: "Iterator[Explanation]", n: int) -> "Iterator[Explanation]":
+def _with_progress(evaluations: "Iterator[Evaluation]", n: int) -> "Iterator[Evaluation]":
     with progress_bar("explaining") as progress:
-        for i, explanation in enumerate(explained, 1):
-            yield explanation
+        for i, evaluation in enumerate(evaluations, 1):
+            yield evaluation
             if progress is not None:
                 progress(i, n)

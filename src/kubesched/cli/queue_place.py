@@ -24,9 +24,7 @@ class QueuePlace(NamedTuple):
 
     def sentence(self, explanation: "Explanation") -> str:
         """What the simulation adds to the answer for the pod alone; empty if that is nothing."""
-        from kubesched.explanation import choice
-
-        placement, chosen = self.placement, choice(explanation)
+        placement, chosen = self.placement, explanation.choice
         alone = chosen.best.node if chosen is not None and explanation.turned_down is None else ""
         if not self.n_before and placement.node == alone:
             return ""

@@ -1,37 +1,40 @@
-"""Explains decisions: the verdict of every plugin on every node for a pod, as values, JSON and text."""
+"""Explains decisions: the verdict of every plugin on every node for a pod, and what would help, as values."""
 
-from kubesched.explanation.advice import advice
-from kubesched.explanation.choice import Choice, Ranked, choice, differences, points_words, ranked
-from kubesched.explanation.current_place import Outlook, current_place
+from kubesched.explanation.choice import Choice, Ranked, differences, points_words, ranked
+from kubesched.explanation.current_place import Outlook
 from kubesched.explanation.evaluate import evaluate
+from kubesched.explanation.evaluation import Evaluation, Preemption
 from kubesched.explanation.explainer import Explainer, explain, unplaced
-from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
+from kubesched.explanation.explanation import N_NEAREST, Explanation
 from kubesched.explanation.fix import Change, Edit, Fix
-from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.gang import Gang, find_group, gangs_of
 from kubesched.explanation.group import GroupFit, place_group
 from kubesched.explanation.hooks import HookAnswer, turned_down_words
-from kubesched.explanation.nearest import nearest, not_named, shortages, too_small
-from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
-from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles, reason_counts, reasons_of
+from kubesched.explanation.node_scores import NodeScores
+from kubesched.explanation.obstacle import NO_REASON, Obstacle, ObstacleRow, reasons_of
+from kubesched.explanation.obstacle_rows import distinct, obstacle_texts
+from kubesched.explanation.obstacles import obstacles
 from kubesched.explanation.outcome import Outcome, State, diagnosis, fits_outcome, outcome
+from kubesched.explanation.plugin_verdicts import PluginVerdicts
 from kubesched.explanation.pod_answer import PodAnswer, Told, answer_of
 from kubesched.explanation.preemption_words import eviction_sentence, preemption_sentence, preemption_words
 from kubesched.explanation.unscheduled import Ended
 
 __all__ = [
-    "MAX_FIXES",
     "NO_REASON",
+    "N_NEAREST",
     "Change",
     "Choice",
     "Edit",
     "Ended",
+    "Evaluation",
     "Explainer",
     "Explanation",
     "Fix",
     "Gang",
     "GroupFit",
     "HookAnswer",
+    "NodeScores",
     "Obstacle",
     "ObstacleRow",
     "Outcome",
@@ -42,10 +45,7 @@ __all__ = [
     "Ranked",
     "State",
     "Told",
-    "advice",
     "answer_of",
-    "choice",
-    "current_place",
     "diagnosis",
     "differences",
     "distinct",
@@ -54,11 +54,7 @@ __all__ = [
     "explain",
     "find_group",
     "fits_outcome",
-    "fixes",
     "gangs_of",
-    "nearest",
-    "not_named",
-    "obstacle_rows",
     "obstacle_texts",
     "obstacles",
     "outcome",
@@ -67,10 +63,7 @@ __all__ = [
     "preemption_sentence",
     "preemption_words",
     "ranked",
-    "reason_counts",
     "reasons_of",
-    "shortages",
-    "too_small",
     "turned_down_words",
     "unplaced",
 ]

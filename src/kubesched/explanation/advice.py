@@ -1,50 +1,47 @@
 """The advice in one line: the fixes of a pod that fits nowhere, or what is in its way on the nearest node."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.documents import count
-from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
+from kubesched.explanation.evaluation import Evaluation
+from kubesched.explanation.obstacle import NO_REASON, Obstacle
+from kubesched.explanation.obstacles import obstacles
 from kubesched.framework import Code, Status
 from kubesched.scheduler import EXTENDER
 
 _N_FIXES: Final = 3
 
 
-def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
+def advice(evaluation: Evaluation, order: Sequence[int]) -> str:
     """The best fixes as a sentence; without fixes, why none could be tried, or the obstacles on the nearest node.
 
     Args:
         order: the positions of the nodes that do not fit, the nearest first.
-
-    Example:
-        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
-        assert advice(explanation, nearest(explanation)).startswith("any one of these makes it fit: add a node like n1")
     """
-    if explanation.fixes:
-        intro = "any one of these makes" if len(explanation.fixes) > 1 else "this makes"
-        return f"{intro} it fit: {'; '.join(map(str, explanation.fixes[:_N_FIXES]))}."
-    if explanation.undecided:
-        return f"kubesched cannot tell where the pod fits: {explanation.undecided}."
-    if explanation.failure is not None:
-        return _plugin_first(explanation, explanation.failure)
-    if explanation.fix_fault is not None:
-        return _not_tried(explanation.fix_fault)
-    complaints = _complaints_about_pod(explanation)
+    if evaluation.fixes:
+        intro = "any one of these makes" if len(evaluation.fixes) > 1 else "this makes"
+        return f"{intro} it fit: {'; '.join(map(str, evaluation.fixes[:_N_FIXES]))}."
+    if evaluation.undecided:
+        return f"kubesched cannot tell where the pod fits: {evaluation.undecided}."
+    if evaluation.failure is not None:
+        return _plugin_first(evaluation, evaluation.failure)
+    if evaluation.fix_fault is not None:
+        return _not_tried(evaluation.fix_fault)
+    complaints = _complaints_about_pod(evaluation)
     if complaints:
         return f"no node can take the pod: {complaints}."
-    first = next((position for position in order.tolist() if _fault_on(explanation, position) is None), None)
+    first = next((position for position in order if _fault_on(evaluation, position) is None), None)
     if first is None:
-        fault = _fault_on(explanation, int(order[0])) if len(order) else None
+        fault = _fault_on(evaluation, order[0]) if order else None
         return "" if fault is None else _not_tried(fault)
-    in_the_way = obstacles(explanation, first)
-    n_same = _n_alike(explanation, first) - 1
+    in_the_way = obstacles(evaluation, first)
+    n_same = _n_alike(evaluation, first) - 1
     listed = "; ".join(map(_told, in_the_way))
     what = "remove this obstacle" if len(in_the_way) == 1 else f"remove {count(len(in_the_way), 'obstacle')}"
-    said = f"to fit on {explanation.nodes.name(first)}, {what}: {listed}."
+    said = f"to fit on {evaluation.nodes.name(first)}, {what}: {listed}."
     if not n_same:
         return said
     others = count(n_same, "more node is", "more nodes are")
@@ -56,10 +53,10 @@ def _told(obstacle: Obstacle) -> str:
     return f"{obstacle.plugin} rejects it without a reason" if obstacle.text == NO_REASON else obstacle.text
 
 
-def _plugin_first(explanation: Explanation, failure: Status) -> str:
+def _plugin_first(evaluation: Evaluation, failure: Status) -> str:
     what = "the extender" if failure.plugin == EXTENDER else f"plugin {failure.plugin}"
-    if explanation.fits:
-        return f"fix {what} first; {len(explanation.feasible)} of {len(explanation.nodes)} nodes pass all filters."
+    if evaluation.fits:
+        return f"fix {what} first; {len(evaluation.feasible)} of {len(evaluation.nodes)} nodes pass all filters."
     return f"fix {what} first; until then no other fix can be tried."
 
 
@@ -67,25 +64,25 @@ def _not_tried(fault: Status) -> str:
     return f"fix plugin {fault.plugin} first; until then no other fix can be tried: {fault.located}."
 
 
-def _fault_on(explanation: Explanation, position: int) -> Status | None:
+def _fault_on(evaluation: Evaluation, position: int) -> Status | None:
     """What a plugin fails with on a node, which is nothing that the reader could change in the cluster."""
-    statuses = (said.status_of(position) for said in explanation.by_plugin.values())
+    statuses = (said.status_of(position) for said in evaluation.by_plugin.values())
     return next((status for status in statuses if status.code is Code.ERROR), None)
 
 
-def _complaints_about_pod(explanation: Explanation) -> str:
+def _complaints_about_pod(evaluation: Evaluation) -> str:
     """What plugins have against the pod itself, each complaint once with the plugins behind it."""
     complaints: dict[str, list[str]] = {}
-    for said in explanation.by_plugin.values():
+    for said in evaluation.by_plugin.values():
         if said.pre_filter is not None and said.pre_filter.code is not Code.ERROR:
             complaints.setdefault(said.pre_filter.message or NO_REASON, []).append(said.plugin)
     return "; ".join(f"{message} ({', '.join(plugins)})" for message, plugins in complaints.items())
 
 
-def _n_alike(explanation: Explanation, position: int) -> int:
+def _n_alike(evaluation: Evaluation, position: int) -> int:
     """How many nodes are rejected by the same plugins as this one."""
-    alike = np.ones(len(explanation.nodes), dtype=np.bool_)
-    for said in explanation.by_plugin.values():
+    alike = np.ones(len(evaluation.nodes), dtype=np.bool_)
+    for said in evaluation.by_plugin.values():
         rejected = said.rejected
         alike &= rejected == rejected[position]
     return int(np.count_nonzero(alike))

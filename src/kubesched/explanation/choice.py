@@ -3,7 +3,8 @@
 import msgspec
 import numpy as np
 
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.evaluation import Evaluation
+from kubesched.explanation.node_scores import NodeScores
 from kubesched.framework import Scores
 
 _N_RUNNERS_UP = 3
@@ -42,14 +43,10 @@ class Choice(msgspec.Struct, frozen=True, rename="camel"):
     lead: int
 
 
-def choice(explanation: Explanation) -> Choice | None:
-    """Find the node that the pod goes to and what decided; None where no node was scored, or a plugin failed.
-
-    Example:
-        assert choice(explain(load_snapshot("cluster.json"), "shop/web-7")).best.node == "n1"
-    """
-    scores = explanation.scores
-    if scores is None or explanation.failure is not None:
+def choice(evaluation: Evaluation) -> Choice | None:
+    """Find the node that the pod goes to and what decided; None where no node was scored, or a plugin failed."""
+    scores = evaluation.scores
+    if scores is None or evaluation.failure is not None:
         return None
     order = np.argsort(-scores.total, kind="stable").tolist()
     n_best = int(np.count_nonzero(scores.total == scores.total[order[0]]))
@@ -63,7 +60,7 @@ def choice(explanation: Explanation) -> Choice | None:
     return Choice(best, runners_up, n_best, next_best.node, best.total - next_best.total, leads, plugin, leads[plugin])
 
 
-def ranked(scores: Scores, position: int) -> Ranked:
+def ranked(scores: Scores | NodeScores, position: int) -> Ranked:
     """One node of the table of scores."""
     return Ranked(scores.nodes.name(position), int(scores.total[position]), scores.at(position))
 

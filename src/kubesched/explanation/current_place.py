@@ -7,7 +7,7 @@ import numpy as np
 
 from kubesched.documents import count
 from kubesched.explanation.choice import Choice, differences, points_words, ranked
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles
@@ -32,29 +32,27 @@ class CurrentPlace(NamedTuple):
     outlook: Outlook
 
 
-def current_place(explanation: Explanation, chosen: Choice | None) -> CurrentPlace:
+def current_place(evaluation: Evaluation, chosen: Choice | None) -> CurrentPlace:
     """Where the pod runs, its rank there, and where a new decision would take it and why."""
-    has_started = explanation.pod.status.phase != "Pending"
+    has_started = evaluation.pod.status.phase != "Pending"
     place = "runs on" if has_started else "has not started yet on"
-    here = f"Pod {explanation.pod.key} {place} {explanation.runs_on}"
-    if explanation.undecided:
+    here = f"Pod {evaluation.pod.key} {place} {evaluation.runs_on}"
+    if evaluation.undecided:
         return CurrentPlace(
-            f"{here}; kubesched cannot tell whether it fits there now: {explanation.undecided}.", Outlook.UNKNOWN
+            f"{here}; kubesched cannot tell whether it fits there now: {evaluation.undecided}.", Outlook.UNKNOWN
         )
-    scores = explanation.scores
-    position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
+    scores = evaluation.scores
+    position = None if scores is None else scores.nodes.position_of(evaluation.runs_on)
     elsewhere = "fits nowhere else" if chosen is None else f"would go to {chosen.best.node}"
     if scores is None or position is None or chosen is None:
         return CurrentPlace(
-            f"{here}, where it does not fit now: {_why_not(explanation)}. A new pod {elsewhere}.", Outlook.LOST
+            f"{here}, where it does not fit now: {_why_not(evaluation)}. A new pod {elsewhere}.", Outlook.LOST
         )
-    if explanation.turned_down is not None:
-        return CurrentPlace(
-            f"{here}; a new decision fails: {turned_down_words(explanation.turned_down)}.", Outlook.LOST
-        )
-    if explanation.gate is not None:
-        return CurrentPlace(f"{here}; a new pod would be {explanation.held_back_words}.", Outlook.OTHERWISE)
-    if not explanation.compares:
+    if evaluation.turned_down is not None:
+        return CurrentPlace(f"{here}; a new decision fails: {turned_down_words(evaluation.turned_down)}.", Outlook.LOST)
+    if evaluation.gate is not None:
+        return CurrentPlace(f"{here}; a new pod would be {evaluation.held_back_words}.", Outlook.OTHERWISE)
+    if not evaluation.compares:
         return CurrentPlace(
             f"{here}, which is one of {len(scores.nodes)} nodes that fit; no plugin scores.", Outlook.AS_GOOD
         )
@@ -76,8 +74,8 @@ def current_place(explanation: Explanation, chosen: Choice | None) -> CurrentPla
     )
 
 
-def _why_not(explanation: Explanation) -> str:
-    position = explanation.nodes.position_of(explanation.runs_on)
+def _why_not(evaluation: Evaluation) -> str:
+    position = evaluation.nodes.position_of(evaluation.runs_on)
     if position is None:
         return "the snapshot does not have this node"
-    return "; ".join(obstacle_texts(obstacles(explanation, position))) or "no plugin rejects it alone"
+    return "; ".join(obstacle_texts(obstacles(evaluation, position))) or "no plugin rejects it alone"

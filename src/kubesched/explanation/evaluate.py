@@ -1,12 +1,13 @@
 """Runs the whole profile and every single Filter plugin for one pod, over all nodes, and asks the extenders."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from kubesched.api import Pod
-from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
+from kubesched.explanation.evaluation import Evaluation, Preemption
 from kubesched.explanation.hooks import PRE_ENQUEUE, HookAnswer, take
+from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts, verdicts_of
 from kubesched.framework import (
     Code,
     CycleState,
@@ -21,7 +22,7 @@ from kubesched.framework import (
 )
 from kubesched.scheduler import ExtenderAnswer, Extenders
 from kubesched.session import Attempt, Preempt, attempt, rejections_of
-from kubesched.state import Nodes, PodInfo, Snapshot
+from kubesched.state import Nodes, PodInfo
 
 _PREEMPTING: Final = ("DefaultPreemption", "DynamicResources")
 """The bundled PostFilter plugins, whose words are those of preemption."""
@@ -35,7 +36,7 @@ async def evaluate(
     preempt: bool = False,
     take_node: bool = False,
     extenders: Extenders | None = None,
-) -> Explanation:
+) -> Evaluation:
     """Explain one pod that is on no node.
 
     Args:
@@ -55,49 +56,50 @@ async def evaluate(
     state, snapshot = tried.state, tried.snapshot
     if tried.diagnosis.result is not None:
         tried.diagnosis.result = _own(tried.diagnosis.result)
-    explanation = Explanation(info, tried.profile, snapshot, tried.diagnosis)
-    _ask_pre_enqueue(framework, explanation)
+    evaluation = Evaluation(info=info, profile=tried.profile, snapshot=snapshot, diagnosis=tried.diagnosis)
+    _ask_pre_enqueue(framework, evaluation)
     nominated = _nominated(framework, info, snapshot.nodes)
     points = framework.profile.points
     for plugin in (*(one for one in points["preFilter"] if one not in points["filter"]), *points["filter"]):
-        said = _ask_by_itself(framework.only(plugin.name), plugin, info, snapshot, nominated)
+        said, state_of_plugin = _ask_by_itself(framework.only(plugin.name), plugin, evaluation)
         if plugin in points["filter"] or said.rejected.any():
-            explanation.by_plugin[plugin.name] = said
-    explanation.notes = dict(_notes(framework, state, info.pod))
-    _add_extenders(explanation, tried.extenders)
-    explanation.failure = tried.failure or tried.score_failure
-    explanation.scores, explanation.compares = tried.scores, tried.compares
-    if take_node and explanation.scores is not None:
-        _take(framework, state, explanation)
+            evaluation.by_plugin[plugin.name] = said
+            if said.pre_filter is None:
+                evaluation.asked[plugin.name] = AskedPlugin(plugin, state_of_plugin, snapshot.nodes, nominated)
+    evaluation.notes = dict(_notes(framework, state, info.pod))
+    _add_extenders(evaluation, tried.extenders)
+    evaluation.failure = tried.failure or tried.score_failure
+    evaluation.scores, evaluation.compares = tried.scores, tried.compares
+    if take_node and evaluation.scores is not None:
+        _take(framework, state, evaluation)
     elif tried.post_filter is not None:
-        explanation.preemption = _preemption(framework, explanation, tried, tried.post_filter)
-    return explanation
+        evaluation.preemption = _preemption(framework, evaluation, tried, tried.post_filter)
+    return evaluation
 
 
-def _add_extenders(explanation: Explanation, answers: list[ExtenderAnswer]) -> None:
+def _add_extenders(evaluation: Evaluation, answers: list[ExtenderAnswer]) -> None:
     """Add what extenders reject to the verdicts of the plugins."""
-    explanation.extenders = answers
+    evaluation.extenders = answers
     for answer in answers:
         if answer.verb != "filter":
             continue
         name, number = f"extender {answer.extender}", 2
-        while name in explanation.by_plugin:  # several entries of a configuration may have one address
+        while name in evaluation.by_plugin:  # several entries of a configuration may have one address
             name, number = f"extender {answer.extender} ({number})", number + 1
-        said = PluginVerdicts(None, CycleState(explanation.info), explanation.nodes, name)
-        said.result = FilterResult(explanation.nodes, rejections_of(name, explanation.nodes, answer))
-        explanation.by_plugin[name] = said
+        result_of_extender = FilterResult(evaluation.nodes, rejections_of(name, evaluation.nodes, answer))
+        evaluation.by_plugin[name] = verdicts_of(name, evaluation.names, result_of_extender)
 
 
-def _ask_pre_enqueue(framework: Framework, explanation: Explanation) -> None:
+def _ask_pre_enqueue(framework: Framework, evaluation: Evaluation) -> None:
     """Note what keeps a pod out of the queue: it is on its way out, or a PreEnqueue plugin holds it."""
-    if explanation.pod.is_terminating:
-        explanation.held_back = "the pod is being deleted"
+    if evaluation.pod.is_terminating:
+        evaluation.held_back = "the pod is being deleted"
         return
-    status = framework.run_pre_enqueue(explanation.pod)
+    status = framework.run_pre_enqueue(evaluation.pod)
     if not status.is_success:
         answer = HookAnswer(status.plugin, PRE_ENQUEUE, status)
-        explanation.hooks.append(answer)
-        explanation.held_back = answer.text
+        evaluation.hooks.append(answer)
+        evaluation.held_back = answer.text
 
 
 def _notes(framework: Framework, state: CycleState, pod: Pod) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -110,12 +112,12 @@ def _notes(framework: Framework, state: CycleState, pod: Pod) -> Iterator[tuple[
             _LOG.warning("%s", fault.status.located)
 
 
-def _take(framework: Framework, state: CycleState, explanation: Explanation) -> None:
+def _take(framework: Framework, state: CycleState, evaluation: Evaluation) -> None:
     """Note what Reserve and Permit plugins say about the best node; a fault ends the attempt."""
-    answers = take(framework, state, explanation.best[0])
-    explanation.hooks += answers
+    answers = take(framework, state, evaluation.best[0])
+    evaluation.hooks += answers
     failed = (answer.status for answer in answers if answer.status.code is Code.ERROR)
-    explanation.failure = explanation.failure or next(failed, None)
+    evaluation.failure = evaluation.failure or next(failed, None)
 
 
 def _nominated(framework: Framework, info: PodInfo, nodes: Nodes) -> dict[int, list[PodInfo]]:
@@ -128,19 +130,16 @@ def _nominated(framework: Framework, info: PodInfo, nodes: Nodes) -> dict[int, l
     return by_position
 
 
-def _ask_by_itself(
-    framework: Framework, plugin: Plugin, info: PodInfo, snapshot: Snapshot, nominated: Mapping[int, list[PodInfo]]
-) -> PluginVerdicts:
-    state = CycleState(info)
-    said = PluginVerdicts(plugin, state, snapshot.nodes, nominated=nominated)
-    search = NodeSearch(framework, state, snapshot.nodes)
-    said.skipped = plugin.name in state.skip_filter
+def _ask_by_itself(framework: Framework, plugin: Plugin, evaluation: Evaluation) -> tuple[PluginVerdicts, CycleState]:
+    """Run one Filter plugin alone. Returns: its verdicts, and what its PreFilter left."""
+    state, nodes = CycleState(evaluation.info), evaluation.nodes
+    search = NodeSearch(framework, state, nodes)
     if not search.status.is_success:
-        said.pre_filter = search.status
-    elif not said.skipped:
-        said.node_names = search.node_names
-        said.result = _own(search.filter(snapshot.nodes, is_whole=True))
-    return said
+        return verdicts_of(plugin.name, evaluation.names, pre_filter=search.status), state
+    if plugin.name in state.skip_filter:
+        return verdicts_of(plugin.name, evaluation.names, skipped=True), state
+    result = _own(search.filter(nodes, is_whole=True))
+    return verdicts_of(plugin.name, evaluation.names, result, node_names=search.node_names), state
 
 
 def _own(result: FilterResult) -> FilterResult:
@@ -149,9 +148,9 @@ def _own(result: FilterResult) -> FilterResult:
     return FilterResult(result.nodes, kept)
 
 
-def _preemption(framework: Framework, explanation: Explanation, tried: Attempt, status: Status) -> Preemption:
+def _preemption(framework: Framework, evaluation: Evaluation, tried: Attempt, status: Status) -> Preemption:
     others = [one for one in tried.post_filter_answers if one.plugin not in _PREEMPTING]
-    explanation.hooks += [HookAnswer(one.plugin, "postFilter", one) for one in others if one.message]
+    evaluation.hooks += [HookAnswer(one.plugin, "postFilter", one) for one in others if one.message]
     said = ", ".join(one.message for one in tried.post_filter_answers if one.plugin in _PREEMPTING and one.message)
     room = tried.room
     if room is None:

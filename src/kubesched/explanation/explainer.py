@@ -1,13 +1,15 @@
 """Loads a cluster once and explains any of its pods, pending or placed."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Self
 
 from kubesched.api import KubeObject, Pod, completed, objects_of, on_node
 from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.evaluation import Evaluation
+from kubesched.explanation.explanation import Explanation, explained
 from kubesched.explanation.fix import Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.trial import applied
@@ -56,6 +58,7 @@ class Explainer:
         nominations: bool = True,
         extender_calls: ExtenderCalls | None = None,
     ) -> None:
+        self._last: tuple[Explanation, Evaluation] | None = None
         if isinstance(snapshot, Session):
             self.session = snapshot
         else:
@@ -84,15 +87,37 @@ class Explainer:
         """Stop the plugins. Explain nothing afterwards: plugins may have given up what their hooks need."""
         self.session.close()
 
-    def explain(self, pod: str | Pod, *, preempt: bool = True) -> Explanation:
+    def explain(
+        self, pod: str | Pod, *, preempt: bool = True, max_fixes: int = 0, nodes: Collection[str] | None = ()
+    ) -> Explanation:
         """Explain a pod that is not on a node.
 
         Args:
             pod: `namespace/name` of a pending pod of the cluster, or any pod.
             preempt: whether to ask what PostFilter plugins would do when no node fits.
+            max_fixes: how many fixes to look for at most, as `fixes` does.
+            nodes: the nodes that are looked at closely beside those that are nearest to fitting; None for all nodes.
         Raises:
             InputError: there is no such pod, it runs, or no profile serves it.
         """
+        return self._explained(self.evaluate(pod, preempt=preempt), max_fixes, nodes)
+
+    def _explained(self, evaluation: Evaluation, max_fixes: int = 0, nodes: Collection[str] | None = ()) -> Explanation:
+        if max_fixes:
+            self.fixes(evaluation, max_fixes=max_fixes)
+        explanation = explained(evaluation, nodes)
+        self._last = explanation, evaluation
+        return explanation
+
+    def evaluate(self, pod: str | Pod, *, preempt: bool = True) -> Evaluation:
+        """Evaluate a pod that is not on a node: the plugins behind it give details until the next pod is evaluated.
+
+        Args:
+            pod, preempt: as for `explain`.
+        Raises:
+            InputError: there is no such pod, it runs, or no profile serves it.
+        """
+        self._last = None
         if isinstance(pod, str):
             pod = self._found(pod)
             if is_running(pod):
@@ -107,34 +132,42 @@ class Explainer:
         asked = evaluate(framework, info, preempt=preempt, take_node=True, extenders=self.session.extenders)
         return self.session.ask(asked)
 
-    def _ended(self, framework: Framework, pod: Pod) -> Explanation:
+    def _ended(self, framework: Framework, pod: Pod) -> Evaluation:
         """Explain a pod that nothing schedules again."""
         info, snapshot = self.cluster_state.pod_info(pod), framework.handle.snapshot()
         placed = (one for one in self.cluster_state.objects.list("Pod") if isinstance(one, Pod))
-        found = Explanation(info, framework.profile.scheduler_name, snapshot, Diagnosis(snapshot.n_nodes))
-        found.ended = ended_of(pod, (*self.pending, *self.foreign, *placed))
-        return found
+        ended = ended_of(pod, (*self.pending, *self.foreign, *placed))
+        profile, diagnosis = framework.profile.scheduler_name, Diagnosis(snapshot.n_nodes)
+        return Evaluation(info=info, profile=profile, snapshot=snapshot, diagnosis=diagnosis, ended=ended)
 
-    def each(self, pods: str | Pod | Iterable[str | Pod], *, preempt: bool = True) -> Iterator[Explanation]:
+    def each(
+        self, pods: str | Pod | Iterable[str | Pod], *, preempt: bool = True, max_fixes: int = 0
+    ) -> Iterator[Explanation]:
         """Explain pods one after another. A pod that is on a node is explained as if it were still pending.
 
         Args:
             pods: `namespace/name` of pods of the cluster, or pods; or one of either.
-            preempt: as for `explain`.
-        Returns: explanations that are valid until the next one is asked for.
+            preempt, max_fixes: as for `explain`.
         Raises:
             InputError: there is no such pod, or no profile serves it.
         """
+        return (self._explained(one, max_fixes) for one in self.evaluations(pods, preempt=preempt))
+
+    def evaluations(
+        self, pods: str | Pod | Iterable[str | Pod], *, preempt: bool = True
+    ) -> Generator[Evaluation, None, None]:
+        """Evaluate pods one after another, as for `each`; each evaluation is valid until the next one is asked for."""
         chosen = [pods] if isinstance(pods, str | Pod) else pods
         for pod in (self._found(pod) if isinstance(pod, str) else completed(pod) for pod in chosen):
             if not is_running(pod):
-                yield self.explain(pod, preempt=preempt)
+                yield self.evaluate(pod, preempt=preempt)
                 continue
             with applied(self.cluster_state, (Edit("Pod", pod.key, lambda pod: None),)):
-                explanation = self.explain(unplaced(pod), preempt=preempt)
-                explanation.runs_on = pod.node_name
-                explanation.hangs = why_it_hangs(pod, self.cluster_state)
-                yield explanation
+                evaluation = self.evaluate(unplaced(pod), preempt=preempt)
+                evaluation.runs_on = pod.node_name
+                evaluation.hangs = why_it_hangs(pod, self.cluster_state)
+                yield evaluation
+            self._last = None  # the evaluation is valid only without the pod
 
     def _found(self, name: str) -> Pod:
         on_a_node = self.cluster_state.objects.get("Pod", name)
@@ -144,9 +177,15 @@ class Explainer:
         called_so = next((pod for pod in others if pod.key == name), None)
         return called_so or find_pod((*others, *self.cluster_state.objects.list("Pod")), name)
 
-    def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
-        """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""
-        return fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
+    def fixes(self, explanation: Explanation | Evaluation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
+        """Find what makes an explained pod fit, best first; see `fixes`."""
+        if isinstance(explanation, Evaluation):
+            return fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
+        if self._last is not None and self._last[0] is explanation:
+            return self.fixes(self._last[1], max_fixes=max_fixes)
+        pod = explanation.pod.key if explanation.runs_on else explanation.pod
+        with closing(self.evaluations([pod])) as again:
+            return self.fixes(next(again), max_fixes=max_fixes)
 
 
 def explain(
@@ -157,6 +196,7 @@ def explain(
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
     *,
     extender_calls: ExtenderCalls | None = None,
+    nodes: Collection[str] | None = (),
 ) -> Explanation:
     """Explain where a pod can go, and why not elsewhere.
 
@@ -169,6 +209,7 @@ def explain(
             left out.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
         extender_calls: calls the extenders of the configuration; without it they are not asked.
+        nodes: as for `Explainer.explain`.
     Raises:
         InputError: there is no such pod, no profile serves it, or the configuration cannot be read.
         PluginError: a plugin cannot be loaded or started.
@@ -181,12 +222,12 @@ def explain(
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
     with Explainer(others, configuration, plugins, plugin_args, extender_calls=extender_calls) as explainer:
-        explanation = explainer.explain(asked if asked.is_finished else unplaced(asked))
-        explainer.fixes(explanation)
+        evaluation = explainer.evaluate(asked if asked.is_finished else unplaced(asked))
+        explainer.fixes(evaluation)
         if is_running(asked):
-            explanation.runs_on = asked.node_name
-            explanation.hangs = why_it_hangs(asked, explainer.cluster_state)
-    return explanation
+            evaluation.runs_on = asked.node_name
+            evaluation.hangs = why_it_hangs(asked, explainer.cluster_state)
+        return explained(evaluation, nodes)
 
 
 def is_running(pod: Pod) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Change, Fix
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, without_gates
@@ -27,7 +27,7 @@ _MAX_NAMED_PODS: Final = 3
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
-def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
+def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
     """Find and note the changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
     Fixes that leave no other pod pending come first, then those that keep the intent, then single changes, then those
@@ -41,31 +41,26 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
         max_fixes: how many at most.
-
-    Example:
-        with Explainer(load_snapshot("cluster.json")) as explainer:
-            explanation = explainer.explain(make_pod("big", requests={"cpu": "5"}))
-            print([fix.text for fix in explainer.fixes(explanation)])
     """
-    has_none = explanation.ended is not None or explanation.pod.is_terminating
-    if explanation.extenders or explanation.undecided or has_none:
+    has_none = evaluation.ended is not None or evaluation.pod.is_terminating
+    if evaluation.extenders or evaluation.undecided or has_none:
         return ()
-    case = Case(explanation, _nominated(framework, explanation))
+    case = Case(evaluation, _nominated(framework, evaluation))
     gates = without_gates(case)
-    if explanation.fits and gates is None:
+    if evaluation.fits and gates is None:
         return ()
-    search = _Search(Trial(framework, explanation.pod), gates)
-    helping = search.tried([()]) if explanation.fits else _helping(case, search)
+    search = _Search(Trial(framework, evaluation.pod), gates)
+    helping = search.tried([()]) if evaluation.fits else _helping(case, search)
     helping.sort(key=_rank)
-    explanation.fixes = tuple(helping[:max_fixes])
-    explanation.fix_fault = explanation.failure or search.fault
-    return explanation.fixes
+    evaluation.fixes = tuple(helping[:max_fixes])
+    evaluation.fix_fault = evaluation.failure or search.fault
+    return evaluation.fixes
 
 
 def _helping(case: Case, search: "_Search") -> list[Fix]:
     known = causes(case)
     helping = search.tried(list(_singles(case, known)))
-    pairs = list(_pairs(case, known, _nearest_node(case.explanation)))
+    pairs = list(_pairs(case, known, _nearest_node(case.evaluation)))
     if not helping:
         pairs += _pairs(case, known, np.ones(len(case.nodes), dtype=np.bool_))
     return helping + search.tried(pairs)
@@ -76,12 +71,12 @@ def _rank(fix: Fix) -> tuple[bool, bool, bool, int, int, int]:
     return fix.fault is not None, bool(fix.leaves_pending), not fix.keeps_intent, len(fix.parts), cost, -fix.n_nodes
 
 
-def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:
+def _nominated(framework: Framework, evaluation: Evaluation) -> list[tuple[int, PodInfo]]:
     """The pods that are nominated to nodes and count for the explained one, with the positions of the nodes."""
     known = framework.handle.nominated
     if not known:
         return []
-    positions, pods = known.on(explanation.nodes, explanation.info)
+    positions, pods = known.on(evaluation.nodes, evaluation.info)
     return list(zip(positions.tolist(), pods.infos, strict=True))
 
 
@@ -163,10 +158,10 @@ def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
                     yield (remedy,)
 
 
-def _nearest_node(explanation: Explanation) -> BoolVector:
+def _nearest_node(evaluation: Evaluation) -> BoolVector:
     """(nodes,) bool: the node that is nearest to fitting."""
-    mask = np.zeros(len(explanation.nodes), dtype=np.bool_)
-    mask[nearest(explanation)[:1]] = True
+    mask = np.zeros(len(evaluation.nodes), dtype=np.bool_)
+    mask[nearest(evaluation)[:1]] = True
     return mask
 
 

@@ -52,20 +52,20 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
         for pod in waiting:
             asked = _served(pod, explainer)
             profile = asked.scheduler_name
-            explanation = explainer.explain(unplaced(asked), preempt=False)
-            if explanation.held_back:
-                lacking[pod.key] = explanation.held_back_words
+            evaluation = explainer.evaluate(unplaced(asked), preempt=False)
+            if evaluation.held_back:
+                lacking[pod.key] = evaluation.held_back_words
                 continue
-            if explanation.undecided:
-                undecided[pod.key] = explanation.undecided
+            if evaluation.undecided:
+                undecided[pod.key] = evaluation.undecided
                 continue
-            if explanation.turned_down is not None:
-                lacking[pod.key] = outcome(explanation).why
+            if evaluation.turned_down is not None:
+                lacking[pod.key] = outcome(evaluation).why
                 continue
-            chosen = choice(explanation)
+            chosen = choice(evaluation)
             if chosen is None:
-                fault = explanation.failure
-                lacking[pod.key] = diagnosis(explanation) if fault is None else fault.located
+                fault = evaluation.failure
+                lacking[pod.key] = diagnosis(evaluation) if fault is None else fault.located
                 faults += [fault.located] if fault is not None else []
                 continue
             placed[pod.key] = chosen.best.node

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import ParsedNodeTerm, Requirement
-from kubesched.explanation.explanation import BoolVector, Explanation
+from kubesched.engine import BoolVector
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.remedies import Case, tainted
 from kubesched.plugins import required_node_affinity
 
@@ -15,63 +16,54 @@ _FIT: Final = "NodeResourcesFit"
 _HOST: Final = ("kubernetes.io/hostname", "metadata.name")
 
 
-def shortages(explanation: Explanation, position: int) -> dict[str, int]:
-    """Each resource that is short on a node as NodeResourcesFit says, with the missing amount in canonical units.
-
-    Example:
-        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
-        assert shortages(explanation, 0) == {"cpu": 60_000}
-    """
-    names, missing = Case(explanation).missing
+def shortages(case: Case, position: int) -> dict[str, int]:
+    """Each resource that is short on a node as NodeResourcesFit says, with the missing amount in canonical units."""
+    names, missing = case.missing
     return {name: amount for name, amount in zip(names, missing[:, position].tolist(), strict=True) if amount}
 
 
-def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
+def nearest(evaluation: Evaluation) -> npt.NDArray[np.intp]:
     """The positions of all nodes that do not fit, the nearest to fitting first.
 
     The fewer plugins reject a node, the nearer it is; a cordon and the taint that it makes count once. Then, the fewer
     reject it whatever pods leave; then, the less room is missing. Equally near nodes keep the snapshot's order. Nodes
     that are too small even when they are empty come after them, then those that are not a host that the pod names.
-
-    Example:
-        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
-        assert nearest(explanation).tolist() == [0, 1]
     """
-    nodes = explanation.nodes
+    nodes = evaluation.nodes
     rejecting = np.zeros(len(nodes), dtype=np.int64)
     for_good = np.zeros(len(nodes), dtype=np.int64)
-    for said in explanation.by_plugin.values():
+    for said in evaluation.by_plugin.values():
         rejecting += said.rejected
         for_good += said.rejected_for_good
-    case = Case(explanation)
+    case = Case(evaluation)
     twice = _cordoned_twice(case)
     rejecting -= twice
     for_good -= twice
-    keys = (case.shortage, for_good, rejecting, too_small(explanation), not_named(explanation))
+    keys = (case.shortage, for_good, rejecting, too_small(evaluation), not_named(evaluation))
     order = np.lexsort(keys)
     return order[rejecting[order] > 0]
 
 
-def too_small(explanation: Explanation) -> BoolVector:
+def too_small(evaluation: Evaluation) -> BoolVector:
     """(nodes,) bool: nodes that are too small for the pod even when they are empty.
 
     Rule: kube-scheduler v1.36 NodeResourcesFit: a request above the allocatable of the whole node is
     UnschedulableAndUnresolvable.
     """
-    fit = explanation.by_plugin.get(_FIT)
+    fit = evaluation.by_plugin.get(_FIT)
     if fit is None or fit.pre_filter is not None:
-        return np.zeros(len(explanation.nodes), dtype=np.bool_)
+        return np.zeros(len(evaluation.nodes), dtype=np.bool_)
     return fit.rejected_for_good
 
 
-def not_named(explanation: Explanation) -> BoolVector:
+def not_named(evaluation: Evaluation) -> BoolVector:
     """(nodes,) bool: where the pod or a local volume names hosts, the nodes that are not one of them."""
-    nodes = explanation.nodes
+    nodes = evaluation.nodes
     others = np.zeros(len(nodes), dtype=np.bool_)
-    volumes = explanation.by_plugin.get("VolumeBinding")
+    volumes = evaluation.by_plugin.get("VolumeBinding")
     if volumes is not None and volumes.node_names is not None:
         others |= np.array([name not in volumes.node_names for name in nodes.names], dtype=np.bool_)
-    required = required_node_affinity(explanation.info.node_choice)
+    required = required_node_affinity(evaluation.info.node_choice)
     if required is None:
         return others
     for pair in _naming(required.pairs):

@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import parse_quantity
-from kubesched.explanation.explanation import Explanation, PluginVerdicts
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.obstacles import Obstacle, obstacles, reasons_of
+from kubesched.explanation.obstacle import Obstacle, ObstacleRow, reasons_of
+from kubesched.explanation.obstacles import obstacles
+from kubesched.explanation.plugin_verdicts import PluginVerdicts
 from kubesched.framework import Code, Status
 
 _NO_VOLUME: Final = "PersistentVolume had no name"  # what VolumeZone says
@@ -21,46 +22,26 @@ _AMOUNT: Final = re.compile(r"(?<![\w'/.=:-])\d+(?:\.\d+)?(?:m|[kMGTPE]i?|Ki)?(?
 """A number between spaces and signs of a sentence; numbers in names, ports and label values are not amounts."""
 
 
-class ObstacleRow(msgspec.Struct, frozen=True):
-    """Nodes with the same obstacles.
-
-    Attributes:
-        positions: the nodes, the nearest to fitting first.
-        obstacles: those of the first node.
-        texts: a text for each cause. Amounts that differ are ranges.
-        is_alike: whether the texts are those of all nodes; if not, they are those of the first node, and on the others
-            plugins and reasons are the same and details differ.
-    """
-
-    positions: tuple[int, ...]
-    obstacles: tuple[Obstacle, ...]
-    texts: tuple[str, ...]
-    is_alike: bool
-
-    @property
-    def plugins(self) -> tuple[str, ...]:
-        """The plugins that reject, in the order in which filters run."""
-        return tuple(obstacle.plugin for obstacle in self.obstacles)
-
-
-def obstacle_rows(explanation: Explanation) -> list[ObstacleRow]:
+def obstacle_rows(evaluation: Evaluation) -> tuple[ObstacleRow, ...]:
     """All nodes that do not fit, grouped by their obstacles; the group with the nearest node comes first.
 
     Nodes that the same plugins reject for the same reasons are one row for each different detail. Details that differ
     only in amounts or in the node's own name are equal. With more than four different details there is one row.
-
-    Example:
-        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
-        assert [len(row.positions) for row in obstacle_rows(explanation)] == [2]
     """
-    order = nearest(explanation)
+    if evaluation.rows is None:
+        evaluation.rows = tuple(_grouped(evaluation))
+    return evaluation.rows
+
+
+def _grouped(evaluation: Evaluation) -> list[ObstacleRow]:
+    order = nearest(evaluation)
     if not len(order):
         return []
     alike: dict[int, list[int]] = {}
-    for position, number in zip(order.tolist(), _reason_numbers(explanation)[order].tolist(), strict=True):
+    for position, number in zip(order.tolist(), _reason_numbers(evaluation)[order].tolist(), strict=True):
         alike.setdefault(number, []).append(position)
     rank = {position: i for i, position in enumerate(order.tolist())}
-    rows = [row for positions in alike.values() for row in _rows(explanation, positions)]
+    rows = [row for positions in alike.values() for row in _rows(evaluation, positions)]
     return sorted(rows, key=lambda row: rank[row.positions[0]])
 
 
@@ -86,19 +67,19 @@ def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
     ]
 
 
-def _rows(explanation: Explanation, positions: Sequence[int]) -> Iterator[ObstacleRow]:
+def _rows(evaluation: Evaluation, positions: Sequence[int]) -> Iterator[ObstacleRow]:
     """The rows of nodes with the same reasons."""
     causes: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}  # the texts of each cause
     by_text: dict[tuple[str, ...], list[int]] = {}
     first: dict[tuple[str, ...], list[Obstacle]] = {}
     plugins: list[str] = []
     for position in positions:
-        listed = obstacles(explanation, position, plugins)
+        listed = obstacles(evaluation, position, plugins)
         plugins = plugins or [obstacle.plugin for obstacle in listed]
         texts = obstacle_texts(listed)
         if texts not in first:
             first[texts] = listed
-            causes.setdefault(_cause(texts, explanation.nodes.name(position)), {})[texts] = None
+            causes.setdefault(_cause(texts, evaluation.nodes.name(position)), {})[texts] = None
         by_text.setdefault(texts, []).append(position)
         if len(causes) > _MAX_CAUSES or len(by_text) > _MAX_TEXTS:
             texts = next(iter(first))
@@ -128,19 +109,19 @@ def _range(amounts: set[str]) -> str:
     return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 
 
-def _reason_numbers(explanation: Explanation) -> npt.NDArray[np.intp]:
+def _reason_numbers(evaluation: Evaluation) -> npt.NDArray[np.intp]:
     """(nodes,) a number for each node; nodes have the same one if the same plugins reject them for the same reasons."""
-    columns = [_column(explanation, said) for said in explanation.by_plugin.values()]
+    columns = [_column(evaluation, said) for said in evaluation.by_plugin.values()]
     _, numbers = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     return numbers.reshape(-1).astype(np.intp)
 
 
-def _column(explanation: Explanation, said: PluginVerdicts) -> npt.NDArray[np.int64]:
+def _column(evaluation: Evaluation, said: PluginVerdicts) -> npt.NDArray[np.int64]:
     """(nodes,) which of the plugin's verdicts each node has; 0 where it has no objection."""
     rejected = np.flatnonzero(said.rejected).tolist()
     numbers: dict[tuple[Code, tuple[str, ...]], int] = {}
     known: dict[int, tuple[Status, int]] = {}  # by id, which is quick; the status is kept, so that its id stays its own
-    column = np.zeros(len(explanation.nodes), dtype=np.int64)
+    column = np.zeros(len(evaluation.nodes), dtype=np.int64)
     for position in rejected:
         status = said.status_of(position)
         if id(status) not in known:

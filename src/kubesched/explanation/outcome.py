@@ -7,10 +7,11 @@ import msgspec
 from kubesched.documents import count
 from kubesched.explanation.choice import choice
 from kubesched.explanation.current_place import current_place
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.hooks import turned_down_words
-from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
+from kubesched.explanation.obstacle import ObstacleRow
+from kubesched.explanation.obstacle_rows import distinct, obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.preemption_words import preemption_sentence
 from kubesched.framework import Code, Status
@@ -66,20 +67,17 @@ class Outcome(msgspec.Struct, frozen=True):
         return f"{self.state.value}: {self.why}"
 
 
-def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:
+def outcome(evaluation: Evaluation, fix: Fix | None = None) -> Outcome:
     """What becomes of an explained pod.
 
     Args:
         fix: the best one; see `diagnosis`.
-
-    Example:
-        assert outcome(explain(load_snapshot("cluster.json"), "shop/web-7")).state is State.FITS
     """
-    state = state_of(explanation)
+    state = state_of(evaluation)
     if state is State.FITS:
-        return fits_outcome(len(explanation.feasible), len(explanation.nodes), explanation.diagnosis.left_out)
-    is_turned_down = state is State.NOWHERE and explanation.turned_down is not None
-    return Outcome(state, _why(explanation, state, fix), is_turned_down)
+        return fits_outcome(len(evaluation.feasible), len(evaluation.nodes), evaluation.diagnosis.left_out)
+    is_turned_down = state is State.NOWHERE and evaluation.turned_down is not None
+    return Outcome(state, _why(evaluation, state, fix), is_turned_down)
 
 
 def fits_outcome(n_fit: int, n_nodes: int, left_out: LeftOut) -> Outcome:
@@ -87,9 +85,6 @@ def fits_outcome(n_fit: int, n_nodes: int, left_out: LeftOut) -> Outcome:
 
     Args:
         left_out: the verdict on the nodes that PreFilter plugins left out, and how many these are; None for none.
-
-    Example:
-        assert fits_outcome(1, 3, None).why == "fits on 1 of 3 nodes"
     """
     others = _left_out_words(left_out)
     return Outcome(State.FITS, f"fits on {n_fit} of {n_nodes} nodes{others and f'; {others}'}", left_out=others)
@@ -99,57 +94,53 @@ def _left_out_words(left_out: LeftOut) -> str:
     return f"{left_out[1]} {left_out[0].message}" if left_out is not None else ""
 
 
-def state_of(explanation: Explanation) -> State:
+def state_of(evaluation: Evaluation) -> State:
     """The state of an explained pod."""
-    if explanation.failure is not None:
+    if evaluation.failure is not None:
         return State.FAILED
-    if explanation.ended is not None:
+    if evaluation.ended is not None:
         return State.ENDED
-    if explanation.runs_on:
-        return State.STUCK if explanation.hangs else State.RUNS
-    if explanation.held_back:
+    if evaluation.runs_on:
+        return State.STUCK if evaluation.hangs else State.RUNS
+    if evaluation.held_back:
         return State.HELD_BACK
-    if explanation.undecided:
+    if evaluation.undecided:
         return State.NOT_DECIDED
-    if explanation.turned_down is not None:
+    if evaluation.turned_down is not None:
         return State.NOWHERE
-    if explanation.preemption is not None and explanation.preemption.node_name:
+    if evaluation.preemption is not None and evaluation.preemption.node_name:
         return State.PREEMPTS
-    return State.FITS if explanation.fits else State.NOWHERE
+    return State.FITS if evaluation.fits else State.NOWHERE
 
 
-def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
+def diagnosis(evaluation: Evaluation, fix: Fix | None = None) -> str:
     """Why the pod fits on no node, in one line.
 
     Args:
         fix: what it removes is the cause, unless other nodes are nearer to fitting. Otherwise the cause is what keeps
             the pod from the nearest nodes.
-
-    Example:
-        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
-        assert diagnosis(explanation).startswith("all nodes: requests 64 cpu; ")
     """
-    if message := explanation.diagnosis.pre_filter_message:
-        plugin = explanation.diagnosis.absent.plugin
+    if message := evaluation.diagnosis.pre_filter_message:
+        plugin = evaluation.diagnosis.absent.plugin
         return f"{plugin}: {message}" if plugin else message
-    rows = obstacle_rows(explanation)
+    rows = obstacle_rows(evaluation)
     if not rows:
-        return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
-    answered = explanation.nodes.position_of(fix.answers) if fix is not None else None
+        return "; ".join(f"{n} {reason}" for reason, n in reason_counts(evaluation)) or evaluation.message
+    answered = evaluation.nodes.position_of(fix.answers) if fix is not None else None
     removed = (row for row in rows if answered in row.positions and _distance(row) <= _distance(rows[0]))
     cause = next(removed, rows[0])
-    n, n_nodes = len(cause.positions), len(explanation.nodes)
+    n, n_nodes = len(cause.positions), len(evaluation.nodes)
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else count(n, "node")
-    example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
-    others = "" if _is_left_out(explanation, cause.positions[0]) else _left_out_words(explanation.diagnosis.left_out)
+    example = "" if cause.is_alike else f", for example {evaluation.nodes.name(cause.positions[0])}"
+    others = "" if _is_left_out(evaluation, cause.positions[0]) else _left_out_words(evaluation.diagnosis.left_out)
     return f"{which}{example}: {'; '.join(dict.fromkeys((*cause.texts, *([others] if others else ()))))}"
 
 
-def _is_left_out(explanation: Explanation, position: int) -> bool:
+def _is_left_out(evaluation: Evaluation, position: int) -> bool:
     """Whether PreFilter plugins left the node out."""
-    result = explanation.result
-    return result is not None and result.nodes.position_of(explanation.nodes.name(position)) is None
+    result = evaluation.result
+    return result is not None and result.nodes.position_of(evaluation.nodes.name(position)) is None
 
 
 def _distance(row: ObstacleRow) -> tuple[int, int]:
@@ -158,25 +149,25 @@ def _distance(row: ObstacleRow) -> tuple[int, int]:
     return len(codes), codes.count(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 
-def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:
+def _why(evaluation: Evaluation, state: State, fix: Fix | None) -> str:
     if state is State.FAILED:
-        assert explanation.failure is not None
-        return explanation.failure.located
+        assert evaluation.failure is not None
+        return evaluation.failure.located
     if state is State.ENDED:
-        assert explanation.ended is not None
-        return explanation.ended.text
+        assert evaluation.ended is not None
+        return evaluation.ended.text
     if state is State.STUCK:
-        return f"on {explanation.runs_on}, which spec.nodeName names: {explanation.hangs}"
+        return f"on {evaluation.runs_on}, which spec.nodeName names: {evaluation.hangs}"
     if state is State.RUNS:
-        place = current_place(explanation, choice(explanation))
-        return place.text.removeprefix(f"Pod {explanation.pod.key} ").removesuffix(".")
+        place = current_place(evaluation, choice(evaluation))
+        return place.text.removeprefix(f"Pod {evaluation.pod.key} ").removesuffix(".")
     if state is State.PREEMPTS:
-        assert explanation.preemption is not None
-        return preemption_sentence(explanation.preemption)
-    if explanation.turned_down is not None:
-        where = turned_down_words(explanation.turned_down)
-    elif explanation.scores is None:
-        where = diagnosis(explanation, fix)
+        assert evaluation.preemption is not None
+        return preemption_sentence(evaluation.preemption)
+    if evaluation.turned_down is not None:
+        where = turned_down_words(evaluation.turned_down)
+    elif evaluation.scores is None:
+        where = diagnosis(evaluation, fix)
     else:
-        where = fits_outcome(len(explanation.feasible), len(explanation.nodes), explanation.diagnosis.left_out).why
-    return f"{explanation.held_back_words}; {where}" if state is State.HELD_BACK else where
+        where = fits_outcome(len(evaluation.feasible), len(evaluation.nodes), evaluation.diagnosis.left_out).why
+    return f"{evaluation.held_back_words}; {where}" if state is State.HELD_BACK else where

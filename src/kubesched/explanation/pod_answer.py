@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from kubesched.explanation.choice import choice
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.outcome import Outcome, State, outcome, state_of
 
@@ -53,11 +53,11 @@ class PodAnswer(msgspec.Struct, frozen=True):
 
 
 def answer_of(
-    explanation: Explanation,
+    evaluation: Evaluation,
     workload: str,
-    fixes_of: Callable[[Explanation], Sequence[Fix]] = lambda explanation: explanation.fixes,
+    fixes_of: Callable[[Evaluation], Sequence[Fix]] = lambda evaluation: evaluation.fixes,
 ) -> PodAnswer:
-    """The answer for a pod that is explained by itself, as one that runs. It is valid as long as the explanation.
+    """The answer for a pod that is explained by itself, as one that runs. It is valid as long as the evaluation.
 
     Args:
         workload: what it belongs to, such as `Deployment shop/web`.
@@ -65,25 +65,26 @@ def answer_of(
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
-            answers = (answer_of(one, f"Pod {one.pod.key}", explainer.fixes) for one in explainer.each("shop/web-7"))
+            evaluated = explainer.evaluations("shop/web-7")
+            answers = (answer_of(one, f"Pod {one.pod.key}", explainer.fixes) for one in evaluated)
             assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
     """
-    state = state_of(explanation)
+    state = state_of(evaluation)
 
     def tell() -> Told:
-        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(explanation)), None)
-        return Told(outcome(explanation, fix), len(explanation.feasible), "" if fix is None else str(fix))
+        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(evaluation)), None)
+        return Told(outcome(evaluation, fix), len(evaluation.feasible), "" if fix is None else str(fix))
 
-    chosen = choice(explanation)
+    chosen = choice(evaluation)
     cause = {
-        State.FAILED: explanation.failure.message if explanation.failure is not None else "",
-        State.NOWHERE: explanation.message,
-        State.NOT_DECIDED: explanation.undecided,
-        State.PREEMPTS: explanation.message,
-        State.HELD_BACK: explanation.held_back,
+        State.FAILED: evaluation.failure.message if evaluation.failure is not None else "",
+        State.NOWHERE: evaluation.message,
+        State.NOT_DECIDED: evaluation.undecided,
+        State.PREEMPTS: evaluation.message,
+        State.HELD_BACK: evaluation.held_back,
     }.get(state, "")
     if state in (State.STUCK, State.RUNS, State.ENDED):
-        cause = outcome(explanation).why
+        cause = outcome(evaluation).why
     node = "" if chosen is None or state is State.STUCK else chosen.best.node
-    names = explanation.nodes.names
-    return PodAnswer(explanation.pod.key, workload, state, cause, tell, node, len(explanation.feasible), names)
+    n_fit = len(evaluation.feasible)
+    return PodAnswer(evaluation.pod.key, workload, state, cause, tell, node, n_fit, evaluation.names)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kubesched.documents import joined, plural
-from kubesched.explanation.explanation import Preemption
+from kubesched.explanation.evaluation import Preemption
 
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
 """What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims: not

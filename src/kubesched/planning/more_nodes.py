@@ -119,8 +119,8 @@ def _obstacle(tried: _Tried, new: Iterable[KubeObject], session: Session) -> str
         return ""
     pod = next(one for one in new if isinstance(one, Pod) and one.key == left.pod)
     node = (tried.unused or tried.nodes)[-1]
-    explanation = Explainer(session).explain(pod, preempt=False)
-    found = obstacles(explanation, explanation.nodes.names.index(node))
+    evaluation = Explainer(session).evaluate(pod, preempt=False)
+    found = obstacles(evaluation, evaluation.names.index(node))
     texts = [one.text for one in found]
     n_there = sum(isinstance(one, Pod) and one.node_name == node for one in tried.added)
     if n_there and any(one.plugin == "NodeResourcesFit" and one.status.code is Code.UNSCHEDULABLE for one in found):

@@ -11,8 +11,8 @@ from typing import Final, Self
 from kubesched.api import KubeObject, Pod
 from kubesched.documents import listed
 from kubesched.explanation import (
+    Evaluation,
     Explainer,
-    Explanation,
     Fix,
     Outcome,
     PodAnswer,
@@ -117,22 +117,22 @@ class PendingPods:
             if placement.profile and (keys is None or placement.pod in keys):
                 yield self._answer(placement, names)
 
-    def not_tried(self, keys: Collection[str]) -> Iterator[Explanation]:
+    def not_tried(self, keys: Collection[str]) -> Iterator[Evaluation]:
         """Explain those of some pods that the simulation does not try, on the cluster as it leaves it."""
         for placement in self.report.placements:
             if not placement.profile or placement.pod not in keys:  # no scheduler sees it
                 continue
             pod = self._pods[placement.pod]
             if pod.uid not in self._decided:
-                yield self._explainer.explain(pod, preempt=False)
+                yield self._explainer.evaluate(pod, preempt=False)
 
-    def each_attempt(self, keys: Collection[str], explained: Callable[[Explanation], None]) -> None:
+    def each_attempt(self, keys: Collection[str], explained: Callable[[Evaluation], None]) -> None:
         """Repeat the simulation, and explain some pods on the cluster as the decision on each of them finds it.
 
-        Explanations from before are not valid afterwards, and neither are further answers.
+        Evaluations from before are not valid afterwards, and neither are further answers.
 
         Args:
-            explained: called in the order of the decisions with an explanation that is valid until it returns.
+            explained: called in the order of the decisions with an evaluation that is valid until it returns.
         """
         last = {uid: decision.attempt for uid, decision in self._decided.items() if decision.pod.key in keys}
         assert self._fork is not None, "repeats is given"
@@ -175,23 +175,23 @@ class PendingPods:
                 return Told(Outcome(state, placement.diagnosis or placement.message), n_fit)
             case State.HELD_BACK if placement.is_not_created:
                 return Told(Outcome(state, placement.why_not_created))
-        explanation = self._explainer.explain(pod, preempt=False)
-        fix = self._fix(explanation)
-        found = outcome(explanation, fix)
+        evaluation = self._explainer.evaluate(pod, preempt=False)
+        fix = self._fix(evaluation)
+        found = outcome(evaluation, fix)
         if state is State.NOWHERE:
-            is_other = explanation.fits or explanation.failure is not None  # a hook after the filters, or the queue
-            why = (placement.diagnosis or placement.message) if is_other else diagnosis(explanation, fix)
+            is_other = evaluation.fits or evaluation.failure is not None  # a hook after the filters, or the queue
+            why = (placement.diagnosis or placement.message) if is_other else diagnosis(evaluation, fix)
             if not found.is_turned_down:
                 found = Outcome(state, waiting_words(placement) or why)
-        return Told(found, len(explanation.feasible), "" if fix is None else str(fix))
+        return Told(found, len(evaluation.feasible), "" if fix is None else str(fix))
 
-    def _fix(self, explanation: Explanation) -> Fix | None:
+    def _fix(self, evaluation: Evaluation) -> Fix | None:
         """The best one that does not move a pod which has its node only from the simulation."""
         placed = {one.pod for one in self.report.placements if one.node}
         return next(
             (
                 fix
-                for fix in self._explainer.fixes(explanation)
+                for fix in self._explainer.fixes(evaluation)
                 if not any(edit.kind == "Pod" and edit.key in placed for edit in fix.change.edits)
             ),
             None,
@@ -250,7 +250,7 @@ def _state(placement: Placement) -> State:
 class _ExplainedCycle(SchedulingCycle):
     """Explains some pods right before the last decision on each of them."""
 
-    def __init__(self, session: Session, last: dict[str, int], explained: Callable[[Explanation], None]) -> None:
+    def __init__(self, session: Session, last: dict[str, int], explained: Callable[[Evaluation], None]) -> None:
         """Take the place of the session's own cycle.
 
         Args:

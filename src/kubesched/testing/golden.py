@@ -99,7 +99,7 @@ def _decide(
     configuration = text.encode() if text else None
     chosen = list(plugins)
     with Explainer(cluster, set_up(configuration, chosen, plugin_args), nominations=False) as explainer:
-        explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
+        explained = [as_line(explainer.evaluate(pod, preempt=False)) for pod in explainer.pending]
     simulator = Simulator(cluster, set_up(configuration, chosen, plugin_args))
     return _as_json(explained), [placed_line(placed) for placed in place(simulator, TieBreak.FIRST)]
 

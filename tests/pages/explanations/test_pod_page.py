@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from kubesched.explanation import Explanation, answer_of, explain
+from kubesched.explanation import Explainer, Explanation, answer_of, explain
 from kubesched.framework import Plugin, Status
 from kubesched.pages.explanations import explanation_page, node_page, overview_page
 from kubesched.pages.formats import Page, Table, print_page
@@ -344,7 +344,7 @@ def test_equally_good_nodes_are_told():
 
 
 def running(*objects, **options) -> Explanation:
-    return explain([make_pod("p", node="n1", requests={"cpu": "100m"}), *objects], "default/p", **options)
+    return explain([make_pod("p", node="n1", requests={"cpu": "100m"}), *objects], "default/p", nodes=None, **options)
 
 
 def test_a_pod_on_the_best_node_would_go_there_again():
@@ -459,20 +459,28 @@ def test_csv_has_a_table_for_one_node_and_for_none():
     assert everywhere.main_table.name == "rejections"
 
 
-def test_the_check_of_a_pod_is_the_same_in_every_report(full):
-    gated = ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes())
-    for explanation, failure in (
-        (full, "fits on no node; 1 node: cpu is short by 1: requests 2, 1 of 2 free"),
+GATES = "gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet]"
+
+
+@pytest.mark.parametrize(
+    ("pod", "failure"),
+    [
         (
-            gated,
-            "held back: gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet]; fits on 3 of 3 nodes",
+            make_pod("p", requests={"cpu": "2"}),
+            "fits on no node; all nodes: cpu is short by 1: requests 2, 1 of 2 free",
         ),
-        (ask(make_pod("p"), *three_nodes()), ""),
-        (running(*three_nodes(), plugins=[ByName]), ""),
-    ):
-        overview = overview_page([answer_of(explanation, explanation.pod.name)])
-        for page in (explanation_page(explanation), node_page(explanation, [0]), overview):
-            assert [(check.group, check.name, check.failure) for check in page.checks] == [("default", "p", failure)]
+        (make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), f"held back: {GATES}; fits on 3 of 3 nodes"),
+        (make_pod("p"), ""),
+        (make_pod("p", node="n1"), ""),
+    ],
+)
+def test_the_check_of_a_pod_is_the_same_in_every_report(pod, failure):
+    objects = [*three_nodes(), *(filling(name, cpu="1") for name in ("n1", "n2", "n3")), pod]
+    explanation = explain(objects, "default/p", nodes=None)
+    with Explainer(objects) as explainer:
+        overview = overview_page(answer_of(one, "p", explainer.fixes) for one in explainer.evaluations("default/p"))
+    for page in (explanation_page(explanation), node_page(explanation, [0]), overview):
+        assert [(check.group, check.name, check.failure) for check in page.checks] == [("default", "p", failure)]
 
 
 def test_every_node_and_plugin_can_be_had_as_one_table():

@@ -16,7 +16,7 @@ from tests.explanation.asking import SMALL, filling
 def report(objects: Sequence[KubeObject], pods: Sequence[Pod] | None = None, plugins=(), **options) -> Page:
     with Explainer(objects, set_up(None, plugins), nominations=False) as explainer:
         chosen = explainer.pending if pods is None else pods
-        explained = explainer.each(chosen, preempt=False)
+        explained = explainer.evaluations(chosen, preempt=False)
         answers = (answer_of(one, one.pod.name.rpartition("-")[0]) for one in explained)
         return overview_page(answers, foreign=explainer.foreign, **options)
 
@@ -24,7 +24,7 @@ def report(objects: Sequence[KubeObject], pods: Sequence[Pod] | None = None, plu
 def fixed(objects: Sequence[KubeObject], plugins=()) -> Page:
     """A report with fixes."""
     with Explainer(objects, set_up(None, plugins)) as explainer:
-        answers = (answer_of(one, one.pod.name, explainer.fixes) for one in explainer.each(explainer.pending))
+        answers = (answer_of(one, one.pod.name, explainer.fixes) for one in explainer.evaluations(explainer.pending))
         return overview_page(answers)
 
 

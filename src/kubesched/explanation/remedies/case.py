@@ -10,9 +10,10 @@ import numpy as np
 from kubesched.api import Affinity, Node, Pod, PodSpec, edited
 from kubesched.documents import count, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.trial import Move
+from kubesched.framework import Code
 from kubesched.naming import near_key
 from kubesched.plugins import missing_resources, required_node_affinity
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
@@ -53,18 +54,18 @@ class Case:
         nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
     """
 
-    def __init__(self, explanation: Explanation, nominated: Sequence[tuple[int, PodInfo]] = ()) -> None:
-        self.explanation = explanation
+    def __init__(self, evaluation: Evaluation, nominated: Sequence[tuple[int, PodInfo]] = ()) -> None:
+        self.evaluation = evaluation
         self.nominated = nominated
-        self.info = explanation.info
-        self.pod = explanation.pod
-        self.nodes = explanation.nodes
+        self.info = evaluation.info
+        self.pod = evaluation.pod
+        self.nodes = evaluation.nodes
 
     def rejected(self, *plugins: str) -> BoolVector:
         """(nodes,) bool: nodes that one of these plugins rejects."""
         rejected = np.zeros(len(self.nodes), dtype=np.bool_)
         for name in plugins:
-            said = self.explanation.by_plugin.get(name)
+            said = self.evaluation.by_plugin.get(name)
             if said is not None:
                 rejected |= said.rejected
         return rejected
@@ -82,10 +83,10 @@ class Case:
     @cached_property
     def missing(self) -> tuple[list[str], IntMatrix]:
         """Resources, and (resources, nodes) how much of each NodeResourcesFit misses; none where it did not run."""
-        said = self.explanation.by_plugin.get("NodeResourcesFit")
-        if said is None or said.result is None or said.result.failure is not None:
+        said = self.evaluation.by_plugin.get("NodeResourcesFit")
+        if said is None or said.index is None or any(one.code is Code.ERROR for one in said.distinct):
             return [], np.zeros((0, len(self.nodes)), dtype=np.int64)
-        return missing_resources(said.state, self.nodes)
+        return missing_resources(self.evaluation.asked[said.plugin].state, self.nodes)
 
     @cached_property
     def shortage(self) -> FloatVector:

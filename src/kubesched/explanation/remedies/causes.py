@@ -61,7 +61,7 @@ def causes(case: Case) -> list[Cause]:
         ),
     ]
     covered = {"NodeUnschedulable", "TaintToleration", *_MISSING} | {cause.name for cause in known}
-    others = [Cause(name, rejected(name)) for name in case.explanation.by_plugin if name not in covered]
+    others = [Cause(name, rejected(name)) for name in case.evaluation.by_plugin if name not in covered]
     return [cause for cause in (*known, *others) if np.count_nonzero(cause.nodes)]
 
 

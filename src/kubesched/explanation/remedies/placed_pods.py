@@ -113,7 +113,7 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def _blockers(case: Case) -> dict[str, dict[str, list[PodInfo]]]:
     """Topology key -> value -> the placed pods there that required anti-affinity, theirs or the pod's, keeps apart."""
-    snapshot, me, placed = case.explanation.snapshot, case.info.identity.value, case.placed
+    snapshot, me, placed = case.evaluation.snapshot, case.info.identity.value, case.placed
     namespace_labels = snapshot.namespace_labels
     keys: dict[int, set[str]] = defaultdict(set)  # by index of the pod
     for term in case.info.terms.value.required_anti_affinity:

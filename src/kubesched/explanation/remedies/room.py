@@ -30,7 +30,7 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
             held = {**info.requests.value.held, "pods": 1}
             if short and all(held.get(name, 0) >= amount for name, amount in short.items()):
                 enough.append((sum(held[name] / amount for name, amount in short.items()), info))
-    budgets = case.explanation.snapshot.cluster_state.disruption_budgets
+    budgets = case.evaluation.snapshot.cluster_state.disruption_budgets
     n_found = 0
     for _, info in sorted(enough, key=lambda one: one[0]):
         if n_found == _MAX_PODS:
@@ -41,5 +41,5 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def _may_go(pod: Pod, case: Case) -> bool:
-    find = case.explanation.snapshot.cluster_state.objects.get
+    find = case.evaluation.snapshot.cluster_state.objects.get
     return not pod.is_terminating and successor_of(pod, find).is_made is True  # one that leaves anyway is not moved

@@ -33,7 +33,7 @@ _BINDS_LATE: Final = "WaitForFirstConsumer"
 def has_claim_problem(case: Case) -> bool:
     """Whether some claim of the pod is not in order, which keeps it from every node."""
     names = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
-    said = [case.explanation.by_plugin.get(name) for name in names]
+    said = [case.evaluation.by_plugin.get(name) for name in names]
     if any(one is not None and one.pre_filter is not None for one in said):
         return True
     return any(_problem(case, use) for use in case.info.volumes.claims)
@@ -175,4 +175,4 @@ def _new_volume(claim: PersistentVolumeClaim, key: str, node: NodeInfo) -> Remed
 
 
 def _get(case: Case, kind: str, key: str) -> KubeObject | None:
-    return case.explanation.snapshot.objects.get(kind, key)
+    return case.evaluation.snapshot.objects.get(kind, key)

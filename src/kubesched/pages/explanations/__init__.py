@@ -1,6 +1,6 @@
 """Pages of explanations: one pod, one node, several pods, a group."""
 
-from kubesched.pages.explanations.explanation_document import N_NEAREST, as_document
+from kubesched.pages.explanations.explanation_document import as_document
 from kubesched.pages.explanations.explanation_lines import as_line
 from kubesched.pages.explanations.group_page import group_page
 from kubesched.pages.explanations.node_page import node_page
@@ -8,7 +8,6 @@ from kubesched.pages.explanations.pod_page import explanation_page
 from kubesched.pages.explanations.pods_page import Rows, overview_page
 
 __all__ = [
-    "N_NEAREST",
     "Rows",
     "as_document",
     "as_line",

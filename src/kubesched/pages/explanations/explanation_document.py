@@ -1,16 +1,14 @@
 """An explanation as one JSON document: the fields of a line, and more fields for readers."""
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from kubesched.explanation import Explanation, HookAnswer, Preemption, advice, choice, nearest, obstacles, shortages
+from kubesched.explanation import N_NEAREST, Explanation, HookAnswer, Preemption
 from kubesched.framework import Code
 from kubesched.pages.explanations.explanation_lines import as_line, rejection
 from kubesched.scheduler import ExtenderAnswer, default_sample
-
-N_NEAREST: Final = 20
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
@@ -33,15 +31,13 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["heldBack"] = explanation.held_back
     document["hooks"] = [_hook(answer) for answer in explanation.hooks]
     document["nNodes"] = len(explanation.nodes)
-    order = nearest(explanation)
-    order = order[:0] if explanation.undecided else order
-    document["nearest"] = [near_document(explanation, position) for position in order[:N_NEAREST].tolist()]
-    if not explanation.fits or explanation.failure is not None:
-        document["advice"] = advice(explanation, order)
+    order = () if explanation.undecided else explanation.nearest[:N_NEAREST]
+    document["nearest"] = [near_document(explanation, position) for position in order]
+    document["advice"] = explanation.advice
     document["extenders"] = [_said(answer) for answer in explanation.extenders]
     document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
     document["preemption"] = _preemption(explanation.preemption)
-    chosen = choice(explanation)
+    chosen = explanation.choice
     if chosen is not None and explanation.compares:
         document["choice"] = msgspec.to_builtins(chosen)
         document["defaultSample"] = default_sample(len(explanation.nodes))
@@ -87,9 +83,10 @@ def near_document(explanation: Explanation, position: int) -> dict[str, Any]:
     """What keeps the pod from a node: an entry of `nearest`."""
     rejections = [
         {**rejection(obstacle.status), "plugin": obstacle.plugin, "details": list(obstacle.details)}
-        for obstacle in obstacles(explanation, position)
+        for obstacle in explanation.obstacles(position)
     ]
-    short = shortages(explanation, position)
+    look = explanation.closely.get(position)
+    short = {} if look is None else look.short
     near: dict[str, Any] = {"node": explanation.nodes.name(position), "rejections": rejections}
     return {**near, "short": short} if short else near
 

@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
-from kubesched.explanation import Explanation, Fix, PluginVerdicts
+from kubesched.explanation import Evaluation, Explanation, Fix, PluginVerdicts
 from kubesched.framework import Status
 
 _NOT_DECIDED: Final = "NotDecided"
 
 
-def as_line(explanation: Explanation) -> dict[str, Any]:
+def as_line(explanation: Explanation | Evaluation) -> dict[str, Any]:
     """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best`, `message`, `undecided`,
     `fault` and `fixes`.
 

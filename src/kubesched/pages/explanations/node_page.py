@@ -10,10 +10,8 @@ from kubesched.explanation import (
     Explanation,
     PluginVerdicts,
     Ranked,
-    choice,
     differences,
     obstacle_texts,
-    obstacles,
     ranked,
     reasons_of,
     turned_down_words,
@@ -34,13 +32,13 @@ def node_page(explanation: Explanation, positions: Sequence[int]) -> Page:
     """The report on some nodes: whether the pod fits there, and what it is worth compared with the best one.
 
     Args:
-        positions: of at least one node.
+        positions: of at least one node; the explanation was asked to look at them closely.
 
     Example:
-        page = node_page(explain(load_snapshot("cluster.json"), "shop/web-7"), [1])
+        page = node_page(explain(load_snapshot("cluster.json"), "shop/web-7", nodes=["n2"]), [1])
         assert page.verdict.text.startswith("Pod shop/web-7 fits on n2 with as many points as n1, ")
     """
-    chosen = choice(explanation)
+    chosen = explanation.choice
     document = {**as_document(explanation), "asked": [_asked(explanation, chosen, position) for position in positions]}
     first, *others = positions
     parts: list[Part] = [*data_paragraphs(explanation), *_parts(explanation, chosen, first)]
@@ -72,7 +70,7 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
     pod, name = f"Pod {explanation.pod.key}", explanation.nodes.name(position)
     here = _scored(explanation, position)
     if here is None or chosen is None:
-        certain = [one for one in obstacles(explanation, position) if not one.status.is_undecided]
+        certain = [one for one in explanation.obstacles(position) if not one.status.is_undecided]
         why = "; ".join(obstacle_texts(certain))
         if explanation.undecided and not why:
             said = f"Kubesched cannot tell whether pod {explanation.pod.key} fits on {name}: {explanation.undecided}."
@@ -102,14 +100,14 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
 
 
 def _parts(explanation: Explanation, chosen: Choice | None, position: int) -> list[Part]:
-    node = explanation.nodes[position]
-    offered, held = node.allocatable, node.requested
-    held["pods"] = len(node.pods)
+    room = explanation.closely[position].room
+    assert room is not None
     free = ", ".join(
-        f"{name} {in_words(name, amount - held.get(name, 0))} of {in_words(name, amount)}"
-        for name, amount in offered.items()
+        f"{name} {in_words(name, amount - room.requested.get(name, 0))} of {in_words(name, amount)}"
+        for name, amount in room.allocatable.items()
     )
-    return [Paragraph(f"Node {node.name}, free: {free}.", Level.DETAIL), _table(explanation, chosen, position)]
+    name = explanation.nodes.name(position)
+    return [Paragraph(f"Node {name}, free: {free}.", Level.DETAIL), _table(explanation, chosen, position)]
 
 
 def _table(explanation: Explanation, chosen: Choice | None, position: int) -> Table:
@@ -123,7 +121,7 @@ def _table(explanation: Explanation, chosen: Choice | None, position: int) -> Ta
             Column(key, heading, Align.NUMBER)
             for key, heading in (("points", "POINTS"), ("best", "BEST NODE"))[: len(compared)]
         ]
-    details = {obstacle.plugin: obstacle for obstacle in obstacles(explanation, position)}
+    details = {obstacle.plugin: obstacle for obstacle in explanation.obstacles(position)}
     rows: list[Row] = []
     for name, said in explanation.by_plugin.items():
         obstacle = details.get(name)

@@ -9,10 +9,6 @@ from kubesched.explanation import (
     Ended,
     Explanation,
     Outlook,
-    choice,
-    current_place,
-    nearest,
-    outcome,
     turned_down_words,
 )
 from kubesched.framework import Code
@@ -67,7 +63,7 @@ def explanation_page(
         page = explanation_page(explain(load_snapshot("cluster.json"), "shop/web-7"))
         assert page.verdict.text == "Pod shop/web-7 fits on 2 of 2 nodes and would go to n1."
     """
-    chosen = choice(explanation)
+    chosen = explanation.choice
     if again is None:
         again = command_about("kubesched explain", explanation.pod.key)
     document = as_document(explanation)
@@ -109,9 +105,8 @@ def explanation_page(
 
 def check(explanation: Explanation) -> Check:
     """The check of one pod: whether it has a node, or would get one now."""
-    fix = explanation.fixes[0] if explanation.fixes else None
-    found = outcome(explanation, fix)
-    return Check(explanation.pod.namespace, explanation.pod.name, found.failure, note=found.note)
+    pod, outcome = explanation.pod, explanation.outcome
+    return Check(pod.namespace, pod.name, outcome.failure, note=outcome.note)
 
 
 def _ended_page(explanation: Explanation, ended: Ended, document: dict[str, Any]) -> Page:
@@ -161,9 +156,8 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         what = "an extender" if explanation.failure.plugin == EXTENDER else "a plugin"
         where = _where_it_failed(explanation)
         return Paragraph(f"{pod}: {what} failed{where}, so no node is chosen (SchedulerError).", Level.BAD)
-    if explanation.runs_on:
-        place = current_place(explanation, chosen)
-        return Paragraph(place.text, _LEVELS[place.outlook])
+    if explanation.place is not None:
+        return Paragraph(explanation.place.text, _LEVELS[explanation.place.outlook])
     if explanation.held_back:
         return Paragraph(f"{pod} is {explanation.held_back_words.removeprefix('the pod is ')}.", Level.WARNING)
     return _attempt(explanation, chosen)
@@ -201,8 +195,7 @@ def _hangs(explanation: Explanation) -> str:
 
 def circumstances(explanation: Explanation, chosen: Choice | None) -> Iterator[Paragraph]:
     """What the pod asks for, what keeps it out of the queue, and kube-scheduler's message."""
-    wanted = explanation.info.requests.value.wanted
-    asks = ", ".join(f"{in_words(name, amount)} {name}" for name, amount in wanted.items() if amount)
+    asks = ", ".join(f"{in_words(name, amount)} {name}" for name, amount in explanation.requests.items() if amount)
     priority = explanation.pod.priority
     yield Paragraph(f"Profile {explanation.profile}, priority {priority}, requests {asks or 'nothing'}.", Level.DETAIL)
     if explanation.held_back:
@@ -249,9 +242,8 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
         node = explanation.runs_on if explanation.runs_on != chosen.best.node else node
     elif chosen is None and explanation.fixes:
         node = explanation.fixes[0].answers
-    if not node:
-        order = nearest(explanation)
-        node = explanation.nodes.name(int(order[0])) if len(order) else ""
+    if not node and explanation.nearest:
+        node = explanation.nodes.name(explanation.nearest[0])
     return command_about(again, _short(explanation, node), option="--node") if node else ""
 
 

@@ -118,7 +118,7 @@ def overview_page(
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
-            answers = (answer_of(one, one.pod.key) for one in explainer.each(explainer.pending))
+            answers = (answer_of(one, one.pod.key) for one in explainer.evaluations(explainer.pending))
             assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
     """
     rows = answers if isinstance(answers, Rows) else Rows()

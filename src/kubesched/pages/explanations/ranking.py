@@ -6,8 +6,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.documents import count
-from kubesched.explanation import Choice, Explanation, points_words, reason_counts
-from kubesched.framework import Scores
+from kubesched.explanation import Choice, Explanation, NodeScores, points_words
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 from kubesched.scheduler import default_sample
 
@@ -29,12 +28,12 @@ def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) 
         parts.append(Paragraph(_SINCE, Level.DETAIL))
     parts.append(Paragraph(_default_choice(explanation), Level.DETAIL))
     if len(explanation.feasible) < len(explanation.nodes) and not all_nodes:
-        reasons = "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation))
+        reasons = "; ".join(f"{n} {reason}" for reason, n in explanation.reason_counts)
         parts.append(Paragraph(f"The other nodes: {reasons}.", Level.DETAIL))
     return parts
 
 
-def ranking_table(scores: Scores, chosen: Choice, runs_on: str = "", *, all_nodes: bool) -> Table:
+def ranking_table(scores: NodeScores, chosen: Choice, runs_on: str = "", *, all_nodes: bool) -> Table:
     """The best nodes as rows and the plugins as columns.
 
     The plugins that make the difference to the next best node come first: where a terminal is narrow, the last columns
@@ -66,7 +65,7 @@ def ranking_table(scores: Scores, chosen: Choice, runs_on: str = "", *, all_node
     return Table("scores", "", tuple(columns), rows, notes=notes)
 
 
-def _equal_nodes(scores: Scores, runs_on: str, *, all_nodes: bool) -> list[list[int]]:
+def _equal_nodes(scores: NodeScores, runs_on: str, *, all_nodes: bool) -> list[list[int]]:
     """The positions of all nodes, the best first; those with the same points of each plugin together."""
     points = [scores.of(name).tolist() for name in scores.by_plugin]
     groups: dict[tuple[int, ...], list[int]] = {}

@@ -11,16 +11,10 @@ from kubesched.explanation import (
     Obstacle,
     ObstacleRow,
     Preemption,
-    advice,
     distinct,
-    nearest,
-    not_named,
-    obstacle_rows,
     obstacle_texts,
-    obstacles,
     preemption_sentence,
     preemption_words,
-    too_small,
 )
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
@@ -32,7 +26,7 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
     parts: list[Part] = [*_advice(explanation)]
     if explanation.preemption is not None:
         parts += _preemption(explanation.preemption)
-    parts.append(_table(explanation, obstacle_rows(explanation)))
+    parts.append(_table(explanation, explanation.rows))
     return parts
 
 
@@ -40,7 +34,7 @@ def _advice(explanation: Explanation) -> Iterator[Paragraph]:
     """What to do where there are no fixes, and the fault that ends attempts with some of them."""
     fault = explanation.fix_fault
     if not explanation.fixes:
-        if said := advice(explanation, nearest(explanation)):
+        if said := explanation.advice:
             yield Paragraph(f"{said[0].upper()}{said[1:]}", Level.WARNING)
     elif explanation.failure is None and fault is not None and any(fix.fault for fix in explanation.fixes):
         told = f"Plugin {fault.plugin} fails on other nodes, and an attempt that reaches them ends with an error"
@@ -73,8 +67,7 @@ def all_rejections(explanation: Explanation) -> Table:
     """A row for each node that does not fit, the nearest to fitting first."""
     columns = (Column("node", "NODE", Align.NODE), Column("obstacles", "OBSTACLES"))
     rows = [
-        [explanation.nodes.name(position), _lines(obstacles(explanation, position))]
-        for position in nearest(explanation).tolist()
+        [explanation.nodes.name(position), _lines(explanation.obstacles(position))] for position in explanation.nearest
     ]
     return Table("rejections", "The nodes that do not fit, the nearest to fitting first:", columns, rows)
 
@@ -87,7 +80,7 @@ def with_rejections(scores: Table, explanation: Explanation, *, all_nodes: bool)
     else:
         rows = [
             [explanation.nodes.name(row.positions[0]), len(row.positions), *blank, _row_lines(row)]
-            for row in obstacle_rows(explanation)
+            for row in explanation.rows
         ]
     columns = (*scores.columns, Column("obstacles", "OBSTACLES"))
     return Table(scores.name, scores.title, columns, [*([*row, ""] for row in scores.rows), *rows])
@@ -113,7 +106,7 @@ def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
 
 def _last_rows(explanation: Explanation) -> Iterator[str]:
     """Why some nodes come last."""
-    small, others = too_small(explanation), not_named(explanation)
+    small, others = explanation.too_small, explanation.not_named
     if small.all():
         yield "No node is large enough for this pod, even when it is empty."
     elif n := int(np.count_nonzero(small & ~others)):
