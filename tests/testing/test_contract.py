@@ -151,6 +151,25 @@ def test_a_filter_that_rejects_is_not_warned_about():
     assert failures(Yes, scenario=varied_scenario().extended(pods=crowded)) == {}
 
 
+class Crowded(Plugin):
+    """Remembers the fullest node that it has ever seen."""
+
+    def __init__(self, args=None):
+        super().__init__(args)
+        self.most = 0
+
+    def filter_nodes(self, state, pod, nodes):
+        self.most = max(self.most, int(nodes.n_pods.max(initial=0)))
+        return np.where(nodes.n_pods == self.most, 1, 0)
+
+    reasons = (NO,)
+
+
+def test_what_a_plugin_keeps_has_to_follow_changes_that_are_taken_back():
+    said = failures(Crowded)["same_answer_twice"]
+    assert said.startswith("Crowded: a pod came, a node left, and both were taken back; then the answer for pod ")
+
+
 class Growing(Good):
     class Args(Good.Args):
         def with_defaults(self):

@@ -9,19 +9,36 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.framework import HOOKS, CycleState, Status, Wait
 from kubesched.state import ClusterState
+from kubesched.testing.builders import make_pod
 from kubesched.testing.cluster import FakeCluster
-from kubesched.testing.subject import Subject, difference
+from kubesched.testing.subject import Answers, Subject, difference
 
 
 def check_same_answer_twice(subject: Subject) -> None:
-    """The same instance answers a second time as it did the first; a new one in an equal cluster answers so, too."""
+    """The same instance answers a second time as it did the first; a new one in an equal cluster answers so, too.
+
+    Between two answers the cluster may have been another one: `drain` and `fit` try changes, and take them back.
+    """
     cluster, other = subject.cluster(), subject.cluster()
+    answers: dict[str, Answers] = {}
     for pod in subject.scenario.pending:
-        first = subject.answers(cluster, pod)
+        first = answers[pod.key] = subject.answers(cluster, pod)
         wrong = difference(first, subject.answers(cluster, pod))
         assert not wrong, f"{subject.name}: two calls for pod {pod.key} return different answers: {wrong}"
         wrong = difference(first, subject.answers(other, pod))
         assert not wrong, f"{subject.name}: two instances return different answers for pod {pod.key}: {wrong}"
+    nodes = subject.scenario.nodes
+    with cluster.cluster_state.fork():
+        cluster.put(make_pod("newcomer", labels={"app": "web"}, node=nodes[0].name, requests={"cpu": "1"}))
+        cluster.remove(nodes[-1])
+        for pod in subject.scenario.pending:
+            subject.answers(cluster, pod)
+    for pod in subject.scenario.pending:
+        wrong = difference(answers[pod.key], subject.answers(cluster, pod))
+        assert not wrong, (
+            f"{subject.name}: a pod came, a node left, and both were taken back; then the answer for pod {pod.key} is "
+            f"another one: {wrong}; what the plugin keeps must follow the changes of the cluster"
+        )
 
 
 def check_any_node_order(subject: Subject) -> None:
