@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from kubesched.api import EventType, Pod, WatchEvent, on_node
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, on_node
 from kubesched.controllers import is_bound_to_node
 from kubesched.explanation.fix import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
@@ -108,18 +108,21 @@ def applied(state: ClusterState, edits: tuple[Edit, ...]) -> Iterator[None]:
 
     A changed pod is the last one to come.
     """
+    after: dict[tuple[str, str], KubeObject | None] = {}
+    for edit in sorted(edits, key=lambda edit: edit.kind == "Pod"):
+        name = (edit.kind, edit.key)
+        after[name] = edit.change(after.pop(name) if name in after else state.objects.get(*name))
     with state.fork():
-        changed = {edit.key for edit in edits if edit.kind == "Pod"}
-        stay = _pods_beside(state, changed)
-        for edit in sorted(edits, key=lambda edit: edit.kind == "Pod"):
-            old = state.objects.get(edit.kind, edit.key)
-            new = edit.change(old)
-            if old is not None and (new is None or edit.kind == "Pod"):
-                state.apply(WatchEvent(EventType.DELETED, edit.kind, old))
+        stay = _pods_beside(state, [key for kind, key in after if kind == "Pod"])
+        for (kind, key), new in after.items():
+            old = state.objects.get(kind, key)
+            if old is not None and (new is None or (isinstance(new, Pod) and not new.node_name)):
+                state.apply(WatchEvent(EventType.DELETED, kind, old))
             if new is not None:
-                state.apply(WatchEvent(EventType.MODIFIED, edit.kind, new))
+                state.apply(WatchEvent(EventType.MODIFIED, kind, new))
+        changed = [pod.uid for pod in after.values() if isinstance(pod, Pod)]
         for node_name, uids in stay.items():
-            state.arrange(node_name, uids)
+            state.arrange(node_name, [*uids, *changed])
         yield
 
 

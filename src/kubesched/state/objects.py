@@ -1,5 +1,6 @@
 """The objects of the cluster, by kind, namespace and name."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import cast
 
@@ -24,7 +25,7 @@ class ObjectStore:
         self._listeners: dict[str, list[Listener]] = {}
         self._ordered_listeners: dict[str, list[Listener]] = {}  # those of them that keep the order of objects
         self._fork: Fork | None = None
-        self._kinds_with_gaps: set[str] = set()  # which may have kept places
+        self._n_gaps: Counter[str] = Counter()  # kept places by kind
 
     def listen(self, kind: str, listener: Listener, *, keeps_order: bool = False) -> None:
         """Call `listener(before, after)` after every change of an object of a kind; one of the two may be None.
@@ -45,7 +46,7 @@ class ObjectStore:
     def list(self, kind: str) -> Iterable[KubeObject]:
         """All objects of a kind."""
         objects = self._kinds.get(kind, {}).values()
-        if kind in self._kinds_with_gaps:
+        if self._n_gaps[kind]:
             return [obj for obj in objects if obj is not None]
         return cast("Iterable[KubeObject]", objects)
 
@@ -83,7 +84,7 @@ class ObjectStore:
                     self._fork.record(self._tell_in_order, kind)
                 self._fork.record(self._undo, kind, key, old)
                 objects[key] = None
-                self._kinds_with_gaps.add(kind)
+                self._n_gaps[kind] += 1
             self._tell(kind, old, None)
         return old
 
@@ -101,9 +102,9 @@ class ObjectStore:
         """Record in this fork from now on how to undo each change; None: there is no fork any more."""
         self._fork = fork
         if fork is None:
-            for kind in self._kinds_with_gaps & self._kinds.keys():
+            for kind in +self._n_gaps:
                 self._kinds[kind] = {key: obj for key, obj in self._kinds[kind].items() if obj is not None}
-            self._kinds_with_gaps.clear()
+            self._n_gaps.clear()
 
     def _record_put(self, fork: Fork, kind: str, key: str) -> None:
         objects = self._kinds.get(kind)
@@ -114,6 +115,7 @@ class ObjectStore:
                 if fork.is_first(("order", kind)):
                     fork.record(self._restore_order, kind, (*objects,))
                 fork.record(self._undo, kind, key, objects.pop(key))
+                self._n_gaps[kind] -= 1
             else:
                 fork.record(self._undo, kind, key, objects[key])
             return
@@ -121,6 +123,7 @@ class ObjectStore:
 
     def _undo(self, kind: str, key: str, before: KubeObject | None) -> None:
         now, self._kinds[kind][key] = self._kinds[kind][key], before
+        self._n_gaps[kind] += (before is None) - (now is None)
         self._tell(kind, now, before)
 
     def _undo_new(self, kind: str, key: str) -> None:
