@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns.oracle.generate import APPS
-from kubesched.api import EventType, WatchEvent
+from kubesched.api import KubeObject
 from kubesched.framework import Framework
 from kubesched.state import ClusterState, Fork
 from tests.properties.cluster_walk import Walk, as_pod, generated, key_of, read
@@ -317,25 +317,25 @@ def test_the_invariants_hold_inside_of_forks(
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**16), script=SCRIPTS, features=SOME_FEATURES)
-def test_a_listener_that_is_given_the_inverse_events_knows_the_objects_again(
-    seed: int, script: list[tuple[str, int]], features: tuple[str, ...]
-) -> None:
-    walk = ForkedWalk(seed, features)
-    before = known_objects(walk.cluster_state)
-    fork = walk.cluster_state.fork()
-    told: list[WatchEvent] = []
-    apply = walk.cluster_state.apply
-    walk.cluster_state.apply = lambda event: (told.append(event), apply(event))[1]  # type: ignore[method-assign]
-    for name, number in script:
-        if name in Walk.STEPS or name in ("change_other", "put_back_other", "move_pod", "put_back_pod", "renew_pod"):
-            walk.step(name, number)
+def test_listeners_know_the_objects_again(seed: int, script: list[tuple[str, int]], features: tuple[str, ...]) -> None:
+    walker = Walker(seed, features)
+    state = walker.walk.cluster_state
+    before = known_objects(state)
     known = dict(before)
-    for event in (*told, *fork.revert()):
-        key = (event.kind, event.object.key)
-        if event.type is EventType.DELETED or (event.kind == "Pod" and event.object.is_finished):
+
+    def listen(kind: str) -> None:
+        def listener(old: KubeObject | None, new: KubeObject | None) -> None:
+            key = (kind, (old or new).key)  # type: ignore[union-attr]
+            assert known.get(key) == described_object(old)
             known.pop(key, None)
-        else:
-            known[key] = described_object(event.object)
+            if new is not None:
+                known[key] = described_object(new)
+
+        state.objects.listen(kind, listener)
+
+    for kind in {kind for kind, _ in before}:
+        listen(kind)
+    walker.follow([("fork", 0), *(step for step in script if step[0] not in ("revert", "commit"))])
     assert known == before
 
 

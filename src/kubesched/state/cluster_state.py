@@ -79,9 +79,6 @@ class ClusterState(ClusterFacts):
         Returns: the cluster events that it means, for pods that wait.
         """
         new = event.object
-        if self._fork is not None:
-            is_gone = event.type is EventType.DELETED or (isinstance(new, Pod) and new.is_finished)
-            self._fork.record_event(event.kind, self.objects.get(event.kind, new.key), None if is_gone else new)
         if isinstance(new, Pod):
             return self._apply_pod(event.type, new)
         if isinstance(new, Node):
@@ -348,8 +345,6 @@ class ClusterState(ClusterFacts):
 
     def _arrived(self, pod: Pod) -> PodInfo:
         """Note a new pod that `_place_all` will put on its node."""
-        if self._fork is not None:
-            self._fork.record_event("Pod", None, pod)
         self.objects.put("Pod", pod)
         self._keep(self._placed, pod.uid)
         info = self._placed[pod.uid] = PodInfo(pod, self.parts)

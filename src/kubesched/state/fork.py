@@ -13,12 +13,10 @@ from collections.abc import Callable, Hashable
 from types import TracebackType
 from typing import Any
 
-from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.errors import StateError
 
 _Undo = tuple[Callable[..., object], tuple[Any, ...]]
-_Told = tuple[str, KubeObject | None, KubeObject | None]
-"""Kind, the object before an event, and after it."""
+"""A function and its arguments."""
 
 
 class Fork:
@@ -35,7 +33,7 @@ class Fork:
             assert cluster.nodes.n_pods.tolist() == [0]
     """
 
-    __slots__ = ("_asked", "_calls", "_inner", "_is_open", "_outer", "_record_to", "_told")
+    __slots__ = ("_asked", "_calls", "_inner", "_is_open", "_outer", "_record_to")
 
     def __init__(self, outer: "Fork | None", record_to: "Callable[[Fork | None], None]") -> None:
         self._outer = outer
@@ -44,7 +42,6 @@ class Fork:
         self._is_open = True
         self._calls: list[_Undo] = []
         self._asked: set[Hashable] = set()
-        self._told: list[_Told] = []
         if outer is not None:
             outer._inner = self
         record_to(self)
@@ -58,20 +55,17 @@ class Fork:
         if self._is_open:
             self.revert()
 
-    def revert(self) -> list[WatchEvent]:
+    def revert(self) -> None:
         """Take every change back.
 
-        Returns: what `events` gave until now.
         Raises:
             StateError: the fork was closed before.
         """
-        events = self.events()
         self._close_inner(Fork.revert)
         while self._calls:
             function, arguments = self._calls.pop()
             function(*arguments)
         self._close()
-        return events
 
     def commit(self) -> None:
         """Keep the changes, for the outer fork to take back if there is one.
@@ -84,18 +78,9 @@ class Fork:
         if outer is not None:
             outer._calls += self._calls
             outer._asked |= self._asked
-            outer._told += self._told
         self._close()
 
-    def events(self) -> list[WatchEvent]:
-        """The events that undo those which the state was given, newest first, for plugins that follow events.
-
-        Assumed pods are not among them: no event said that they came.
-        """
-        inner = [] if self._inner is None else self._inner.events()
-        return [*inner, *(event for told in reversed(self._told) for event in _inverse(*told))]
-
-    def _close_inner(self, close: "Callable[[Fork], object]") -> None:
+    def _close_inner(self, close: "Callable[[Fork], None]") -> None:
         if not self._is_open:
             raise StateError("the fork was reverted or committed before")
         if self._inner is not None:
@@ -125,15 +110,3 @@ class Fork:
             self.record(table.__setitem__, key, table[key])
         else:
             self.record(table.pop, key, None)
-
-    def record_event(self, kind: str, before: KubeObject | None, after: KubeObject | None) -> None:
-        """Note what an event says that the state is about to take in."""
-        self._told.append((kind, before, after))
-
-
-def _inverse(kind: str, before: KubeObject | None, after: KubeObject | None) -> list[WatchEvent]:
-    """The events from an object after a change to what it was before; a pod of another uid is another pod."""
-    if before is not None and after is not None and (kind != "Pod" or before.uid == after.uid):
-        return [WatchEvent(EventType.MODIFIED, kind, before)]
-    gone = [] if after is None else [WatchEvent(EventType.DELETED, kind, after)]
-    return gone if before is None else [*gone, WatchEvent(EventType.ADDED, kind, before)]
