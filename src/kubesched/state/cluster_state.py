@@ -2,15 +2,14 @@
 
 Theory of operation. ClusterFacts are what is known: NodeColumns (a row per node, sums over the pods on it), relations
 between pods (PodGroups, TermCounts), and ObjectStore (all objects by kind and name). ClusterState is the only
-one that changes them: through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node
-before the API server says so) and `forget` (it did not come to be). A pod is in one of three states: unknown, assumed
-or added. `fork` begins changes that can be taken back. Invariants, checked by `check_invariants`: every column equals
-what a fresh load of the same objects would give, and a pod is counted on exactly one row.
+one that changes them, with the steps of PlacedPods for pods: through `apply` (what a watch or a snapshot file says),
+`assume` (a pod is counted on a node before the API server says so) and `forget` (it did not come to be). A pod is in
+one of three states: unknown, assumed or added. `fork` begins changes that can be taken back. Invariants, checked by
+`check_invariants`: every column equals what a fresh load of the same objects would give, and a pod is counted on
+exactly one row.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -23,7 +22,6 @@ from kubesched.api import (
     Node,
     Pod,
     WatchEvent,
-    has_same_requests,
 )
 from kubesched.errors import StateError
 from kubesched.state.cluster_events import (
@@ -33,10 +31,10 @@ from kubesched.state.cluster_events import (
     object_change,
     pod_updates,
 )
-from kubesched.state.facts import ClusterFacts
 from kubesched.state.fork import Fork
 from kubesched.state.invariants import check_invariants
 from kubesched.state.node_tree import NodeTree
+from kubesched.state.placed_pods import PlacedPods
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.snapshot import Snapshot
 
@@ -48,18 +46,15 @@ _POD_UPDATED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_OTHER)
 _POD_ASSIGNED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 
 
-class ClusterState(ClusterFacts):
+class ClusterState(PlacedPods):
     """Everything that the scheduler knows of the cluster."""
 
     def __init__(self) -> None:
         super().__init__()
         self._tree = NodeTree()
-        self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
         self._assumed: dict[str, list[_Assumed]] = {}  # by the uid of the pod
         self._planned: dict[tuple[str, str], dict[str, None]] = {}  # kind, key -> the pods whose plans change it
-        self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
         self._snapshot: Snapshot | None = None
-        self._fork: Fork | None = None  # the innermost one that is open
 
     def snapshot(self) -> Snapshot:
         """A read-only view, valid until the next change."""
@@ -160,7 +155,7 @@ class ClusterState(ClusterFacts):
             known = self.columns.nodes[row]
             assert known is not None
             if self._fork.is_first("rows"):
-                self._fork.record(_restore_order, self.columns.row_of, (*self.columns.row_of,))
+                self._fork.record_order(self.columns.row_of)
             self._fork.record(self._undo_node_removal, row, known, self.columns.image_sizes(known))
         self.columns.remove_node(row)
         self._tree.remove(node.name, self._fork)
@@ -206,24 +201,6 @@ class ClusterState(ClusterFacts):
         if old is None:
             return []
         return [StateChange(ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.DELETE), old, None)]
-
-    def arrange(self, node_name: str, uids: Iterable[str]) -> None:
-        """Have the pods of a node in the order in which loading them would put them there: these first, then the rest.
-
-        A host port that one of them holds is taken then, also if another one that held it has left.
-        """
-        row = self.columns.row_of.get(node_name)
-        if row is None:
-            return
-        pods, place_of = self.columns.pods[row], {uid: place for place, uid in enumerate(uids)}
-        ordered = sorted(pods, key=lambda info: place_of.get(info.pod.uid, len(place_of)))
-        ports = self.columns.ports_on(row, pods)
-        if ordered == pods and all(ports.values()):
-            return
-        if self._fork is not None:
-            self._fork.record(self._undo_arrange, row, list(pods), ports)
-        self.columns.arrange(row, ordered)
-        self.columns.restore_ports(row, dict.fromkeys(ports, True))
 
     # --- assume and forget ---
 
@@ -314,24 +291,10 @@ class ClusterState(ClusterFacts):
         """Whether the pod is counted on a node that the API server has not confirmed."""
         return pod.uid in self._assumed
 
-    def placed(self, uid: str) -> PodInfo | None:
-        """The pod of this uid, if it is counted on a node."""
-        return self._placed.get(uid)
-
     @property
     def assumed_uids(self) -> list[str]:
         """The uids of all assumed pods."""
         return list(self._assumed)
-
-    @property
-    def n_placed(self) -> int:
-        """How many pods are counted on a node, assumed ones among them."""
-        return len(self._placed)
-
-    @property
-    def homeless(self) -> dict[str, list[PodInfo]]:
-        """Pods bound to nodes that are not known, by node name."""
-        return {name: list(pods.values()) for name, pods in self._homeless.items()}
 
     def check_invariants(self) -> None:
         """Assert that everything that is kept equals what counting again gives, and that every pod has one place."""
@@ -340,106 +303,6 @@ class ClusterState(ClusterFacts):
         planned = {(kind, obj.key, uid) for uid, plan in self._assumed.items() for kind, _, obj in plan}
         assert planned == {(*name, uid) for name, uids in self._planned.items() for uid in uids}
         assert all(self._planned.values()), "an object that no plan changes is given back"
-
-    # --- the parts of a move ---
-
-    def _arrived(self, pod: Pod) -> PodInfo:
-        """Note a new pod that `_place_all` will put on its node."""
-        self.objects.put("Pod", pod)
-        self._keep(self._placed, pod.uid)
-        info = self._placed[pod.uid] = PodInfo(pod, self.parts)
-        return info
-
-    def _place_all(self, infos: Sequence[PodInfo]) -> None:
-        """As `_place` for each, on the nodes that they name; many cost less at once."""
-        row_of = self.columns.row_of
-        rows = [row_of[info.pod.spec.node_name] for info in infos]
-        if self._fork is not None:
-            for row, info in zip(rows, infos, strict=True):
-                self._place(row, info)
-            return
-        self.columns.add_pods(rows, infos)
-        for row, info in zip(rows, infos, strict=True):
-            self._relate(row, info, 1)
-
-    def _add(self, info: PodInfo) -> None:
-        uid, node_name = info.pod.metadata.uid, info.pod.spec.node_name
-        if self._fork is not None:
-            self._fork.record_entry(self._placed, uid)
-        self._placed[uid] = info
-        row = self.columns.row_of.get(node_name)
-        if row is None:
-            self._set_within(self._homeless, node_name, uid, info)
-        else:
-            self._place(row, info)
-
-    def _place(self, row: int, info: PodInfo) -> None:
-        if self._fork is not None:
-            self._fork.record(self._undo_place, row, info, self.columns.ports_on(row, (info,)))
-        self.columns.add_pod(row, info)
-        self._relate(row, info, 1)
-
-    def _take_off(self, row: int, info: PodInfo) -> None:
-        if self._fork is not None:
-            self._fork.record(self._undo_take_off, row, info, info.place, self.columns.ports_on(row, (info,)))
-        self._relate(row, info, -1)
-        self.columns.remove_pod(row, info)
-
-    def _renew(self, known: PodInfo, pod: Pod) -> bool:
-        """Take a newer reading of a pod that holds what it held, on the node where it was; most say nothing new.
-
-        Returns: whether this is one. A pod whose host port is free is not: every update takes its ports again.
-        """
-        old = known.pod
-        if old is not pod and known.ports.value and not self.columns.has_ports_of(known):
-            return False
-        is_same = old.status == pod.status and old.metadata.is_same_but_for_version(pod.metadata)
-        if old.spec != pod.spec or not (is_same or _holds_the_same(old, pod)):
-            return False
-        self.objects.put("Pod", pod)
-        if old is pod:
-            return True
-        info = known.with_pod(pod)
-        if self._fork is not None:
-            self._fork.record_entry(self._placed, pod.metadata.uid)
-        self._placed[pod.metadata.uid] = info
-        if known.node_row < 0:
-            self._set_within(self._homeless, pod.spec.node_name, pod.metadata.uid, info)
-            return True
-        if self._fork is not None:
-            self._fork.record(partial(self.columns.renew_pod, info, known, is_same=is_same))
-        self.columns.renew_pod(known, info, is_same=is_same)
-        return True
-
-    def _replace(self, known: PodInfo, pod: Pod) -> None:
-        """A pod changed: it keeps its place in the row's order when it stays on its node."""
-        if known.node_row >= 0 and known.pod.node_name == pod.node_name:
-            self._reread(known, PodInfo(pod, self.parts))
-        else:
-            self._drop(known)
-            self._add(PodInfo(pod, self.parts))
-
-    def _reread(self, known: PodInfo, info: PodInfo) -> None:
-        """One reading of a pod for another, on the same node and in the same place there."""
-        row, uid = known.node_row, info.pod.uid
-        self._keep(self._placed, uid)
-        self._placed[uid] = info
-        if row < 0:
-            self._set_within(self._homeless, info.pod.node_name, uid, info)
-            return
-        if self._fork is not None:
-            self._fork.record(self._undo_exchange, row, info, known, self.columns.ports_on(row, (known, info)))
-        self._exchange(row, known, info)
-
-    def _drop(self, known: PodInfo) -> None:
-        uid = known.pod.uid
-        if self._fork is not None:
-            self._fork.record_entry(self._placed, uid)
-        del self._placed[uid]
-        if known.node_row >= 0:
-            self._take_off(known.node_row, known)
-        elif uid in self._homeless.get(known.pod.node_name, ()):
-            self._delete_within(self._homeless, known.pod.node_name, uid)
 
     # --- forks ---
 
@@ -453,29 +316,6 @@ class ClusterState(ClusterFacts):
         self._fork = fork
         self.objects.record_to(fork)
 
-    def _keep(self, table: dict[Any, Any], key: object) -> None:
-        """An open fork takes note of what a table has under a key, before that changes."""
-        if self._fork is not None:
-            self._fork.record_entry(table, key)
-
-    def _set_within(self, tables: dict[Any, dict[str, Any]], name: object, key: str, value: object) -> None:
-        """Set an entry of a table in a table of tables."""
-        self._keep(tables, name)
-        table = tables.setdefault(name, {})
-        self._keep(table, key)
-        table[key] = value
-
-    def _delete_within(self, tables: dict[Any, dict[str, Any]], name: object, key: str) -> None:
-        """Delete an entry of a table in a table of tables, and the table with its last one."""
-        table = tables[name]
-        if self._fork is not None:
-            self._fork.record(_restore_order, table, (*table,))
-            self._fork.record_entry(table, key)
-            self._fork.record_entry(tables, name)
-        del table[key]
-        if not table:
-            del tables[name]
-
     def _undo_refresh(self, listing: list[str], is_stale: bool) -> None:
         if self._tree.restore_listing(listing, is_stale):
             self._snapshot = None
@@ -488,22 +328,6 @@ class ClusterState(ClusterFacts):
         self.columns.add_node(node, row)
         self.columns.restore_image_sizes(image_sizes)
         self._snapshot = None
-
-
-def _restore_order(table: dict[Any, Any], keys: Iterable[Any]) -> None:
-    entries = dict(table)
-    table.clear()
-    table.update({key: entries[key] for key in keys})
-
-
-def _holds_the_same(old: Pod, new: Pod) -> bool:
-    """Whether a pod with the same spec requests the same, and is selected by the same."""
-    return (
-        has_same_requests(old.status, new.status)
-        and old.metadata.labels == new.metadata.labels
-        and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
-        and old.key == new.key
-    )
 
 
 def _changed(pod: Pod, **fields: object) -> Pod:

@@ -8,7 +8,7 @@ from kubesched.state.device_classes import DeviceClasses
 from kubesched.state.disruption_budgets import Budgets
 from kubesched.state.groups import PodGroups
 from kubesched.state.objects import ObjectStore
-from kubesched.state.pod_info import Parts, PodInfo, Port
+from kubesched.state.pod_info import Parts, PodInfo
 from kubesched.state.services import Services
 from kubesched.state.term_counts import TermCounts
 from kubesched.state.volumes import Volumes
@@ -52,14 +52,6 @@ class ClusterFacts:
             "group bytes": self.groups.n_bytes,
         }
 
-    # --- moves ---
-
-    def _exchange(self, row: int, old: PodInfo, new: PodInfo) -> None:
-        """One reading of a pod for another in the same place."""
-        self._relate(row, old, -1)
-        self.columns.replace_pod(row, old, new)
-        self._relate(row, new, 1)
-
     def _change_node(self, row: int, node: Node) -> None:
         """A changed object for a row; pods are related to each other by labels of their nodes."""
         old = self.columns.nodes[row]
@@ -69,27 +61,6 @@ class ClusterFacts:
         self.columns.update_node(row, node)
         for info in moved:
             self._relate(row, info, 1)
-
-    # --- and back; see fork.py ---
-
-    def _undo_place(self, row: int, info: PodInfo, ports: Mapping[Port, bool]) -> None:
-        self._relate(row, info, -1)
-        self.columns.remove_pod(row, info)
-        self.columns.restore_ports(row, ports)
-
-    def _undo_take_off(self, row: int, info: PodInfo, place: int, ports: Mapping[Port, bool]) -> None:
-        self.columns.add_pod(row, info)
-        self._relate(row, info, 1)
-        self.columns.swap_in(info, place)
-        self.columns.restore_ports(row, ports)
-
-    def _undo_exchange(self, row: int, new: PodInfo, old: PodInfo, ports: Mapping[Port, bool]) -> None:
-        self._exchange(row, new, old)
-        self.columns.restore_ports(row, ports)
-
-    def _undo_arrange(self, row: int, infos: list[PodInfo], ports: Mapping[Port, bool]) -> None:
-        self.columns.arrange(row, infos)
-        self.columns.restore_ports(row, ports)
 
     def _undo_node_change(self, row: int, node: Node, image_sizes: Mapping[str, int]) -> None:
         self._change_node(row, node)

@@ -110,3 +110,13 @@ class Fork:
             self.record(table.__setitem__, key, table[key])
         else:
             self.record(table.pop, key, None)
+
+    def record_order(self, table: dict[Any, Any]) -> None:
+        """Note the order of a table, from which an entry will be deleted."""
+        self.record(_restore_order, table, (*table,))
+
+
+def _restore_order(table: dict[Any, Any], keys: tuple[Any, ...]) -> None:
+    entries = dict(table)
+    table.clear()
+    table.update({key: entries[key] for key in keys})
