@@ -14,27 +14,37 @@
     │   ├── UnauthorizedError      the credentials are not accepted (401) or missing
     │   ├── NotFoundError          the object does not exist (404)
     │   ├── ConflictError          the object is not in the state that the request expects (409)
-    │   └── GoneError              the resource version is too old to go on from (410)
+    │   ├── GoneError              the resource version is too old to go on from (410)
+    │   └── NotSentError           this process may not write any more, so nothing was sent
     ├── LeaseLostError             this process led, and must not any more
-    └── ExtenderError              an HTTP extender failed
+    ├── ExtenderError              an HTTP extender failed
+    ├── ClaimError                 VolumeBinding cannot judge a claim
+    └── NoRoomError                the body of a request waited too long for memory
+    BaseException
+    └── DeadlineExceeded           the time of an attempt is over; not an Exception, so no plugin's fault
 
 Each message has the place, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end
-at the adapter that met them, as the cause.
+at the adapter that met them, as the cause. An exception class elsewhere is private to its file, is a class of click or
+aiohttp, or carries a value of its room, as `PluginFault` does.
 """
 
 import re
 from typing import Final
 
 __all__ = [
+    "ClaimError",
     "ClusterError",
     "ConfigError",
     "ConflictError",
+    "DeadlineExceeded",
     "ExtenderError",
     "GoneError",
     "InputError",
     "KubeschedError",
     "LeaseLostError",
+    "NoRoomError",
     "NotFoundError",
+    "NotSentError",
     "ObjectError",
     "PluginDefinitionError",
     "PluginError",
@@ -185,6 +195,18 @@ class LeaseLostError(KubeschedError):
 
 class ExtenderError(KubeschedError):
     """An HTTP extender could not be asked or answered against the protocol."""
+
+
+class ClaimError(KubeschedError):
+    """A claim that VolumeBinding cannot judge; the text is upstream's."""
+
+
+class NoRoomError(KubeschedError):
+    """The transfer of a body waited too long for room."""
+
+
+class DeadlineExceeded(BaseException):
+    """The time of an attempt is over. It is not an Exception, so that it is not handled as a plugin's fault."""
 
 
 def error_message(text: str) -> str:

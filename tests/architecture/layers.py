@@ -1,6 +1,7 @@
 """The layers of the house and the rules that keep them; each rule returns its findings as sentences."""
 
 import ast
+import re
 from collections.abc import Iterable
 
 from tests.architecture.sources import SPLIT, Import, Module, room_of
@@ -45,6 +46,7 @@ COROUTINES = {
     "kubesched.plugins.volume_binding",
 }
 FAULT_TYPES = {"CancelledError"}  # a plugin may raise it; catching it takes its name
+EXCEPTION_BASE = re.compile(r"^\w*(Error|Exception|Exceeded)$")  # a name with a dot is a class of a library
 CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "usage", "web"},
@@ -143,6 +145,31 @@ def check_libraries(module: Module) -> list[str]:
 def check_names(module: Module) -> list[str]:
     """A function lives with its concept; nothing is called utils."""
     return [f"{module.name}: {part!r} names no concept" for part in module.name.split(".") if part in FORBIDDEN_NAMES]
+
+
+def check_exceptions(module: Module) -> list[str]:
+    """An exception class is in errors.py, unless it is private, of a library, or carries a value of its file."""
+    if module.room == "errors":
+        return []
+    classes = [node for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)]
+    return [
+        f"{module.name}:{node.lineno}: {node.name} belongs in errors.py"
+        for node in classes
+        if not node.name.startswith("_")
+        and any(EXCEPTION_BASE.search(ast.unparse(base)) for base in node.bases)
+        and not _takes_one_of(node, {other.name for other in classes})
+    ]
+
+
+def _takes_one_of(node: ast.ClassDef, names: set[str]) -> bool:
+    """Whether the constructor of a class takes a value of one of these classes."""
+    annotations = [
+        argument.annotation
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__"
+        for argument in method.args.args
+    ]
+    return any(isinstance(annotation, ast.Name) and annotation.id in names for annotation in annotations)
 
 
 def _reached(start: str, imports: dict[str, set[str]]) -> set[str]:

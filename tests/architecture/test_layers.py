@@ -1,5 +1,8 @@
 """The house keeps its layers: a test for each rule, which lists all that break it; each rule is also shown one."""
 
+import ast
+import re
+
 import pytest
 
 from tests.architecture import layers
@@ -38,6 +41,10 @@ def test_the_core_does_no_io_and_asks_no_clock():
 
 def test_libraries_stay_in_their_rooms():
     check_all(layers.check_libraries)
+
+
+def test_exceptions_are_in_one_tree():
+    check_all(layers.check_exceptions)
 
 
 def test_files_are_named_for_a_concept():
@@ -162,6 +169,32 @@ def test_what_is_handed_in_is_allowed_in_the_core(name, text):
 
 def test_a_library_outside_its_room_is_found():
     assert len(layers.check_libraries(parse_module("kubesched.state.x", "from rich.table import Table"))) == 1
+
+
+def test_the_tree_of_exceptions_has_each_of_them():
+    (errors,) = (module for module in MODULES if module.name == "kubesched.errors")
+    drawn = re.findall(
+        r"(?:── |^    )(\w+(?:Error|Exceeded))\b", ast.get_docstring(errors.tree, clean=False), re.MULTILINE
+    )
+    assert sorted(drawn) == sorted(node.name for node in errors.tree.body if isinstance(node, ast.ClassDef))
+
+
+@pytest.mark.parametrize("text", ["class X(Exception): pass", "class X(ClusterError): pass", "class X(OSError): pass"])
+def test_an_exception_outside_the_tree_is_found(text):
+    assert len(layers.check_exceptions(parse_module("kubesched.state.x", text))) == 1
+    assert layers.check_exceptions(parse_module("kubesched.errors", text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class _X(Exception): pass",
+        "class X(click.ClickException): pass",
+        "class Status: pass\nclass X(Exception):\n    def __init__(self, status: Status): pass",
+    ],
+)
+def test_an_exception_that_belongs_to_its_file_is_allowed(text):
+    assert layers.check_exceptions(parse_module("kubesched.state.x", text)) == []
 
 
 def test_a_file_that_names_no_concept_is_found():

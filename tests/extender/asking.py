@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import msgspec
 
 from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.errors import DeadlineExceeded
 from kubesched.extender.server import Answer, NodeSource, RequestedPods, Verbs
-from kubesched.framework import DeadlineExceeded, Plugin, Profile
+from kubesched.framework import Plugin, Profile
 from kubesched.scheduler import build_frameworks
 from kubesched.state import ClusterState
 from kubesched.testing import minimal_profile

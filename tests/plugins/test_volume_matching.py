@@ -2,8 +2,9 @@ from random import Random
 
 import pytest
 
+from kubesched.errors import ClaimError
 from kubesched.plugins.taken_volumes import TakenVolumes
-from kubesched.plugins.volume_matching import ClaimError, matching_volumes, wish_of
+from kubesched.plugins.volume_matching import matching_volumes, wish_of
 from tests.plugins.one_plugin import load, node, read
 from tests.plugins.storage_objects import HOST, ZONE, claim, one_of, volume
 

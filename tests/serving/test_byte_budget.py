@@ -2,7 +2,8 @@ import asyncio
 
 import pytest
 
-from kubesched.serving.byte_budget import ByteBudget, NoRoomError
+from kubesched.errors import NoRoomError
+from kubesched.serving.byte_budget import ByteBudget
 from tests.extender.virtual_time import now, run
 
 KIB = 2**10

@@ -13,7 +13,7 @@ from kubesched.framework.actions import (
 from kubesched.framework.answers import Hook, checked, data_notes, fault, rejection_details
 from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
-from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
+from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.definition_faults import keeping_definition_faults
 from kubesched.framework.diagnosis import NO_NODES, Diagnosis, fit_error
@@ -76,7 +76,6 @@ __all__ = [
     "Codes",
     "ColumnCache",
     "CycleState",
-    "DeadlineExceeded",
     "Decision",
     "DeletePod",
     "DependsOn",

@@ -16,10 +16,6 @@ _NO_KEY: Final = (
 )
 
 
-class DeadlineExceeded(BaseException):
-    """The time of an attempt is over. It is not an Exception, so that it is not handled as a plugin's fault."""
-
-
 class BindingNotes(msgspec.Struct):
     """What Reserve and PreBind add to the Binding.
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kubesched.api import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from kubesched.engine import IntVector
+from kubesched.errors import ClaimError
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, Status, Verdicts, WriteObject
 from kubesched.plugins.args import VolumeBindingArgs
 from kubesched.plugins.binding_plan import SELECTED_NODE, BindingPlan
@@ -23,7 +24,6 @@ from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import (
     NO_VOLUME,
-    ClaimError,
     ClaimWish,
     matching_volumes,
     reach_of_bound,

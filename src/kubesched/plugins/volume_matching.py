@@ -12,7 +12,7 @@ import numpy as np
 
 from kubesched.api import PersistentVolumeClaim, Selector, parse_selector
 from kubesched.engine import BoolVector, IntVector
-from kubesched.errors import SelectorError
+from kubesched.errors import ClaimError, SelectorError
 from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.state import (
     KnownVolume,
@@ -25,10 +25,6 @@ from kubesched.state import (
 )
 
 NO_VOLUME: Final = -1
-
-
-class ClaimError(Exception):
-    """A claim that VolumeBinding cannot judge; the text is upstream's."""
 
 
 def reach_of_bound(known: KnownVolume, volumes: Volumes, nodes: Nodes) -> tuple[BoolVector, BoolVector | None]:

@@ -18,7 +18,8 @@ from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
-from kubesched.serving.byte_budget import ByteBudget, NoRoomError
+from kubesched.errors import NoRoomError
+from kubesched.serving.byte_budget import ByteBudget
 from kubesched.serving.connections import clients_turn, our_turn
 from kubesched.serving.free_memory import give_free_memory_back
 from kubesched.serving.pages import Pages

@@ -11,14 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from kubesched.errors import NoRoomError
+
 _SMALL: Final = 2**16  # bytes; transfers up to here never wait
 _LEAST_RATE: Final = 2**14  # bytes a second
 _WINDOW: Final = 1.0  # seconds over which the rate is taken
 _LOOK_SECONDS: Final = 0.25  # between two checks for slow transfers
-
-
-class NoRoomError(Exception):
-    """A transfer waited too long for room."""
 
 
 class Transfer:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
+from kubesched.errors import DeadlineExceeded
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.history import History
@@ -23,7 +24,7 @@ from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
-from kubesched.framework import DeadlineExceeded, LimitedLog, in_one_line, located_line
+from kubesched.framework import LimitedLog, in_one_line, located_line
 from kubesched.serving import SHOWN_PATH, Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
 
 _NEAR: Final = 0.8

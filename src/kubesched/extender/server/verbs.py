@@ -13,7 +13,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.errors import ExtenderError
+from kubesched.errors import DeadlineExceeded, ExtenderError
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.merged_scores import extender_scores, extender_weight
 from kubesched.extender.server.node_verdicts import NodeVerdicts, judge
@@ -36,7 +36,6 @@ from kubesched.extender.wire import (
 )
 from kubesched.framework import (
     CycleState,
-    DeadlineExceeded,
     FilterResult,
     Framework,
     NodeSearch,
