@@ -118,7 +118,7 @@ def _damaged_snapshot(suffix: str) -> Kind:
     return Kind(suffix, lambda rng: damaged(few_objects(suffix), rng), (("simulate", "-o", "json"),))
 
 
-CHECKS = (("config", "check"), ("config", "show"), ("config", "show", "--diff"), ("config", "convert"))
+CHECKS = (("config", "check"), ("config", "show"), ("config", "diff"), ("config", "convert"))
 KINDS = {
     "a snapshot with odd values": Kind(".json", odd_snapshot, (("simulate", "-o", "jsonl"),)),
     "a snapshot with odd values, explained": Kind(

@@ -98,7 +98,7 @@ def test_there_are_enough_of_them() -> None:
         "explain",
         "extender",
         "config",
-        "plugins",
+        "plugin",
     }
 
 
@@ -110,7 +110,7 @@ def test_there_are_enough_of_them() -> None:
         "explain cluster.json --all -o jsonl",
         "config check good.yaml",
         "config show good.yaml",
-        "plugins --plugin team_zone.py:TeamZone",
+        "plugin list --plugin team_zone.py:TeamZone",
     ],
 )
 def test_what_the_cases_break_is_good_unbroken(arguments: str) -> None:

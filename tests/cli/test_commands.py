@@ -15,7 +15,7 @@ from tests.kinds import SERVED_KINDS
 
 def test_every_command_stands_in_the_help_in_its_order():
     text = run("--help").stdout
-    places = [text.index(f"\n  {name} ") for name in ("simulate", "explain", "extender", "config", "plugins")]
+    places = [text.index(f"\n  {name} ") for name in ("simulate", "explain", "extender", "config", "plugin")]
     assert places == sorted(places)
 
 

@@ -104,11 +104,12 @@ def test_the_effective_configuration_is_shown_as_yaml_and_json(run):
     assert shown["profiles"][0]["plugins"]["multiPoint"]["enabled"][0] == {"name": "SchedulingGates", "weight": 0}
 
 
-@pytest.mark.parametrize("options", [(), ("-o", "json"), ("--diff",), ("--diff", "-o", "json")])
-def test_the_password_and_the_key_of_an_extender_are_not_shown(run, options):
+@pytest.mark.parametrize(("command", "code"), [("show", 0), ("diff", 1)])
+@pytest.mark.parametrize("options", [(), ("-o", "json")])
+def test_the_password_and_the_key_of_an_extender_are_not_shown(run, command, code, options):
     extender = "{urlPrefix: 'http://me:word@devices', filterVerb: f, tlsConfig: {certData: Y2VydA==, keyData: a2V5}}"
-    result = run("show", f"{HEADER}extenders: [{extender}]", *options)
-    assert result.exit_code == 0
+    result = run(command, f"{HEADER}extenders: [{extender}]", *options)
+    assert result.exit_code == code
     assert "http://me:***@devices" in result.stdout
     assert "me:word" not in result.stdout
     assert "a2V5" not in result.stdout

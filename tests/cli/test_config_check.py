@@ -385,7 +385,8 @@ def test_a_plugin_that_the_user_brings_is_known():
 def test_a_plugin_of_another_project_is_not_taken_for_a_misspelt_name():
     enabled = "profiles:\n- plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}\n"
     help_line = (
-        '  no plugin has the name "Coscheduling"; "kubesched plugins" lists them; to load your plugin, add --plugin'
+        '  no plugin has the name "Coscheduling"; "kubesched plugin list" prints them; to load your plugin, '
+        "add --plugin"
     )
     assert help_line in check(f"{HEADER}{enabled}").stdout
     args = "profiles:\n- pluginConfig: [{name: Coscheduling, args: {}}]\n"

@@ -102,39 +102,36 @@ def test_the_flags_of_a_scheduler_are_compared(run):
 
 
 def test_what_differs_from_the_defaults_is_shown(run):
-    result = run("show", "--diff", "a.yaml", files=(V1 + WEIGHT,))
-    assert result.exit_code == 0
+    result = run("diff", "a.yaml", files=(V1 + WEIGHT,))
+    assert result.exit_code == 1
     assert result.stdout == "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight: 1 -> 5\n"
 
 
 @pytest.mark.parametrize("text", ["", "clientConnection: {qps: 50, burst: 100}\n", "parallelism: 16"])
 def test_the_defaults_of_kube_scheduler_are_not_shown_as_different(run, text):
-    result = run("show", "--diff", "a.yaml", files=(V1 + text,))
-    assert result.stdout == "no differences from the defaults of kube-scheduler v1.36\n"
-    document = {"schema": "kubesched/config-show-diff/v1", "name": "a.yaml", "changes": []}
-    assert json.loads(run("show", "--diff", "a.yaml", "-o", "json").stdout) == document
+    result = run("diff", "a.yaml", files=(V1 + text,))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert run("diff", "a.yaml", "-o", "table").stdout == "a.yaml is equal to the defaults of kube-scheduler v1.36.\n"
+    document = json.loads(run("diff", "a.yaml", "-o", "json").stdout)
+    assert (document["old"], document["new"]) == ("the defaults of kube-scheduler v1.36", "a.yaml")
+    assert document["changes"] == []
 
 
 def test_the_default_request_rate_is_that_of_kube_scheduler(run):
-    result = run("show", "--diff", "a.yaml", files=(V1 + "clientConnection: {qps: 20}\n",))
+    result = run("diff", "a.yaml", files=(V1 + "clientConnection: {qps: 20}\n",))
     assert result.stdout == "clientConnection.qps: 50 -> 20\n"
 
 
 def test_a_plugin_that_is_disabled_where_it_runs_is_one_difference(run):
     text = "profiles: [{plugins: {score: {disabled: [{name: ImageLocality}]}}}]\n"
-    result = run("show", "--diff", "a.yaml", files=(V1 + text,))
+    result = run("diff", "a.yaml", files=(V1 + text,))
     assert result.stdout == "profiles[default-scheduler].plugins.score.ImageLocality: disabled (weight 1)\n"
 
 
-def test_several_configurations_are_below_their_names(run):
-    result = run("show", "--diff", "a.yaml", "b.yaml", files=(V1, V1 + WEIGHT))
-    assert result.stdout == (
-        "a.yaml:\nno differences from the defaults of kube-scheduler v1.36\n\n"
-        "b.yaml:\nprofiles[default-scheduler].plugins.score.NodeResourcesFit.weight: 1 -> 5\n"
-    )
-    listed = json.loads(run("show", "--diff", "a.yaml", "b.yaml", "-o", "json").stdout)
-    schema = "kubesched/config-show-diff/v1"
-    assert [(one["name"], one["schema"]) for one in listed] == [("a.yaml", schema), ("b.yaml", schema)]
+def test_three_configurations_are_too_many(run):
+    result = run("diff", "a.yaml", "b.yaml", "c.yaml", files=(V1, V1, V1))
+    assert result.exit_code == 2
+    assert result.stderr.endswith("Error: expected one or two configurations, found 3\n")
 
 
 def test_a_long_line_is_folded_on_a_terminal(run, monkeypatch):

@@ -87,7 +87,7 @@ def test_a_name_that_is_nearly_right_is_told_the_right_one(name, tmp_path):
 
 
 def test_both_names_describe_it(name):
-    first, second = (run("plugins", known, "--plugin", "mine.py:MyPlugin") for known in (name, "MyPlugin"))
+    first, second = (run("plugin", "show", known, "--plugin", "mine.py:MyPlugin") for known in (name, "MyPlugin"))
     assert first.stdout == second.stdout
     assert first.stdout.startswith(f"{name} (mine.py): Reject the nodes of a zone.")
 

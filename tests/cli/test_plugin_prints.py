@@ -85,7 +85,7 @@ def test_a_check_begins_with_its_verdict(plugin: str) -> None:
     assert "chatty explains\n" in result.stderr
 
 
-@pytest.mark.parametrize("command", [["plugins"], ["config", "show", "-o", "json"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["plugin", "list"], ["config", "show", "-o", "json"]], ids=" ".join)
 def test_a_command_that_only_imports_a_plugin_prints_its_own_words(
     tmp_path: Path, plugin: str, command: list[str]
 ) -> None:

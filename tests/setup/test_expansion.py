@@ -63,7 +63,7 @@ def test_a_star_disables_multi_point_at_the_point():
             (
                 'FilterPlugin "NodeNam" does not exist\n'
                 '  profiles[0].plugins.filter: no plugin has the name "NodeNam"; did you mean "NodeName"? '
-                '"kubesched plugins" lists them; to load your plugin, add --plugin FILE.py:Class, '
+                '"kubesched plugin list" prints them; to load your plugin, add --plugin FILE.py:Class, '
                 "or in Python plugins=[Class]"
             ),
         ),
@@ -71,7 +71,7 @@ def test_a_star_disables_multi_point_at_the_point():
             {"multi_point": enabled("Zzz")},
             (
                 'PreFilterPlugin "Zzz" does not exist\n  profiles[0].plugins.multiPoint: no plugin has the name "Zzz"; '
-                '"kubesched plugins" lists them; to load your plugin, add --plugin FILE.py:Class, '
+                '"kubesched plugin list" prints them; to load your plugin, add --plugin FILE.py:Class, '
                 "or in Python plugins=[Class]"
             ),
         ),

@@ -213,7 +213,7 @@ def test_a_class_that_would_never_be_called_is_refused(plugins, tmp_path):
 
 def test_help_offers_the_nearest_name(plugins):
     assert plugins.help_with("NodeNam") == (
-        'no plugin has the name "NodeNam"; did you mean "NodeName"? "kubesched plugins" lists them; '
+        'no plugin has the name "NodeNam"; did you mean "NodeName"? "kubesched plugin list" prints them; '
         "to load your plugin, add --plugin FILE.py:Class, or in Python plugins=[Class]"
     )
 

@@ -29,7 +29,6 @@ _COMMANDS: Final = (
     "extender",
     "scheduler",
     "config",
-    "plugins",
     "plugin",
     "completion",
 )

@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_check import check
-from kubesched.cli.config_diff import diff, from_defaults, print_differences_from_defaults
+from kubesched.cli.config_diff import diff
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in, under_names
 from kubesched.cli.output import output_option, print_verbatim
 from kubesched.cli.plugins import plugin_option
@@ -30,10 +30,7 @@ config.add_command(diff)
 @plugin_option
 @reader_option
 @output_option("yaml", "json", help="Format of the configuration.")
-@click.option("--diff", "only_differences", is_flag=True, help="Print what differs from kube-scheduler's defaults.")
-def show(
-    files: tuple[Path, ...], references: tuple[str, ...], reader: str, output: str, only_differences: bool
-) -> None:
+def show(files: tuple[Path, ...], references: tuple[str, ...], reader: str, output: str) -> None:
     """Print FILE as the effective configuration, with all defaults.
 
     Every default is filled in, and the plugins of each profile are merged with the default ones, as
@@ -43,19 +40,12 @@ def show(
 
     FILE can also be a ConfigMap, Helm values, or a Pod or workload that runs a scheduler, with what it names; - reads
     standard input. Several configurations are printed as YAML documents, or as a JSON array.
-
-    With --diff, prints a line for each field and plugin that differs from the defaults of kube-scheduler v1.36. Every
-    profile is compared with the default one.
+    `kubesched config diff` prints only what differs from the defaults.
     """
     from kubesched.config import effective, without_secrets
     from kubesched.documents import write_yaml
     from kubesched.setup import set_up
 
-    if only_differences:
-        with refuse_bad_input():
-            changed = [(source, from_defaults(source, references)) for source in sources_in(files, reader)]
-        print_differences_from_defaults(changed, as_json=output == "json")
-        return
     with refuse_bad_input():
         read = [(one, set_up(one, references)) for one in sources_in(files, reader)]
     shown = [(source, without_secrets(effective(setup.configuration))) for source, setup in read]

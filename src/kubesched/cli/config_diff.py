@@ -1,4 +1,4 @@
-"""`kubesched config diff` and `config show --diff`: what differs between configurations."""
+"""`kubesched config diff`: what differs between two configurations, or from the defaults."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import source_in
-from kubesched.cli.output import print_document, print_text, text_console
+from kubesched.cli.output import text_console
 from kubesched.cli.plugin_log import log_once
 from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reports import print_report, report_output_option
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubesched.config import ConfigSource, FieldChange
     from kubesched.pages.formats import Page
 
+_DEFAULTS: Final = "the defaults of kube-scheduler v1.36"
 _INDENT: Final = "    "
 _COLOURS: Final = {"added": "green", "enabled": "green", "removed": "red", "disabled": "red"}
 _OTHER_COLOUR: Final = "yellow"
@@ -24,66 +25,52 @@ _RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; kubesched
 
 
 @click.command()
-@click.argument("old", metavar="A", type=click.Path(path_type=Path, allow_dash=True))
-@click.argument("new", metavar="B", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("files", metavar="[A] B", type=click.Path(path_type=Path, allow_dash=True), nargs=-1, required=True)
 @plugin_option
 @report_output_option(default="text")
-def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None:
+def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> None:
     """Print what is different in B: a line for each field, and for each plugin at each extension point.
+
+    Without A, B is compared with the defaults of kube-scheduler v1.36, and each of its profiles with the default one.
 
     The effective configurations are compared, with all defaults, and with the plugins as they run. A and B are what
     `kubesched config show` reads, of any version: older ones are converted first. Each has one configuration.
 
     As with diff, the exit code is 0 if both are equal, 1 if they are different, and 2 if one is not valid.
     """
-    from kubesched.config import differences
-
-    if str(old) == str(new) == "-":
+    if len(files) > 2:
+        raise click.UsageError(f"expected one or two configurations, found {len(files)}")
+    if [str(file) for file in files] == ["-", "-"]:
         raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
     log_once()
     with refuse_bad_input():
-        sources = [source_in(file) for file in (old, new)]
-        changes = differences(*(_comparable(source, references) for source in sources))
+        *others, new = (source_in(file) for file in files)
+        old = others[0] if others else None
+        changes = _changes(old, new, references)
     if output == "text":
         print_changes(changes)
     else:
-        print_report(_page(str(sources[0]), str(sources[1]), changes), output)
+        print_report(_page(_DEFAULTS if old is None else str(old), str(new), changes), output)
     if changes:
         raise click.exceptions.Exit(1)
 
 
-def from_defaults(source: "ConfigSource", references: Iterable[str]) -> "tuple[FieldChange, ...]":
-    """What differs from kube-scheduler's defaults in a configuration of any version.
+def _changes(old: "ConfigSource | None", new: "ConfigSource", references: Iterable[str]) -> "tuple[FieldChange, ...]":
+    """What differs in a configuration of any version from another one, or from kube-scheduler's defaults.
 
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from `set_up`.
     """
-    from kubesched.config import differences_from_defaults
+    from kubesched.config import differences, differences_from_defaults
     from kubesched.setup import comparable, set_up
 
-    document, defaults = _comparable(source, references), comparable(set_up())
-    if document["clientConnection"]["qps"] != defaults["clientConnection"]["qps"]:
-        defaults["clientConnection"]["qps"] = _RATE
-    return differences_from_defaults(defaults, document)
-
-
-def print_differences_from_defaults(
-    sources: "Sequence[tuple[ConfigSource, tuple[FieldChange, ...]]]", *, as_json: bool
-) -> None:
-    """Print `config show --diff`: each configuration below its name if there are several."""
-    if as_json:
-        schema = "kubesched/config-show-diff/v1"
-        documents = [
-            {"schema": schema, "name": str(source), "changes": _as_documents(changes)} for source, changes in sources
-        ]
-        print_document(documents if len(documents) > 1 else documents[0])
-        return
-    for i, (source, changes) in enumerate(sources):
-        if len(sources) > 1:
-            print_text(f"{'' if i == 0 else chr(10)}{source}:")
-        print_changes(changes)
-        if not changes:
-            print_text("no differences from the defaults of kube-scheduler v1.36")
+    after = comparable(set_up(new, references))
+    if old is not None:
+        return differences(comparable(set_up(old, references)), after)
+    before = comparable(set_up())
+    if after["clientConnection"]["qps"] != before["clientConnection"]["qps"]:
+        before["clientConnection"]["qps"] = _RATE
+    return differences_from_defaults(before, after)
 
 
 def print_changes(changes: "Iterable[FieldChange]") -> None:
@@ -122,12 +109,6 @@ def _page(old: str, new: str, changes: "Sequence[FieldChange]") -> "Page":
         lines=documents,
         checks=[Check("config-diff", f"{new} is equal to {old}", "\n".join(map(str, changes)))],
     )
-
-
-def _comparable(source: "ConfigSource", references: Iterable[str]) -> dict[str, Any]:
-    from kubesched.setup import comparable, set_up
-
-    return comparable(set_up(source, references))
 
 
 def _as_documents(changes: "Iterable[FieldChange]") -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`kubesched plugin`: write a new plugin with its test, and check a plugin without pytest."""
+"""`kubesched plugin`: list and describe plugins, write a new one with its test, and check one without pytest."""
 
 import keyword
 import shlex
@@ -9,12 +9,17 @@ import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.output import print_text
+from kubesched.cli.plugins import list_plugins, show_plugin
 from kubesched.cli.reports import print_report, report_output_option
 
 
 @click.group()
 def plugin() -> None:
-    """Write and check your plugins; `kubesched plugins` lists all plugins."""
+    """List, describe, write and check plugins."""
+
+
+plugin.add_command(list_plugins)
+plugin.add_command(show_plugin)
 
 
 @plugin.command()

@@ -1,4 +1,4 @@
-"""`kubesched plugins`: list the registered plugins with their origin and extension points, or describe one."""
+"""`kubesched plugin list` and `plugin show`: the registered plugins, and one of them with its arguments."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,44 +27,45 @@ plugin_option = click.option(
 """The option of every command that runs or names plugins."""
 
 
-@click.command()
-@click.argument("name", required=False)
+@click.command("list")
 @plugin_option
-@report_output_option("text")
-def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
-    """List the plugins that a configuration can refer to, or describe the plugin NAME with its arguments.
-
-    NAME is that of the plugin, or of its class.
+@report_output_option()
+def list_plugins(references: tuple[str, ...], output: str) -> None:
+    """List the plugins that a configuration can refer to.
 
     In-tree plugins come first, in the order of the default profile. Legacy plugins follow: kube-scheduler had them in
     earlier versions, for example in a Policy. Then come plugins of installed packages. Both run only where a profile
     enables them. Plugins given with --plugin come last. WEIGHT is the default weight of a score plugin.
     Exits with 2 if a plugin cannot be loaded.
-
-    `kubesched plugin` (without s) writes and checks your plugins.
     """
     from kubesched.setup import find_plugins
 
     with refuse_bad_input():
-        registry = find_plugins(references)
-        if name is not None:
-            print_report(_page(registry, name), _format(output))
-            return
         rows = []
         broken = {}
-        for plugin in registry:
+        for plugin in find_plugins(references):
             try:
                 rows.append(_describe(plugin))
             except PluginDefinitionError as error:
                 broken[plugin.name] = str(error)
-        print_report(_list(rows, broken), _format(output))
+        print_report(_list(rows, broken), output)
         if broken:
             raise PluginDefinitionError("\n".join(broken.values()))
 
 
-def _format(output: str) -> str:
-    """The format of a report; its table was called text."""
-    return "table" if output == "text" else output
+@click.command("show")
+@click.argument("name")
+@plugin_option
+@report_output_option()
+def show_plugin(name: str, references: tuple[str, ...], output: str) -> None:
+    """Describe the plugin NAME with its arguments.
+
+    NAME is that of the plugin, or of its class. Exits with 2 if the plugin cannot be loaded.
+    """
+    from kubesched.setup import find_plugins
+
+    with refuse_bad_input():
+        print_report(_page(find_plugins(references), name), output)
 
 
 class _Row(NamedTuple):
@@ -118,7 +119,7 @@ def _page(registry: "Registry", name: str) -> "Page":
     found = registry.named(name)
     if found is None:
         near = did_you_mean(name, [plugin.name for plugin in registry])
-        raise BadInput(f"no plugin has the name {name}; {near or 'kubesched plugins lists them'}")
+        raise BadInput(f"no plugin has the name {name}; {near or 'kubesched plugin list prints them'}")
     row, plugin_class = _describe(found), found.plugin_class
     arguments = describe_args(plugin_class.Args)
     purpose = next(iter(cleandoc(plugin_class.__dict__.get("__doc__") or "").splitlines()), "")
@@ -140,7 +141,7 @@ def _page(registry: "Registry", name: str) -> "Page":
     ]
     document = {**_document(row), "purpose": purpose, "arguments": listed}
     return Page(
-        "plugins",
+        "plugin",
         Paragraph(f"{row.name} ({row.origin}){': ' if purpose else ''}{purpose}"),
         (*map(Paragraph, facts), Table("arguments", "Arguments in pluginConfig", columns, rows)),
         document=document,

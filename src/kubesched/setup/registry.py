@@ -224,7 +224,7 @@ class Registry:
             )
         near = did_you_mean(name, self._plugins, PLUGIN_LIKENESS)
         return (
-            f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them; '
+            f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugin list" prints them; '
             "to load your plugin, add --plugin FILE.py:Class, or in Python plugins=[Class]"
         )
 

@@ -70,7 +70,7 @@ FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
         "filter",
         "name: NodeNam",
         'FilterPlugin "NodeNam" does not exist\n  profiles[0].plugins.filter: no plugin has the name "NodeNam"; '
-        'did you mean "NodeName"? "kubesched plugins" lists them',
+        'did you mean "NodeName"? "kubesched plugin list" prints them',
     ),
     "an unknown plugin at all points": enabled(
         "multiPoint",

@@ -27,12 +27,12 @@ SCORE = "    def score(self, state, pod, node): return 1\n"
 
 PLUGINS = {
     "no class named": Case(
-        "plugins --plugin team_zone.py", ('plugin "team_zone.py": write FILE.py:Class or package.module:Class',)
+        "plugin list --plugin team_zone.py", ('plugin "team_zone.py": write FILE.py:Class or package.module:Class',)
     ),
-    "no file": Case("plugins --plugin gone.py:P", ("gone.py: no such file",)),
+    "no file": Case("plugin list --plugin gone.py:P", ("gone.py: no such file",)),
     "no file, simulating": Case("simulate cluster.json --plugin gone.py:P", ("gone.py: no such file",)),
-    "no module": Case("plugins --plugin no_such.zone:P", ("no_such.zone: no module no_such",)),
-    "no such class": Case("plugins --plugin team_zone.py:P", ("team_zone.py has no class P; it defines TeamZone",)),
+    "no module": Case("plugin list --plugin no_such.zone:P", ("no_such.zone: no module no_such",)),
+    "no such class": Case("plugin list --plugin team_zone.py:P", ("team_zone.py has no class P; it defines TeamZone",)),
     "nearly the class": Case(
         "explain cluster.json --pod shop/web-1 --plugin team_zone.py:TeamZon",
         ('team_zone.py has no class TeamZon; did you mean "TeamZone"?',),
@@ -68,7 +68,7 @@ PLUGINS = {
         'p.py: line 2: P.fliter is not a hook, so the scheduler never calls it; did you mean "filter"?',
     ),
     "no extension point, listing": plugin(
-        "class P(Plugin):\n    def start(self, handle): ...\n", "defines no extension point", command="plugins"
+        "class P(Plugin):\n    def start(self, handle): ...\n", "defines no extension point", command="plugin list"
     ),
     "arguments of another kind": plugin(f"class P(Plugin):\n    Args = dict\n{SCORE}", ": P.Args is <class 'dict'>"),
     "a dependence that is none": plugin(

@@ -18,7 +18,9 @@ USAGE = {
     "an unknown option of explain": Case("explain cluster.json --fast", ("No such option '--fast'", _HELP)),
     "an option without its value": Case("simulate cluster.json --config", ("'--config' requires an argument", _HELP)),
     "a flag with a value": Case("simulate cluster.json --fail-on-pending=3", ("does not take a value", _HELP)),
-    "one argument too many": Case("config diff good.yaml good.yaml x", ("unexpected extra argument (x)", _HELP)),
+    "one argument too many": Case(
+        "config diff good.yaml good.yaml x", ("expected one or two configurations, found 3", _HELP)
+    ),
     "standard input twice": Case("config diff - -", ("A and B cannot both be standard input", _HELP)),
     "an unknown output of simulate": Case(
         "simulate cluster.json -o xml", ("'--output': 'xml' is not one of 'table', 'wide', 'json', 'jsonl',", _HELP)
@@ -32,7 +34,7 @@ USAGE = {
     "an unknown output of config show": Case(
         "config show good.yaml -o table", ("'table' is not one of 'yaml', 'json'",)
     ),
-    "an unknown output of plugins": Case("plugins -o xml", ("'xml' is not one of 'table', 'wide', 'json',", _HELP)),
+    "an unknown output of plugins": Case("plugin list -o xml", ("'xml' is not one of 'table', 'wide', 'json',", _HELP)),
     "an unknown tie-break": Case(
         "simulate cluster.json --tie-break coin", ("'coin' is not one of 'upstream', 'first', 'random'", _HELP)
     ),
