@@ -1,36 +1,33 @@
-"""The layers of the house and the rules that keep them; each rule returns its findings as sentences."""
+"""The rules that keep the layers of the house, which are those of docs/architecture.md; each returns its findings."""
 
 import ast
 import re
 from collections.abc import Iterable
 
-from tests.architecture.sources import SPLIT, Import, Module, room_of
+from tests.architecture.sources import ROOT, SPLIT, Import, Module, room_of
 
-LAYERS = (
-    {"errors", "known_flags", "version"},
-    {"documents", "shown"},
-    {"engine", "api", "extender.wire"},
-    {"state", "config"},
-    {"framework"},
-    {"queue"},
-    {"scheduler", "plugins"},
-    {"controllers", "legacy"},
-    {"usage"},
-    {"setup", "admission", "naming", "signals"},
-    {"cluster", "snapshot", "serving", "manifests", "metrics", "review"},
-    {"extender.client"},
-    {"extender.server", "live", "session"},
-    {"explanation"},
-    {"planning", "comparison", "capture", "programs", "shadow"},
-    {"pages.formats"},  # above the questions, which therefore import no table, column or cell
-    {"pages.simulations"},
-    {"pages.explanations", "pages.plans", "pages.comparisons"},
-    {"web", "testing", "extender.manifests", "extender.replay"},
-    {"cli"},
-    {"__main__"},
-)
-LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-CORE = {room for rooms in LAYERS[:8] for room in rooms}  # no I/O of their own, no clock, no threads, no chance
+PAGE = ROOT / "docs/architecture.md"
+LABEL, ROOM = slice(20), slice(20, None)  # the columns of the picture: a word where a layer begins, and its rooms
+LINE = "---"  # below it is the core
+
+
+def read_layers(picture: str) -> tuple[list[set[str]], set[str]]:
+    """The layers of the picture on the page, from the lowest to the highest, and the rooms of the core."""
+    layers: list[set[str]] = []
+    n_above = 0
+    for line in picture.splitlines():
+        room = re.match(r"[a-z_.]+", line[ROOM])
+        if line.strip().startswith(LINE):
+            n_above = len(layers)
+        elif room and line[LABEL].strip():
+            layers.append({room[0]})
+        elif room:
+            layers[-1].add(room[0])
+    return layers[::-1], {room for rooms in layers[n_above:] for room in rooms}
+
+
+LAYERS, CORE = read_layers(re.search(r"```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1])
+LEVEL = {room: level for level, rooms in enumerate([*LAYERS, {"__main__"}]) for room in rooms}
 FORBIDDEN_BETWEEN = {("plugins", "queue")}  # a plugin answers for a pod and knows nothing of its waiting
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
@@ -49,7 +46,7 @@ FAULT_TYPES = {"CancelledError"}  # a plugin may raise it; catching it takes its
 EXCEPTION_BASE = re.compile(r"^\w*(Error|Exception|Exceeded)$")  # a name with a dot is a class of a library
 CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
-    "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "usage", "web"},
+    "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "usage"},
     "click": {"cli"},
     "pandas": {"shown", "session", "explanation"},  # the latter two for annotations
     "prometheus_client": {"metrics", "serving", "extender.server"},
@@ -63,7 +60,7 @@ def check_layers(module: Module) -> list[str]:
     if not module.room:
         return []
     if module.room not in LEVEL and not (module.room in SPLIT and module.is_door):
-        return [f"{module.name}: room {module.room!r} has no layer"]
+        return [f"{module.name}: room {module.room!r} is not in the picture of docs/architecture.md"]
     found = []
     for target, line in _rooms_imported(module):
         if target == module.room:

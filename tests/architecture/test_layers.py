@@ -18,6 +18,22 @@ def test_the_source_tree_is_found():
     assert any(m.name == "kubesched.errors" for m in MODULES)
 
 
+def test_every_room_of_the_picture_is_there():
+    assert set(layers.LEVEL) - {module.room for module in MODULES} == set()
+
+
+def test_the_layers_are_read_from_the_picture():
+    picture = (
+        "   drivers          live            runs\n"
+        "                                    and runs\n"
+        "                    extender.server answers\n"
+        "  ------------------------------ below: no I/O\n"
+        "   know             state           facts\n"
+        "   name             errors          a tree\n"
+    )
+    assert layers.read_layers(picture) == ([{"errors"}, {"state"}, {"live", "extender.server"}], {"errors", "state"})
+
+
 def test_imports_go_downward():
     check_all(layers.check_layers)
 

@@ -4,14 +4,11 @@ import re
 
 import pytest
 
-from tests.architecture.layers import LEVEL
 from tests.docs.pages import ROOT
 
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "docs/architecture.md", ROOT / "docs/upstream-map.md", *sorted((ROOT / "docs/decisions").glob("*.md"))]
 PATH = re.compile(r"`((?:[a-z_]+/)+[a-z_]+\.py)`")
-ROOM = r"[a-z_]+(?:\.[a-z]+)?"
-FIRST = re.compile(ROOM).match
 STEP = re.compile(r"^\d+\. \*\*`(?P<path>[a-z_/]+\.py)`.*?(?=^\d+\. |\n\n)", re.MULTILINE | re.DOTALL)
 
 
@@ -30,16 +27,3 @@ def test_the_life_of_a_pod_names_functions_of_its_files():
         named = re.findall(r"`([a-z_]+)\(\)`", step[0])
         assert named, step["path"]
         assert {name for name in named if f"def {name}(" not in source} == set(), step["path"]
-
-
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
-def test_the_picture_of_the_layers_has_every_room_in_its_place(page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    picture = next(block for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL) if "commands  " in block)
-    lines = [line[20:] for line in picture.splitlines()]
-    names = (
-        re.findall(ROOM, "\n".join(lines)) if "  |  " in picture else [found[0] for found in map(FIRST, lines) if found]
-    )
-    rooms = [name for name in names if name in LEVEL]
-    assert set(LEVEL) - set(rooms) - {"__main__", "web"} == set()
-    assert rooms == sorted(rooms, key=LEVEL.__getitem__, reverse=True)
