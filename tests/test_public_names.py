@@ -1,4 +1,4 @@
-"""The names that `from kubesched import ...` gives: listed once, typed as they are loaded, documented."""
+"""The names that `from kubesched import ...` gives: listed, documented."""
 
 import ast
 import inspect
@@ -12,22 +12,10 @@ SOURCE = ast.parse(Path(kubesched.__file__).read_text(encoding="utf-8"))
 FUNCTIONS_AND_CLASSES = [name for name in kubesched.__all__ if not name.startswith("__")]
 
 
-def typed_names() -> dict[str, set[str]]:
-    """Room -> names, as type checkers see them."""
-    block = next(node for node in SOURCE.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    return {
-        node.module.removeprefix("kubesched."): {alias.name for alias in node.names}
-        for node in block.body
-        if isinstance(node, ast.ImportFrom) and node.module
-    }
-
-
-def test_type_checkers_see_the_names_where_they_are_loaded_from():
-    assert typed_names() == {room: set(names) for room, names in kubesched._ROOMS.items()}
-
-
 def test_every_name_is_listed():
-    assert set(kubesched.__all__) == {name for names in kubesched._ROOMS.values() for name in names} | {"__version__"}
+    (block,) = [node for node in SOURCE.body if isinstance(node, ast.With)]
+    imported = [alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert sorted(kubesched.__all__) == sorted([*imported, "__version__"])
 
 
 @pytest.mark.parametrize("name", FUNCTIONS_AND_CLASSES)

@@ -12,12 +12,13 @@ Every public name is imported from here. It is loaded when it is first used, so 
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Final, cast
 
+from kubesched.lazy_exports import lazy_exports
 from kubesched.shown import Formats, show_with
 from kubesched.version import VERSION
 
-if TYPE_CHECKING:
+with lazy_exports(__name__):
     from kubesched.api import (
         ActionType,
         ClusterEvent,
@@ -208,112 +209,22 @@ __all__ = [
 
 __version__: Final = VERSION
 
-_ROOMS: Final = {
-    "api": (
-        "ActionType",
-        "ClusterEvent",
-        "EventResource",
-        "KubeObject",
-        "LabelSelector",
-        "Node",
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "Pod",
-        "Taint",
-        "Toleration",
-        "bytes_of",
-        "cpu_millis",
-        "parse_quantity",
-        "parse_selector",
-        "whole_units",
-    ),
-    "comparison": ("Candidate", "Comparison", "compare", "packed"),
-    "config": ("FieldError", "KubeSchedulerConfiguration", "PluginArgs", "child"),
-    "engine": ("BoolVector", "IntVector"),
-    "errors": (
-        "ClusterError",
-        "ConfigError",
-        "ExtenderError",
-        "InputError",
-        "KubeschedError",
-        "ObjectError",
-        "PluginDefinitionError",
-        "PluginError",
-        "QuantityError",
-        "SelectorError",
-        "StateError",
-    ),
-    "explanation": ("Explainer", "Explanation", "Fix", "explain"),
-    "extender.client": ("ExtenderCaller",),
-    "extender.server": ("ExtenderOptions",),
-    "framework": (
-        "ActionDone",
-        "Bind",
-        "Code",
-        "CycleState",
-        "DeletePod",
-        "DependsOn",
-        "Diagnosis",
-        "EventRegistration",
-        "Handle",
-        "PatchPodStatus",
-        "Plugin",
-        "PluginClient",
-        "PluginCounter",
-        "PluginGauge",
-        "PluginHistogram",
-        "PluginMetrics",
-        "PodChanges",
-        "PostFilterResult",
-        "PreFilterResult",
-        "QueuedPodInfo",
-        "QueueingHint",
-        "RecordEvent",
-        "Reservations",
-        "Status",
-        "Verdicts",
-        "Wait",
-        "WaitFor",
-        "WaitingPod",
-        "WriteObject",
-        "default_normalize",
-    ),
-    "live": ("EndpointOptions", "SchedulerOptions"),
-    "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "Fit", "drain", "fit"),
-    "programs": ("run_scheduler", "serve_extender"),
-    "scheduler": ("TieBreak",),
-    "serving": ("ServerOptions", "TlsFiles"),
-    "setup": ("Setup", "load_configuration", "set_up"),
-    "session": ("Placement", "PodState", "Report", "Simulator"),
-    "snapshot": ("ClusterObjects", "load_snapshot", "read_pod", "write_snapshot"),
-    "state": ("CPU", "EPHEMERAL_STORAGE", "MEMORY", "NodeInfo", "Nodes", "PodInfo", "Snapshot"),
+_PAGES: Final = {
+    "simulations": ("report_page",),
+    "explanations": ("explanation_page",),
+    "plans": ("fit_page", "drain_page"),
+    "comparisons": ("comparison_page",),
 }
-"""Where each name comes from: room -> names."""
-
-_ROOM_OF: Final = {name: room for room, names in _ROOMS.items() for name in names}
-
-_PAGES: Final = ("simulations", "explanations", "plans", "comparisons")
-"""The packages of pages that have the report of an answer."""
+"""The functions that make the report of an answer, by package of pages; loading one registers it."""
 
 
 def _formats() -> Formats:
-    """What makes reports, which has a page for every answer when all pages are loaded."""
-    for name in _PAGES:
-        import_module(f"{__name__}.pages.{name}")
+    """What makes reports, with the page of every answer."""
+    for package, pages in _PAGES.items():
+        door = import_module(f"{__name__}.pages.{package}")
+        for page in pages:
+            getattr(door, page)
     return cast("Formats", import_module(f"{__name__}.pages.formats"))
 
 
 show_with(_formats)
-
-
-def __getattr__(name: str) -> Any:
-    room = _ROOM_OF.get(name)
-    if room is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    exported = getattr(import_module(f"{__name__}.{room}"), name)
-    globals()[name] = exported
-    return exported
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

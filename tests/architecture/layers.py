@@ -28,6 +28,7 @@ def read_layers(picture: str) -> tuple[list[set[str]], set[str]]:
 
 LAYERS, CORE = read_layers(re.search(r"```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1])
 LEVEL = {room: level for level, rooms in enumerate([*LAYERS, {"__main__"}]) for room in rooms}
+BEFORE_DOORS = {"", "lazy_exports", "shown", "version"}  # what a door may load at once
 FORBIDDEN_BETWEEN = {("plugins", "queue")}  # a plugin answers for a pod and knows nothing of its waiting
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
@@ -109,6 +110,17 @@ def check_circles(modules: list[Module]) -> list[str]:
     reached = {name: _reached(name, imports) for name in imports}
     circles = {tuple(sorted(b for b in reached[a] if a in reached.get(b, ()))) for a in imports if a in reached[a]}
     return [f"{' and '.join(circle)} import each other in a circle" for circle in sorted(circles)]
+
+
+def check_doors_are_lazy(module: Module) -> list[str]:
+    """A door loads nothing of its room before one of its names is used."""
+    if not module.is_door:
+        return []
+    return [
+        f"{module.name}:{node.lineno}: imports {node.module} outside of `with lazy_exports(__name__)`"
+        for node in module.tree.body
+        if isinstance(node, ast.ImportFrom) and room_of(node.module or "") not in BEFORE_DOORS
+    ]
 
 
 def check_no_late_imports(module: Module) -> list[str]:

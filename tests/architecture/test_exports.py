@@ -22,7 +22,7 @@ def export_order(name: str) -> tuple[int, str]:
 def public_names(module: Module) -> set[str]:
     """What a door takes from the modules of its own room, and what it defines."""
     names: set[str] = set()
-    for node in module.tree.body:
+    for node in ast.walk(module.tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(module.name + "."):
             names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -36,6 +36,13 @@ def modules_after(code: str) -> set[str]:
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\n{code}\n{report}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def own_modules_after(code: str) -> set[str]:
+    """Run code in a fresh interpreter and return the modules of kubesched that it loaded."""
+    count = "import sys; print(*(m for m in sys.modules if m.partition('.')[0] == 'kubesched'))"
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\n{code}\n{count}"]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.split())
 
 
 def run_help(*arguments: str) -> str:
@@ -98,6 +105,17 @@ def test_an_unknown_name_of_the_package_root_is_an_attribute_error():
 
 def test_import_kubesched_loads_neither_numpy_nor_msgspec():
     assert not {"numpy", "msgspec", "yaml", "click", "rich"} & modules_after("import kubesched")
+
+
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [
+        ("import kubesched.framework", 60),
+        ("from kubesched.framework import Plugin", 110),
+    ],
+)
+def test_an_import_loads_what_it_needs(names, most):
+    assert len(own_modules_after(names)) < most
 
 
 def test_help_loads_no_numpy():

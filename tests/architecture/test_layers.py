@@ -42,6 +42,10 @@ def test_rooms_are_entered_by_their_doors():
     check_all(lambda module: layers.check_doors(module, EXPORTED))
 
 
+def test_doors_load_nothing_before_it_is_used():
+    check_all(layers.check_doors_are_lazy)
+
+
 def test_files_of_a_room_do_not_import_each_other_in_a_circle():
     findings = layers.check_circles(MODULES)
     assert not findings, "\n".join(findings)
@@ -124,6 +128,13 @@ def test_a_downward_import_is_allowed(name, text):
 def test_going_past_a_door_is_found(name, text, words):
     (found,) = layers.check_doors(parse_module(name, text), {"kubesched.api": ["Pod"]})
     assert words in found
+
+
+def test_a_door_that_loads_its_room_is_found():
+    door = parse_module("kubesched.state", "from kubesched.state.nodes import Nodes", is_door=True)
+    assert len(layers.check_doors_are_lazy(door)) == 1
+    text = "with lazy_exports(__name__):\n    from kubesched.state.nodes import Nodes"
+    assert layers.check_doors_are_lazy(parse_module("kubesched.state", text, is_door=True)) == []
 
 
 def test_the_doors_of_extender_are_its_modules():

@@ -1,162 +1,165 @@
 """Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
-from kubesched.api.amounts import check_amounts
-from kubesched.api.controllers import Workload, owner_of, workload_of, workloads
-from kubesched.api.devices import (
-    CapacityRequirements,
-    DeviceClass,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceSlice,
-)
-from kubesched.api.edit import edited, on_node, rewritten
-from kubesched.api.events import (
-    ActionType,
-    ClusterEvent,
-    EventResource,
-    EventType,
-    WatchEvent,
-    custom_resource,
-)
-from kubesched.api.kinds import (
-    KINDS,
-    WATCHED_KINDS,
-    Kind,
-    KindUse,
-    completed,
-    decode_object,
-    has_other_fields,
-    kind_key,
-    kind_named,
-    kind_of,
-    objects_of,
-    type_of,
-)
-from kubesched.api.meta import (
-    KubeObject,
-    ObjectMeta,
-    OwnerReference,
-    Value,
-    compare_versions,
-)
-from kubesched.api.names import (
-    is_extended_resource,
-    is_label_value,
-    is_object_key,
-    is_qualified_name,
-    is_scalar_resource,
-    label_value_faults,
-    qualified_name_faults,
-)
-from kubesched.api.new_pods import (
-    HorizontalPodAutoscaler,
-    Limit,
-    LimitRange,
-    ResourceQuota,
-    RuntimeClass,
-    ScaleTarget,
-    ScopeRequirement,
-)
-from kubesched.api.node import (
-    ContainerImage,
-    Node,
-    NodeSpec,
-    NodeStatus,
-    Taint,
-)
-from kubesched.api.pod import Pod
-from kubesched.api.pod_fields import (
-    Affinity,
-    ClaimSource,
-    Condition,
-    Container,
-    ContainerPort,
-    ContainerStatus,
-    DiskSource,
-    EphemeralSource,
-    ImageSource,
-    NodeAffinity,
-    PodAffinity,
-    PodAffinityTerm,
-    PodSpec,
-    PodStatus,
-    Quantities,
-    Resources,
-    RestartPolicyRule,
-    SchedulingGate,
-    Toleration,
-    TopologySpreadConstraint,
-    Volume,
-    WeightedPodAffinityTerm,
-)
-from kubesched.api.pod_groups import (
-    GROUP_KEYS,
-    GROUP_MINIMUMS,
-    GROUP_NAMES,
-    group_name,
-    minimum_on_pod,
-)
-from kubesched.api.quantity import (
-    MAX_INT64,
-    NANO,
-    bytes_of,
-    cpu_millis,
-    in_words,
-    parse_quantity,
-    whole_units,
-)
-from kubesched.api.requests import (
-    BASIC_RESOURCES,
-    PodRequests,
-    has_same_requests,
-    limits_of,
-    requests_key,
-    requests_of,
-)
-from kubesched.api.selector_faults import as_int64
-from kubesched.api.selector_text import parse_selector_text
-from kubesched.api.selectors import (
-    LabelSelector,
-    NodeSelector,
-    NodeSelectorTerm,
-    ParsedNodeTerm,
-    PreferredSchedulingTerm,
-    Requirement,
-    Selector,
-    SelectorRequirement,
-    parse_node_term,
-    parse_selector,
-)
-from kubesched.api.storage import (
-    CLASS_ANNOTATION,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    ObjectReference,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-    VolumeNodeAffinity,
-    VolumeSpec,
-    VolumeStatus,
-)
-from kubesched.api.unstructured import Unstructured, plural_of
-from kubesched.api.workloads import (
-    CoschedulingPodGroup,
-    ExitCodesPattern,
-    Job,
-    Namespace,
-    PodDisruptionBudget,
-    PodFailureRule,
-    PodGroup,
-    PriorityClass,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-    VolcanoPodGroup,
-)
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.api.amounts import check_amounts
+    from kubesched.api.controllers import Workload, owner_of, workload_of, workloads
+    from kubesched.api.devices import (
+        CapacityRequirements,
+        DeviceClass,
+        ResourceClaim,
+        ResourceClaimTemplate,
+        ResourceSlice,
+    )
+    from kubesched.api.edit import edited, on_node, rewritten
+    from kubesched.api.events import (
+        ActionType,
+        ClusterEvent,
+        EventResource,
+        EventType,
+        WatchEvent,
+        custom_resource,
+    )
+    from kubesched.api.kinds import (
+        KINDS,
+        WATCHED_KINDS,
+        Kind,
+        KindUse,
+        completed,
+        decode_object,
+        has_other_fields,
+        kind_key,
+        kind_named,
+        kind_of,
+        objects_of,
+        type_of,
+    )
+    from kubesched.api.meta import (
+        KubeObject,
+        ObjectMeta,
+        OwnerReference,
+        Value,
+        compare_versions,
+    )
+    from kubesched.api.names import (
+        is_extended_resource,
+        is_label_value,
+        is_object_key,
+        is_qualified_name,
+        is_scalar_resource,
+        label_value_faults,
+        qualified_name_faults,
+    )
+    from kubesched.api.new_pods import (
+        HorizontalPodAutoscaler,
+        Limit,
+        LimitRange,
+        ResourceQuota,
+        RuntimeClass,
+        ScaleTarget,
+        ScopeRequirement,
+    )
+    from kubesched.api.node import (
+        ContainerImage,
+        Node,
+        NodeSpec,
+        NodeStatus,
+        Taint,
+    )
+    from kubesched.api.pod import Pod
+    from kubesched.api.pod_fields import (
+        Affinity,
+        ClaimSource,
+        Condition,
+        Container,
+        ContainerPort,
+        ContainerStatus,
+        DiskSource,
+        EphemeralSource,
+        ImageSource,
+        NodeAffinity,
+        PodAffinity,
+        PodAffinityTerm,
+        PodSpec,
+        PodStatus,
+        Quantities,
+        Resources,
+        RestartPolicyRule,
+        SchedulingGate,
+        Toleration,
+        TopologySpreadConstraint,
+        Volume,
+        WeightedPodAffinityTerm,
+    )
+    from kubesched.api.pod_groups import (
+        GROUP_KEYS,
+        GROUP_MINIMUMS,
+        GROUP_NAMES,
+        group_name,
+        minimum_on_pod,
+    )
+    from kubesched.api.quantity import (
+        MAX_INT64,
+        NANO,
+        bytes_of,
+        cpu_millis,
+        in_words,
+        parse_quantity,
+        whole_units,
+    )
+    from kubesched.api.requests import (
+        BASIC_RESOURCES,
+        PodRequests,
+        has_same_requests,
+        limits_of,
+        requests_key,
+        requests_of,
+    )
+    from kubesched.api.selector_faults import as_int64
+    from kubesched.api.selector_text import parse_selector_text
+    from kubesched.api.selectors import (
+        LabelSelector,
+        NodeSelector,
+        NodeSelectorTerm,
+        ParsedNodeTerm,
+        PreferredSchedulingTerm,
+        Requirement,
+        Selector,
+        SelectorRequirement,
+        parse_node_term,
+        parse_selector,
+    )
+    from kubesched.api.storage import (
+        CLASS_ANNOTATION,
+        CSIDriver,
+        CSINode,
+        CSIStorageCapacity,
+        ObjectReference,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+        VolumeAttachment,
+        VolumeNodeAffinity,
+        VolumeSpec,
+        VolumeStatus,
+    )
+    from kubesched.api.unstructured import Unstructured, plural_of
+    from kubesched.api.workloads import (
+        CoschedulingPodGroup,
+        ExitCodesPattern,
+        Job,
+        Namespace,
+        PodDisruptionBudget,
+        PodFailureRule,
+        PodGroup,
+        PriorityClass,
+        ReplicaSet,
+        ReplicationController,
+        Service,
+        StatefulSet,
+        VolcanoPodGroup,
+    )
 
 __all__ = [
     "BASIC_RESOURCES",

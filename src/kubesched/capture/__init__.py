@@ -1,7 +1,10 @@
 """Reads a live cluster for a snapshot or a command; replaces the names in a snapshot, and shrinks it."""
 
-from kubesched.capture.anonymize import Anonymized, anonymize
-from kubesched.capture.around import smallest_around
-from kubesched.capture.live_cluster import Progress, read_live_cluster
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.capture.anonymize import Anonymized, anonymize
+    from kubesched.capture.around import smallest_around
+    from kubesched.capture.live_cluster import Progress, read_live_cluster
 
 __all__ = ["Anonymized", "Progress", "anonymize", "read_live_cluster", "smallest_around"]

@@ -3,9 +3,12 @@
 The code behind this door is imported when a file asks for it: it is of a version before v1, or names such a plugin.
 """
 
-from kubesched.legacy.conversion import Conversion
-from kubesched.legacy.plugins import LEGACY_PLUGINS, legacy_plugin
-from kubesched.legacy.to_v1 import OlderVersions, convert_configuration, is_older
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.legacy.conversion import Conversion
+    from kubesched.legacy.plugins import LEGACY_PLUGINS, legacy_plugin
+    from kubesched.legacy.to_v1 import OlderVersions, convert_configuration, is_older
 
 __all__ = [
     "LEGACY_PLUGINS",

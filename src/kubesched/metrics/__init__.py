@@ -1,11 +1,14 @@
 """kube-scheduler's metrics: counted from decisions, read off the queue and the state when a page asks for them."""
 
-from kubesched.metrics.event_metrics import EventMetrics
-from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
-from kubesched.metrics.observer import Observer, Observers
-from kubesched.metrics.pod_resources import PodResources
-from kubesched.metrics.scheduler_metrics import SchedulerMetrics
-from kubesched.metrics.shadow_metrics import ShadowMetrics
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.metrics.event_metrics import EventMetrics
+    from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
+    from kubesched.metrics.observer import Observer, Observers
+    from kubesched.metrics.pod_resources import PodResources
+    from kubesched.metrics.scheduler_metrics import SchedulerMetrics
+    from kubesched.metrics.shadow_metrics import ShadowMetrics
 
 __all__ = [
     "EventMetrics",

@@ -1,10 +1,13 @@
 """Pods that wait for a node: active, backing off, unschedulable; in flight; nominated."""
 
-from kubesched.framework import Place, QueuedPodInfo
-from kubesched.queue.nominator import Nominator
-from kubesched.queue.places import Observer, Pending, PendingPod
-from kubesched.queue.requeueing import Registration
-from kubesched.queue.scheduling_queue import PreEnqueue, SchedulingQueue
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.framework import Place, QueuedPodInfo
+    from kubesched.queue.nominator import Nominator
+    from kubesched.queue.places import Observer, Pending, PendingPod
+    from kubesched.queue.requeueing import Registration
+    from kubesched.queue.scheduling_queue import PreEnqueue, SchedulingQueue
 
 __all__ = [
     "Nominator",

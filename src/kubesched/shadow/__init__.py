@@ -1,8 +1,11 @@
 """Compares the bindings of another scheduler with what kubesched would decide, on a live cluster; writes nothing."""
 
-from kubesched.shadow.shadow import Shadow
-from kubesched.shadow.shadow_process import run_shadow
-from kubesched.shadow.shadow_report import ShadowReport
-from kubesched.shadow.verdict import Agreement, Verdict
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.shadow.shadow import Shadow
+    from kubesched.shadow.shadow_process import run_shadow
+    from kubesched.shadow.shadow_report import ShadowReport
+    from kubesched.shadow.verdict import Agreement, Verdict
 
 __all__ = ["Agreement", "Shadow", "ShadowReport", "Verdict", "run_shadow"]

@@ -1,7 +1,10 @@
 """Calls foreign extenders."""
 
-from kubesched.extender.client.caller import ExtenderCaller
-from kubesched.extender.client.client import ExtenderClient
-from kubesched.extender.client.probe import Probed, probe
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.extender.client.caller import ExtenderCaller
+    from kubesched.extender.client.client import ExtenderClient
+    from kubesched.extender.client.probe import Probed, probe
 
 __all__ = ["ExtenderCaller", "ExtenderClient", "Probed", "probe"]

@@ -6,44 +6,47 @@ the node of the request. Rule: k8s.io/kube-scheduler v0.36 extender/v1, sent and
 and `nodeToVictims` come from callers that used the tagged types of v1.16 and older.
 """
 
-from kubesched.extender.wire.answers import (
-    binding_answer,
-    binding_error,
-    filter_answer_error,
-    filter_answer_names,
-    filter_answer_nodes,
-    host_priority,
-    name_of,
-    parse_filter_answer,
-    parse_preemption_answer,
-    parse_priorities,
-    preemption_answer,
-    prioritize_answer,
-    utf8_text,
-)
-from kubesched.extender.wire.requests import (
-    as_kube_scheduler_sends,
-    binding_request,
-    meta_preemption_request,
-    names_request,
-    nodes_request,
-    parse_binding_args,
-    parse_extender_args,
-    parse_names,
-    parse_preemption_args,
-    preemption_request,
-)
-from kubesched.extender.wire.values import (
-    BindingArgs,
-    Body,
-    ExtenderArgs,
-    FilterAnswer,
-    HostPriority,
-    MetaPod,
-    MetaVictims,
-    PreemptionArgs,
-    Victims,
-)
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.extender.wire.answers import (
+        binding_answer,
+        binding_error,
+        filter_answer_error,
+        filter_answer_names,
+        filter_answer_nodes,
+        host_priority,
+        name_of,
+        parse_filter_answer,
+        parse_preemption_answer,
+        parse_priorities,
+        preemption_answer,
+        prioritize_answer,
+        utf8_text,
+    )
+    from kubesched.extender.wire.requests import (
+        as_kube_scheduler_sends,
+        binding_request,
+        meta_preemption_request,
+        names_request,
+        nodes_request,
+        parse_binding_args,
+        parse_extender_args,
+        parse_names,
+        parse_preemption_args,
+        preemption_request,
+    )
+    from kubesched.extender.wire.values import (
+        BindingArgs,
+        Body,
+        ExtenderArgs,
+        FilterAnswer,
+        HostPriority,
+        MetaPod,
+        MetaVictims,
+        PreemptionArgs,
+        Victims,
+    )
 
 __all__ = [
     "BindingArgs",

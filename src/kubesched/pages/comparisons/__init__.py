@@ -1,6 +1,9 @@
 """The page of a comparison."""
 
-from kubesched.pages.comparisons.comparison_page import comparison_page
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.pages.comparisons.comparison_page import comparison_page
 
 __all__ = [
     "comparison_page",

@@ -1,11 +1,14 @@
 """Pages of explanations: one pod, one node, several pods, a group."""
 
-from kubesched.pages.explanations.explanation_document import as_document
-from kubesched.pages.explanations.explanation_lines import as_line
-from kubesched.pages.explanations.group_page import group_page
-from kubesched.pages.explanations.node_page import node_page
-from kubesched.pages.explanations.pod_page import explanation_page
-from kubesched.pages.explanations.pods_page import Rows, overview_page
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.pages.explanations.explanation_document import as_document
+    from kubesched.pages.explanations.explanation_lines import as_line
+    from kubesched.pages.explanations.group_page import group_page
+    from kubesched.pages.explanations.node_page import node_page
+    from kubesched.pages.explanations.pod_page import explanation_page
+    from kubesched.pages.explanations.pods_page import Rows, overview_page
 
 __all__ = [
     "Rows",

@@ -1,9 +1,12 @@
 """Pages of plans: what fits, what a drain does, and what a change makes of a simulation."""
 
-from kubesched.pages.plans.difference_parts import with_difference
-from kubesched.pages.plans.drain_page import drain_page
-from kubesched.pages.plans.drain_tables import each_page, most_page
-from kubesched.pages.plans.fit_page import fit_page
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.pages.plans.difference_parts import with_difference
+    from kubesched.pages.plans.drain_page import drain_page
+    from kubesched.pages.plans.drain_tables import each_page, most_page
+    from kubesched.pages.plans.fit_page import fit_page
 
 __all__ = [
     "drain_page",

@@ -1,14 +1,17 @@
 """Storage for the volume rules: claims, available volumes, drivers' limits, and the volumes of placed pods."""
 
-from kubesched.state.volumes.attached_volumes import AttachedVolumes, CSIVolume
-from kubesched.state.volumes.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request
-from kubesched.state.volumes.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
-from kubesched.state.volumes.free_volumes import FreeVolumes, Reachable, VolumeWish
-from kubesched.state.volumes.known_volume import KnownVolume
-from kubesched.state.volumes.persistent_volumes import PersistentVolumes
-from kubesched.state.volumes.storage_capacities import capacity_limit
-from kubesched.state.volumes.volume_use import VolumeUse, disks_conflict
-from kubesched.state.volumes.volumes import Volumes
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.state.volumes.attached_volumes import AttachedVolumes, CSIVolume
+    from kubesched.state.volumes.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request
+    from kubesched.state.volumes.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
+    from kubesched.state.volumes.free_volumes import FreeVolumes, Reachable, VolumeWish
+    from kubesched.state.volumes.known_volume import KnownVolume
+    from kubesched.state.volumes.persistent_volumes import PersistentVolumes
+    from kubesched.state.volumes.storage_capacities import capacity_limit
+    from kubesched.state.volumes.volume_use import VolumeUse, disks_conflict
+    from kubesched.state.volumes.volumes import Volumes
 
 __all__ = [
     "NO_LIMIT",
