@@ -3,10 +3,10 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.cluster.access import Access
-    from kubesched.cluster.backoff import Backoff
+    from kubesched.cluster.api_access import Access
+    from kubesched.cluster.api_client import ApiClient
     from kubesched.cluster.binding import bind_pod
-    from kubesched.cluster.client import ApiClient
+    from kubesched.cluster.client_tls import client_context
     from kubesched.cluster.cluster_watch import ClusterWatch
     from kubesched.cluster.credentials import Auth, Credentials
     from kubesched.cluster.discovery import ServedKind, find_served, is_served
@@ -19,8 +19,8 @@ with lazy_exports(__name__):
     from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
     from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
     from kubesched.cluster.resources import FIELD_SELECTORS, list_path, object_path
+    from kubesched.cluster.retry_backoff import Backoff
     from kubesched.cluster.timing import Timing
-    from kubesched.cluster.tls import client_context
 
 __all__ = [
     "FIELD_SELECTORS",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from kubesched.api import ObjectMeta, Value
-from kubesched.cluster.client import ApiClient
+from kubesched.cluster.api_client import ApiClient
 from kubesched.cluster.resources import object_path
 from kubesched.errors import ClusterError, ConflictError, NotFoundError
 

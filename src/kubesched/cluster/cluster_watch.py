@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from kubesched.api import WATCHED_KINDS, kind_named
-from kubesched.cluster.client import ApiClient
+from kubesched.cluster.api_client import ApiClient
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.resources import FIELD_SELECTORS
 from kubesched.errors import ClusterError

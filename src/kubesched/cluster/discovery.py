@@ -3,7 +3,7 @@
 import msgspec
 
 from kubesched.api import Kind, plural_of
-from kubesched.cluster.client import ApiClient
+from kubesched.cluster.api_client import ApiClient
 from kubesched.cluster.resources import version_path
 from kubesched.errors import ClusterError, NotFoundError
 

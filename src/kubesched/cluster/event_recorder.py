@@ -21,7 +21,7 @@ from typing import Final, cast
 
 import msgspec
 
-from kubesched.cluster.client import ApiClient
+from kubesched.cluster.api_client import ApiClient
 from kubesched.cluster.event_document import event_document, event_key, event_name, micro_time
 from kubesched.cluster.event_queue import EventQueue, EventRank, rank_of
 from kubesched.cluster.timing import Timing

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from kubesched.cluster.access import Access
+from kubesched.cluster.api_access import Access
 from kubesched.cluster.in_cluster import in_cluster_access, is_in_cluster
 from kubesched.cluster.kubeconfig import find_kubeconfigs, load_kubeconfig
 from kubesched.cluster.kubeconfig_access import access_of

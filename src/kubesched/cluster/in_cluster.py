@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from kubesched.cluster.access import Access
+from kubesched.cluster.api_access import Access
 from kubesched.cluster.content import Content, Token
 from kubesched.cluster.credentials import ConfiguredCredentials
 from kubesched.cluster.timing import Timing

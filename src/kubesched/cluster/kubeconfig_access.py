@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.cluster.access import Access
+from kubesched.cluster.api_access import Access
 from kubesched.cluster.content import Content, Token
 from kubesched.cluster.credentials import ConfiguredCredentials, Credentials, basic_authorization
 from kubesched.cluster.exec_plugin import EXEC_VERSIONS, ExecCluster, ExecCredentials, ExecPlugin

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from kubesched.api import KINDS, Kind
-from kubesched.cluster.client import ApiClient
+from kubesched.cluster.api_client import ApiClient
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path
 from kubesched.cluster.watch_lines import ListMeta, ListPage
 from kubesched.errors import ClusterError, GoneError

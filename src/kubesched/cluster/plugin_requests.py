@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.cluster.client import ApiClient
+from kubesched.cluster.api_client import ApiClient
 from kubesched.documents import decode_nested
 from kubesched.errors import ClusterError, NotSentError
 from kubesched.framework import ApiRequest, PluginClient

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from kubesched.cluster import Access, ApiClient, Auth
+from kubesched.cluster.client_tls import TlsContexts
 from kubesched.cluster.content import Content
 from kubesched.cluster.credentials import ConfiguredCredentials
-from kubesched.cluster.tls import TlsContexts
 from kubesched.errors import ClusterError, ConfigError
 from tests.cluster.fake_api_server import FakeApiServer, says
 from tests.cluster.fake_timing import FakeTiming, run

@@ -4,7 +4,7 @@ import logging
 import ssl
 import tempfile
 
-from kubesched.cluster.access import Access
+from kubesched.cluster.api_access import Access
 from kubesched.cluster.credentials import Auth
 from kubesched.errors import ConfigError
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kubesched.cluster.refusals import Status, status_error
+from kubesched.cluster.status_errors import Status, status_error
 from kubesched.errors import ClusterError, GoneError
 
 

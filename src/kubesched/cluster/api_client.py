@@ -16,14 +16,14 @@ from typing import Any, Final, Self, TypeVar, overload
 import aiohttp
 import msgspec
 
-from kubesched.cluster.access import Access
-from kubesched.cluster.backoff import Backoff
+from kubesched.cluster.api_access import Access
+from kubesched.cluster.client_tls import TlsContexts
 from kubesched.cluster.credentials import Auth
 from kubesched.cluster.last_moment import GuardedBody
 from kubesched.cluster.rate_limit import RateLimit
-from kubesched.cluster.refusals import UNTRUSTED, UNUSABLE, missing_answer, refusal, unusable
+from kubesched.cluster.retry_backoff import Backoff
+from kubesched.cluster.status_errors import UNTRUSTED, UNUSABLE, missing_answer, refusal, unusable
 from kubesched.cluster.timing import Timing
-from kubesched.cluster.tls import TlsContexts
 from kubesched.documents import decode_nested, describe_fault
 from kubesched.errors import ClusterError, ConfigError, NotSentError, UnauthorizedError
 from kubesched.version import VERSION
