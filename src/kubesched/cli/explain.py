@@ -204,11 +204,14 @@ def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
 def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:
     """Why the API server does not create a pod of a manifest; empty if it does."""
     from kubesched.controllers import is_from_manifest
+
+    if not is_from_manifest(pod):
+        return ""
     from kubesched.planning import new_pods
     from kubesched.session import refused_pods
 
     known = list(cluster)
-    return refused_pods(known, new_pods(known)).get(pod.key, "") if is_from_manifest(pod) else ""
+    return refused_pods(known, new_pods(known)).get(pod.key, "")
 
 
 def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":

@@ -1,6 +1,7 @@
 """-o of the commands that print a report, and the printing."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubesched.cli.cluster import note
@@ -33,25 +34,18 @@ def print_report(page: "Page", output: str) -> None:
     """Print a report on standard output in one of the formats of `report_output_option`."""
     import msgspec
 
-    from kubesched.pages.formats import as_csv, as_html, as_json, as_jsonl, as_junit, as_markdown, print_page
-
     if output in _WITHOUT_SENTENCES:
         for fault in page.faults:
             note(f"a plugin failed: {fault}")
     page = msgspec.structs.replace(page, next_command=_as_copied(page.next_command))
     if output in ("table", "wide"):
+        from kubesched.pages.formats import print_page
+
         with text_console() as console:
             print_page(page, console, wide=output == "wide")
         return
-    write: dict[str, Callable[[Page], str]] = {
-        "json": as_json,
-        "jsonl": as_jsonl,
-        "csv": as_csv,
-        "markdown": as_markdown,
-        "html": as_html,
-        "junit": as_junit,
-    }
-    print_verbatim(write[output](page))
+    write = getattr(import_module("kubesched.pages.formats"), f"as_{output}")  # loads no other format
+    print_verbatim(write(page))
 
 
 def _as_copied(command: str) -> str:
