@@ -58,7 +58,7 @@ def test_pods_beyond_a_quota_are_not_created():
     assert (left.state, left.is_not_created) == (PodState.NOT_TRIED, True)
     fault = "exceeded quota: q, requested: cpu=2, used: cpu=4, limited: cpu=5"
     assert left.message == f'pods "{left.pod.partition("/")[2]}" is forbidden: {fault}'
-    assert table(answer, "not-created") == [[2, f"the API server refuses it: {fault}."]]
+    assert table(answer, "notCreated") == [[2, f"the API server refuses it: {fault}."]]
     assert table(answer, "left") == []
     verdict = fit_page(answer).verdict
     assert isinstance(verdict, Paragraph)
@@ -146,4 +146,4 @@ def test_pods_that_cannot_be_decided_have_one_output_id():
     pages = [fit_page(fit(device_cluster(), [waiting])), report_page(Simulator([*device_cluster(), waiting]).run())]
     tables = [[one for one in page.parts if isinstance(one, Table) and one.rows] for page in pages]
     ids = [[one.name for one in of if one.title.startswith("Cannot be decided")] for of in tables]
-    assert ids == [["not-decided"]] * 2
+    assert ids == [["notDecided"]] * 2

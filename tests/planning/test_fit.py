@@ -383,6 +383,6 @@ def test_who_leaves_for_other_pending_pods_is_another_table():
     ]
     page = fit_page(fit(cluster, stream(deployment(1))))
     evicted = {part.name: len(part.rows) for part in page.parts if isinstance(part, Table) and "victims" in part.name}
-    assert evicted == {"victims": 0, "victims-of-others": 1}
+    assert evicted == {"victims": 0, "victimsOfOthers": 1}
     said = [part.text for part in page.parts if isinstance(part, Paragraph)]
     assert "1 other pod is pending already and is tried in the same run." in said

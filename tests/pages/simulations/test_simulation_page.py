@@ -55,7 +55,7 @@ def test_colours_repeat_what_the_marks_and_titles_say():
         if table.rows
     }
     assert tables["placed"][1] is Level.GOOD
-    assert tables["pending"][1] is tables["not-tried"][1] is Level.WARNING
+    assert tables["pending"][1] is tables["notTried"][1] is Level.WARNING
     assert tables["victims"][0] is Level.BAD
 
 
@@ -165,7 +165,7 @@ def test_a_pod_that_is_placed_and_evicted_again_is_counted_once(tmp_path):
     page = report_page(report)
     assert page.verdict.text == "3 pending pods: 2 would be placed, 1 would be placed and evicted again."
     tables = {part.name: len(part.rows) for part in page.parts if isinstance(part, Table)}
-    assert (tables["evicted-again"], tables["victims"]) == (1, 0)
+    assert (tables["evictedAgain"], tables["victims"]) == (1, 0)
 
 
 def test_with_evictions_the_report_ends_with_what_the_simulation_leaves_out(tmp_path):
@@ -230,7 +230,7 @@ def test_a_pod_that_is_rejected_outside_of_the_filters_has_the_plugin_s_name(plu
     assert [as_cell(cell).text for cell in page.main_table.rows[0]][4] == why
     assert page.checks[0].failure.startswith(f"{why}\n")
     assert page.lines[0]["plugin"] == plugin.__name__
-    tables = (table for table in page.tables if table.name in ("pending", "not-tried"))
+    tables = (table for table in page.tables if table.name in ("pending", "notTried"))
     assert [as_cell(row[2]).text for table in tables for row in table.rows] == [why]
 
 

@@ -16,7 +16,7 @@ NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
 
 _N_NAMED: Final = 4
 _MAX_NODES: Final = 20
-_GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
+_GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("workload", "OF"))
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
     Fate.RETURNS: Level.WARNING,

@@ -66,9 +66,9 @@ def fit_page(
         _pools(answer),
         _where(answer),
         _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)]),
-        _left(answer, "not-created", "Would not be created", [one for one in left if one.is_not_created]),
+        _left(answer, "notCreated", "Would not be created", [one for one in left if one.is_not_created]),
         _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR]),
-        _left(answer, "not-decided", "Cannot be decided", [one for one in left if one.state is PodState.NOT_DECIDED]),
+        _left(answer, "notDecided", "Cannot be decided", [one for one in left if one.state is PodState.NOT_DECIDED]),
         *_victims(answer),
         _each_pod(answer),
     ]
@@ -328,7 +328,7 @@ def _victims(answer: Fit) -> Iterator[Table]:
     ours = [one for one in answer.report.victims if one.preemptor in asked]
     others = [one for one in answer.report.victims if one.preemptor not in asked]
     yield victims_table("victims", "Would be evicted to make room", ours)
-    yield victims_table("victims-of-others", "Would be evicted for pods that are pending already", others)
+    yield victims_table("victimsOfOthers", "Would be evicted for pods that are pending already", others)
 
 
 def _document(answer: Fit) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from kubesched.session import (
     workload_text,
 )
 
-_GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("workload", "WORKLOAD"))
+_GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("workload", "WORKLOAD"))
 _LAST_FILTER: Final = (
     "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it. "
     "kubesched explain looks at each filter alone, and may name another cause."
@@ -72,14 +72,14 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
     parts: list[Part] = [
         *([Paragraph(fill_words(fills))] if has_nodes else []),
         _placed("placed", "Would be placed", [one for one in placed if not one.evicted_by]),
-        _why("evicted-again", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
+        _why("evictedAgain", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
         _why("pending", "Would stay pending", pending, _notes_on(pending, report.victims)),
         _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
-        _why("not-decided", "Cannot be decided", by_state[PodState.NOT_DECIDED]),
-        _why("not-tried", "Would not be tried", [one for one in not_tried if not one.is_not_created]),
-        _why("other-schedulers", "Of other schedulers", foreign),
+        _why("notDecided", "Cannot be decided", by_state[PodState.NOT_DECIDED]),
+        _why("notTried", "Would not be tried", [one for one in not_tried if not one.is_not_created]),
+        _why("otherSchedulers", "Of other schedulers", foreign),
         _why("stuck", "Have a node and do not run", stuck),
-        _why("not-created", "Would not be created", [one for one in not_tried if one.is_not_created]),
+        _why("notCreated", "Would not be created", [one for one in not_tried if one.is_not_created]),
         victims_table("victims", "Would be evicted to make room", report.removed),
         *([fill_table(fills, devices=report.devices)] if has_nodes else []),
         _pods(report),

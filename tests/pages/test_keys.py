@@ -1,0 +1,21 @@
+"""Keys of tables and columns have one spelling, which is that of JSON."""
+
+import ast
+import re
+
+from tests.architecture.sources import MODULES
+
+KEY = re.compile(r"[a-z][A-Za-z]*")
+MAKERS = {"Table", "Column", "victims_table", "_why", "_left", "_placed", "_pending", "_table"}
+
+
+def keys() -> set[str]:
+    """What tables and columns of reports are called, where the source spells it out."""
+    calls = (node for module in MODULES for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    named = (call.args[0] for call in calls if getattr(call.func, "id", "") in MAKERS and call.args)
+    return {first.value for first in named if isinstance(first, ast.Constant) and isinstance(first.value, str)}
+
+
+def test_keys_are_written_in_camel_case():
+    assert {"evictedAgain", "keepsIntent"} < keys()
+    assert {key for key in keys() if not KEY.fullmatch(key)} == set()
