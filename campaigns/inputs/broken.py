@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from campaigns.inputs.configurations import changed_configuration, faults_of_check
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "shop"
 KEPT = {"Node": 5, "Pod": 24}
 OTHERS_KEPT = 3
@@ -92,11 +94,13 @@ class Kind(NamedTuple):
         suffix: of the file.
         make: the bytes, from random choices.
         commands: each gets the file as its last argument.
+        faults: what is wrong with what the package says of the text, which no command shows.
     """
 
     suffix: str
     make: Callable[[Random], bytes]
     commands: tuple[tuple[str, ...], ...]
+    faults: Callable[[str], Iterator[str]] = lambda text: iter(())
 
 
 def odd_snapshot(rng: Random) -> bytes:
@@ -131,4 +135,5 @@ KINDS = {
     "a damaged configuration": Kind(
         ".yaml", lambda rng: damaged((EXAMPLES / "scheduler.yaml").read_bytes(), rng), CHECKS[:1]
     ),
+    "a changed configuration": Kind(".yaml", changed_configuration, CHECKS[:1], faults_of_check),
 }

@@ -8,7 +8,8 @@ same inputs. COUNT is that of each kind; --only takes part of a kind's name and 
 
 - an exception or a stack trace;
 - another exit code than 0, 1 and 2;
-- exit code 2 without a message, or with one of 3,000 characters or more.
+- exit code 2 without a message, or with one of 3,000 characters or more;
+- a check of a configuration that finds an error where kube-scheduler does not reject it, or none where it does.
 
 OUT keeps the inputs that did harm. The exit code is 1 when there was one.
 """

@@ -33,7 +33,7 @@ def run(kind: str, seed: int, numbers: range, folder: Path) -> Account:
         data = KINDS[kind].make(Random(f"{kind} {seed} {number}"))
         file = folder / f"{kind.replace(' ', '-')}-{seed}-{number}{KINDS[kind].suffix}"
         file.write_bytes(data)
-        faults = []
+        faults = [f"{file.name}: {fault}" for fault in KINDS[kind].faults(data.decode(errors="replace"))]
         for command in KINDS[kind].commands:
             result = CliRunner().invoke(main, [*command, str(file)], prog_name="kubesched")
             account.codes.append(result.exit_code)

@@ -12,7 +12,12 @@ BUILDERS = {
     *("tests.integration.api_client", "tests.integration.audit_log", "tests.integration.build"),
     *("tests.integration.cleaning", "tests.integration.control_plane", "tests.integration.extender_process"),
     *("tests.integration.live_process", "tests.integration.processes", "tests.integration.scheduler_process"),
-    *("tests.live.fake_cluster", "tests.reference.evaluate", "tests.serving.certificates"),
+    *(
+        "tests.live.fake_cluster",
+        "tests.reference.evaluate",
+        "tests.review.checked_cases",
+        "tests.serving.certificates",
+    ),
 }
 
 
