@@ -181,7 +181,12 @@ def test_rows_may_be_plugins_or_all_nodes(cluster):
 
 def test_a_node_may_be_named_without_its_domain(tmp_path):
     nodes = [make_node("n1.eu.internal"), make_node("n2.eu.internal", unschedulable=True)]
-    text = run("explain", write(tmp_path, *nodes, make_pod("p")), "--pod", "p", "--node", "n2").stdout
+    cluster = write(tmp_path, *nodes, make_pod("p"))
+    text = run("explain", cluster, "--pod", "p", "--node", "n2").stdout
+    assert (
+        run("explain", cluster, "--pod", "p", "--node", "node/n2").stdout.split("\nNext:")[0]
+        == text.split("\nNext:")[0]
+    )
     assert "Node n2, free: " in text
     assert "the node is cordoned" in text
 

@@ -158,10 +158,20 @@ class View(NamedTuple):
     queue: bool
     every_verdict: bool
 
-    @property
-    def closely(self) -> tuple[str, ...] | None:
-        """The nodes that are looked at closely beside the nearest ones; None for all."""
-        return self.nodes or (None if self.all_nodes else ())
+    def closely(self, cluster: "ClusterObjects", pod: "Pod") -> list[str] | None:
+        """The nodes that are looked at closely beside the nearest ones; None for all.
+
+        Raises:
+            InputError: there is no such node.
+        """
+        from kubesched.api import Node
+        from kubesched.naming import full_names
+
+        if pod.is_finished:  # no node is looked at
+            return []
+        if self.nodes:
+            return full_names([node.name for node in cluster.of(Node)], self.nodes, "--node: ")
+        return None if self.all_nodes else []
 
 
 class _Asked(NamedTuple):
@@ -192,7 +202,8 @@ def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
     from kubesched.pages.formats import command_about
 
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
-    explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls, nodes=view.closely)
+    closely = view.closely(asked.cluster, pod)
+    explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls, nodes=closely)
     explanation = msgspec.structs.replace(explanation, refused=_refusal(asked.cluster, pod))
     queue = "" if simulated is None else simulated.sentence(explanation)
     page = _page(explanation, view, command_about(asked.again, pod.key), queue)
@@ -228,7 +239,8 @@ def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
     from kubesched.explanation import explain
 
     pod, cluster, admitted = new_pod(file, asked.cluster)
-    explanation = explain(cluster, pod, asked.setup, extender_calls=asked.calls, nodes=view.closely)
+    closely = view.closely(asked.cluster, pod)
+    explanation = explain(cluster, pod, asked.setup, extender_calls=asked.calls, nodes=closely)
     explanation = msgspec.structs.replace(explanation, refused=_refusal(admitted, pod))
     again = f"{asked.again} --pod {shlex.quote(file)}" if asked.again else ""
     _print(asked, explanation, _page(explanation, view, again, ""))

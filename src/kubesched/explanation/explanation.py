@@ -19,6 +19,7 @@ from kubesched.explanation.obstacles import obstacles, reason_counts
 from kubesched.explanation.outcome import Outcome, outcome
 from kubesched.explanation.remedies import Case
 from kubesched.framework import Status
+from kubesched.naming import full_names
 from kubesched.shown import Shown, data_frame
 from kubesched.state import NodeInfo
 
@@ -143,8 +144,9 @@ def explained(evaluation: Evaluation, asked: Collection[str] | None = ()) -> Exp
     """What an evaluation comes to.
 
     Args:
-        asked: the nodes to look at closely beside the nearest ones, by their names or the first labels of these; None
-            for all nodes.
+        asked: the nodes to look at closely beside the nearest ones, by their names; None for all nodes.
+    Raises:
+        InputError: there is no such node, or a short name belongs to several.
     """
     has_ended = evaluation.ended is not None
     order = () if has_ended else tuple(nearest(evaluation).tolist())
@@ -180,7 +182,9 @@ def _close_looks(
     if evaluation.ended is not None:
         return
     case = Case(evaluation)
-    wanted = {i for i, name in enumerate(evaluation.names) if asked is None or (asked and _is_one_of(name, asked))}
+    names = evaluation.names
+    meant = full_names(names, asked) if asked else ()
+    wanted = set(range(len(names))) if asked is None else {names.index(name) for name in meant}
     for position in dict.fromkeys((*order[:N_NEAREST], *sorted(wanted))):
         room = _room(evaluation.nodes[position]) if position in wanted else None
         yield position, CloseLook(tuple(obstacles(evaluation, position)), shortages(case, position), room)
@@ -188,7 +192,3 @@ def _close_looks(
 
 def _room(node: NodeInfo) -> NodeRoom:
     return NodeRoom(node.allocatable, {**node.requested, "pods": len(node.pods)})
-
-
-def _is_one_of(name: str, asked: Collection[str]) -> bool:
-    return name in asked or name.partition(".")[0] in asked
