@@ -17,7 +17,11 @@ from kubesched.plugins.args import (
     UtilizationShapePoint,
 )
 
-TYPES = {name.removesuffix("Args"): getattr(in_tree, name) for name in in_tree.__all__ if name.endswith("Args")}
+TYPES = {
+    name.removesuffix("Args"): args
+    for name, args in vars(in_tree).items()
+    if name.endswith("Args") and args is not PluginArgs
+}
 
 
 def read(name: str, text: str) -> PluginArgs:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from kubesched.plugins.victims import Budget
-from kubesched.state import Identity
+from kubesched.state import Budget, Identity
 from kubesched.testing import make_object
 
 WEB = {"matchLabels": {"app": "web"}}

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import KubeObject, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, as_int64
+from kubesched.api import KubeObject, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, as_int64, edited
 from kubesched.framework import ObjectName
 from kubesched.plugins.volume_matching import reach_of_bound
 from kubesched.state import ClusterState, is_bound
@@ -157,14 +157,13 @@ def _taken_by(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Persist
     spec = msgspec.structs.replace(volume.spec, claim_ref=claim_ref)
     annotations = volume.annotations if is_reserved else {**volume.annotations, _BOUND_BY_CONTROLLER: "yes"}
     metadata = msgspec.structs.replace(volume.metadata, annotations=annotations or None)
-    return msgspec.structs.replace(volume, metadata=metadata, spec=spec)
+    return edited(volume, metadata=metadata, spec=spec)
 
 
 def _for_node(node_name: str, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
     """The claim with the node that its volume is to be made for."""
     annotations = {**claim.annotations, SELECTED_NODE: node_name}
-    metadata = msgspec.structs.replace(claim.metadata, annotations=annotations)
-    return msgspec.structs.replace(claim, metadata=metadata)
+    return edited(claim, metadata=msgspec.structs.replace(claim.metadata, annotations=annotations))
 
 
 def _version(obj: KubeObject) -> int:
