@@ -7,9 +7,9 @@ with lazy_exports(__name__):
     from kubesched.live.cache_comparer import on_sigusr2
     from kubesched.live.driver import LiveScheduler, Writer
     from kubesched.live.dry_run import DryRunWriter, dry_run_setup, without_election
-    from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
     from kubesched.live.other_scheduler import serves_default_scheduler
-    from kubesched.live.process import (
+    from kubesched.live.scheduler_endpoints import EndpointOptions, Endpoints, HealthChecks
+    from kubesched.live.scheduler_process import (
         SchedulerOptions,
         access_of,
         briefly,

@@ -16,6 +16,7 @@ with lazy_exports(__name__):
         rule_comments,
         why_read,
     )
+    from kubesched.manifests.deployments import checksum_of, config_map, namespace, service, workload
     from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Grant, Installation
     from kubesched.manifests.pods import (
         config_map_volume,
@@ -25,11 +26,10 @@ with lazy_exports(__name__):
         python_environment,
         secret_volume,
     )
-    from kubesched.manifests.scheduler import CONFIG_FILE, scheduler_manifests
     from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
     from kubesched.manifests.scheduler_comments import write_commented
     from kubesched.manifests.scheduler_installation import SchedulerInstallation
-    from kubesched.manifests.workloads import checksum_of, config_map, namespace, service, workload
+    from kubesched.manifests.scheduler_objects import CONFIG_FILE, scheduler_manifests
 
 __all__ = [
     "CONFIG_FILE",

@@ -9,7 +9,7 @@ with lazy_exports(__name__):
     from kubesched.serving.json_stream import JsonStream, only_json_lines
     from kubesched.serving.logs import set_up_logging
     from kubesched.serving.loop_thread import LoopThread
-    from kubesched.serving.metrics import Registry, add_metrics, new_registry
+    from kubesched.serving.metrics_registry import Registry, add_metrics, new_registry
     from kubesched.serving.quick import QuickAnswer, QuickHandler
     from kubesched.serving.routing import SHOWN_PATH
     from kubesched.serving.self_signed import pair_in_memory, self_signed_pair

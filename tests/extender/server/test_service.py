@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry
 
 from kubesched.api import EventType, WatchEvent
 from kubesched.extender.server import Extender, ExtenderService, Recorder, read_recording, service
-from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.extender_metrics import ExtenderMetrics
 from kubesched.extender.server.paths import VerbPaths
 from kubesched.extender.server.recording import RecordedWatch
 from kubesched.extender.server.service import add_routes

@@ -10,9 +10,15 @@ from typing import Final
 
 from kubesched.documents import write_yaml
 from kubesched.errors import InputError
-from kubesched.extender.manifests.access import access
-from kubesched.extender.manifests.options import SERVICE_PORT, SIDECAR_PORT, ManifestOptions
-from kubesched.extender.manifests.pods import CONFIG_KEY, SCHEDULER_CA, SCHEDULER_CERT, SCHEDULER_KEY, pod_specs
+from kubesched.extender.manifests.extender_pods import (
+    CONFIG_KEY,
+    SCHEDULER_CA,
+    SCHEDULER_CERT,
+    SCHEDULER_KEY,
+    pod_specs,
+)
+from kubesched.extender.manifests.extender_rights import access
+from kubesched.extender.manifests.manifest_options import SERVICE_PORT, SIDECAR_PORT, ManifestOptions
 from kubesched.extender.server import Offer
 from kubesched.manifests import Document, checksum_of, config_map, namespace, service, workload
 

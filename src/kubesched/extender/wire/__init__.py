@@ -24,7 +24,7 @@ with lazy_exports(__name__):
         prioritize_answer,
         utf8_text,
     )
-    from kubesched.extender.wire.requests import (
+    from kubesched.extender.wire.protocol_requests import (
         as_kube_scheduler_sends,
         binding_request,
         meta_preemption_request,
@@ -36,7 +36,7 @@ with lazy_exports(__name__):
         parse_preemption_args,
         preemption_request,
     )
-    from kubesched.extender.wire.values import (
+    from kubesched.extender.wire.protocol_values import (
         BindingArgs,
         Body,
         ExtenderArgs,

@@ -20,6 +20,7 @@ from kubesched.extender.wire.go_types import (
     GoType,
     go_error,
 )
+from kubesched.extender.wire.protocol_values import Body, FilterAnswer, HostPriority, MetaVictims, Raw
 from kubesched.extender.wire.reading import (
     INT64,
     NAMES,
@@ -31,7 +32,6 @@ from kubesched.extender.wire.reading import (
     first_value,
     meta_victims_of,
 )
-from kubesched.extender.wire.values import Body, FilterAnswer, HostPriority, MetaVictims, Raw
 
 T = TypeVar("T")
 

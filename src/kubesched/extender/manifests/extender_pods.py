@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from kubesched.extender.manifests.options import HEALTH_PORT, SERVICE_PORT, SIDECAR_PORT, ManifestOptions
+from kubesched.extender.manifests.manifest_options import HEALTH_PORT, SERVICE_PORT, SIDECAR_PORT, ManifestOptions
 from kubesched.extender.server import Offer
 from kubesched.manifests import (
     PLUGIN_FOLDER,

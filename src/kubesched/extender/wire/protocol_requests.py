@@ -11,6 +11,14 @@ import msgspec
 
 from kubesched.documents import plural
 from kubesched.errors import ExtenderError
+from kubesched.extender.wire.protocol_values import (
+    BindingArgs,
+    Body,
+    ExtenderArgs,
+    MetaVictims,
+    PreemptionArgs,
+    Raw,
+)
 from kubesched.extender.wire.reading import (
     NAMES,
     NULL,
@@ -21,14 +29,6 @@ from kubesched.extender.wire.reading import (
     fields_of,
     meta_victims_of,
     victims_of,
-)
-from kubesched.extender.wire.values import (
-    BindingArgs,
-    Body,
-    ExtenderArgs,
-    MetaVictims,
-    PreemptionArgs,
-    Raw,
 )
 
 T = TypeVar("T")

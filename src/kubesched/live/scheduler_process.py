@@ -30,9 +30,9 @@ from kubesched.live.attempt_log import AttemptLog
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
 from kubesched.live.driver import LiveScheduler
 from kubesched.live.dry_run import DryRunWriter, dry_run_setup
-from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.leadership import Leadership, NoElection
 from kubesched.live.other_scheduler import OtherScheduler, serves_default_scheduler
+from kubesched.live.scheduler_endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.traces import new_traces
 from kubesched.live.writes import ApiWriter
 from kubesched.metrics import EventMetrics, Observers, PodResources, SchedulerMetrics

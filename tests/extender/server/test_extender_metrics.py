@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 from kubesched.api import EventType, WatchEvent
 from kubesched.cluster import ClusterWatch, Restart
 from kubesched.extender.server import Answer, Extender
-from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.extender_metrics import ExtenderMetrics
 from kubesched.framework import Plugin, Status
 from kubesched.setup import set_up
 from kubesched.testing import make_node
