@@ -5,7 +5,7 @@ import ast
 from tests.architecture.sources import MODULES, Module
 
 WITH_SERVERS = ("kubesched.live.", "kubesched.shadow.", "kubesched.extender.")
-BENCH = "kubesched.testing.cluster"  # hooks of plugins by themselves, without a scheduler
+BENCH = "kubesched.testing.fake_cluster"  # hooks of plugins by themselves, without a scheduler
 SESSION = "kubesched.session.session"
 BUILDING = {"ClusterState", "Scheduler", "build_frameworks", "load_cluster", "start_plugins"}
 TRYING = {"run_score", "run_post_filter", "select_best"}

@@ -15,11 +15,11 @@ from kubesched.framework import (
     default_normalize,
     keeps_equal,
 )
-from kubesched.framework.answers import as_scores, as_verdicts
 from kubesched.framework.column_cache import Column, Rule
+from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.state import ClusterState, Nodes
 from kubesched.testing.builders import make_node, make_pod
-from kubesched.testing.cluster import FakeCluster
+from kubesched.testing.fake_cluster import FakeCluster
 
 
 class BigNodes(Plugin):

@@ -24,7 +24,7 @@ from kubesched.framework.framework import Framework
 from kubesched.scheduler import build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
-from kubesched.testing.cluster import minimal_profile
+from kubesched.testing.fake_cluster import minimal_profile
 
 POD = make_pod("p", requests={"cpu": "1"})
 

@@ -6,7 +6,7 @@ import pytest
 from kubesched.framework import Code, CycleState, Plugin, Status
 from kubesched.framework.lifting import lifted_filter, lifted_score
 from kubesched.testing.builders import make_node, make_pod
-from kubesched.testing.cluster import FakeCluster
+from kubesched.testing.fake_cluster import FakeCluster
 
 NODES = [make_node(f"n{i}", labels={"rank": str(i)}) for i in range(4)]
 

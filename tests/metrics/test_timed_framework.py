@@ -11,7 +11,7 @@ from kubesched.metrics.timed_framework import PluginTimes, TimedFramework
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
-from kubesched.testing.cluster import minimal_profile
+from kubesched.testing.fake_cluster import minimal_profile
 
 
 class Answers(Plugin):

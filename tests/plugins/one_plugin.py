@@ -10,7 +10,7 @@ import numpy as np
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
 from kubesched.framework import CycleState, Handle, Plugin, PreFilterResult, Status
-from kubesched.framework.answers import as_scores, as_verdicts
+from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.framework.reads import readable
 from kubesched.state import ClusterState, Nodes
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from campaigns.oracle.more_storage import ZONE, claim_ref, one_of
 from kubesched.framework import CycleState, Handle, Plugin, PodChanges, Status
-from kubesched.framework.answers import as_verdicts
+from kubesched.framework.hook_answers import as_verdicts
 from kubesched.framework.reads import readable
 from kubesched.plugins import NodeVolumeLimits, VolumeBinding, VolumeRestrictions, VolumeZone
 from kubesched.state import ClusterState, PodBatch

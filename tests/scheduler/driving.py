@@ -9,7 +9,7 @@ from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.framework import Action, ActionDone, Bind, CycleState, Decision, Plugin, Services, Status, Wait
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, TieBreak
 from kubesched.state import ClusterState
-from kubesched.testing.cluster import minimal_profile
+from kubesched.testing.fake_cluster import minimal_profile
 
 ActionT = TypeVar("ActionT", bound=Action)
 

@@ -23,7 +23,7 @@ from kubesched.framework import (
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
-from kubesched.testing.cluster import minimal_profile
+from kubesched.testing.fake_cluster import minimal_profile
 from tests.scheduler.test_selection import heap_root
 
 

@@ -13,7 +13,7 @@ from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Report, Simulator
 from kubesched.setup import set_up
 from kubesched.testing.builders import make_node, make_object, make_pod
-from kubesched.testing.cluster import minimal_profile
+from kubesched.testing.fake_cluster import minimal_profile
 from tests.device_cluster import GPU, NOT_DECIDED, WITH_CLAIMS, WITHOUT_DRA, device_cluster
 
 Fit = IN_TREE_PLUGINS["NodeResourcesFit"]

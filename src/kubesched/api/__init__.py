@@ -3,7 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.api.amounts import check_amounts
+    from kubesched.api.amount_checks import check_amounts
     from kubesched.api.controllers import Workload, owner_of, workload_of, workloads
     from kubesched.api.devices import (
         CapacityRequirements,
@@ -99,6 +99,14 @@ with lazy_exports(__name__):
         group_name,
         minimum_on_pod,
     )
+    from kubesched.api.pod_requests import (
+        BASIC_RESOURCES,
+        PodRequests,
+        has_same_requests,
+        limits_of,
+        requests_key,
+        requests_of,
+    )
     from kubesched.api.quantity import (
         MAX_INT64,
         NANO,
@@ -107,14 +115,6 @@ with lazy_exports(__name__):
         in_words,
         parse_quantity,
         whole_units,
-    )
-    from kubesched.api.requests import (
-        BASIC_RESOURCES,
-        PodRequests,
-        has_same_requests,
-        limits_of,
-        requests_key,
-        requests_of,
     )
     from kubesched.api.selector_faults import as_int64
     from kubesched.api.selector_text import parse_selector_text

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from kubesched.api.meta import KubeObject
 from kubesched.api.pod_fields import Container, PodSpec, PodStatus, Toleration, Volume
-from kubesched.api.requests import PodRequests
+from kubesched.api.pod_requests import PodRequests
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 

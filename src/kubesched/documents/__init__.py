@@ -7,11 +7,11 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.documents.controls import escape_controls, escape_in_json, replace_controls
     from kubesched.documents.faults import Fault, describe_fault, describe_json_fault, shorten
-    from kubesched.documents.forgiving import decode_forgiving
+    from kubesched.documents.go_json import decode_forgiving
     from kubesched.documents.nesting import RawJson, decode_nested
-    from kubesched.documents.places import Place, Places, locate, next_step
     from kubesched.documents.slash_comments import advice_on_comments
     from kubesched.documents.spelling import did_you_mean, meant, quoted
+    from kubesched.documents.text_places import Place, Places, locate, next_step
     from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
     from kubesched.documents.words import count, joined, listed, plural
     from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml

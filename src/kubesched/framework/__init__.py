@@ -13,7 +13,6 @@ with lazy_exports(__name__):
         RecordEvent,
         WriteObject,
     )
-    from kubesched.framework.answers import Hook, checked, data_notes, fault, rejection_details
     from kubesched.framework.clock import Clock, VirtualClock
     from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
     from kubesched.framework.cycle_state import CycleState
@@ -23,9 +22,11 @@ with lazy_exports(__name__):
     from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
     from kubesched.framework.fault_texts import answer_text, fault_place, fault_text, in_one_line, located_line
     from kubesched.framework.framework import Framework, PreFiltered
+    from kubesched.framework.hook_answers import Hook, checked, data_notes, fault, rejection_details
     from kubesched.framework.hooks import HOOKS, DependsOn
     from kubesched.framework.limited_log import LimitedLog
     from kubesched.framework.metric_checks import buckets_of, check_label_values, increase_of, metric_name, number_of
+    from kubesched.framework.moved_pods import WhatIf
     from kubesched.framework.node_search import NodeSearch, find_feasible
     from kubesched.framework.nominated import NominatedPods
     from kubesched.framework.plugin import Handle, Plugin
@@ -60,7 +61,6 @@ with lazy_exports(__name__):
     )
     from kubesched.framework.verdicts import Codes, FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
     from kubesched.framework.waiting_pod import WaitingPod
-    from kubesched.framework.what_if import WhatIf
 
 __all__ = [
     "CACHE_BYTES",

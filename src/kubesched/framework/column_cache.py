@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from kubesched.api import Pod
 from kubesched.engine import ChangeLog, IntMatrix, IntVector
-from kubesched.framework.answers import as_scores, as_verdicts
 from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.framework.hooks import DependsOn
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import Status

@@ -14,7 +14,11 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.answers import (
+from kubesched.framework.column_cache import ColumnCache, Rule
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.diagnosis import Diagnosis
+from kubesched.framework.fault_texts import fault_text
+from kubesched.framework.hook_answers import (
     Hook,
     as_verdicts,
     checked,
@@ -22,12 +26,9 @@ from kubesched.framework.answers import (
     is_post_filter_answer,
     nonsense,
 )
-from kubesched.framework.column_cache import ColumnCache, Rule
-from kubesched.framework.cycle_state import CycleState
-from kubesched.framework.diagnosis import Diagnosis
-from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.hooks import DependsOn
 from kubesched.framework.lifting import lifted_filter
+from kubesched.framework.moved_pods import WhatIf
 from kubesched.framework.plugin import Handle, Plugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.reads import readable
@@ -44,7 +45,6 @@ from kubesched.framework.status import (
     Wait,
 )
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
-from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, Nodes, Rows
 
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"

@@ -18,6 +18,7 @@ from kubesched.framework.definition_faults import are_faults_kept
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, in_place_of_go, meant_hook
+from kubesched.framework.moved_pods import WhatIf
 from kubesched.framework.plugin_events import plugin_event
 from kubesched.framework.plugin_metrics import PluginMetrics
 from kubesched.framework.plugin_names import ClassName, name_fault
@@ -27,7 +28,6 @@ from kubesched.framework.reads import readable, undeclared
 from kubesched.framework.services import Services
 from kubesched.framework.status import PostFilterAnswer, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
-from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))

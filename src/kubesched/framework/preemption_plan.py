@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from kubesched.api import Pod
-from kubesched.framework.answers import fault, nonsense
 from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.hook_answers import fault, nonsense
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import HOOK_FAULTS, PluginFault
 from kubesched.state import PodInfo

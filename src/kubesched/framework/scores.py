@@ -8,10 +8,10 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.answers import as_scores
 from kubesched.framework.column_cache import Column, ColumnCache, Rule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import fault_text
+from kubesched.framework.hook_answers import as_scores
 from kubesched.framework.lifting import lifted_score
 from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PluginFault, Status
 from kubesched.state import Nodes

@@ -14,7 +14,6 @@ with lazy_exports(__name__):
     from kubesched.plugins.default_binder import DefaultBinder
     from kubesched.plugins.default_preemption import DefaultPreemption
     from kubesched.plugins.dynamic_resources import DynamicResources
-    from kubesched.plugins.hints import by_claim, by_volume, is_placed, nothing, queue_if, registration
     from kubesched.plugins.image_locality import ImageLocality
     from kubesched.plugins.in_tree import IN_TREE_PLUGINS
     from kubesched.plugins.inter_pod_affinity import InterPodAffinity
@@ -30,6 +29,7 @@ with lazy_exports(__name__):
     from kubesched.plugins.pod_topology_spread import PodTopologySpread
     from kubesched.plugins.priority_sort import PrioritySort
     from kubesched.plugins.scheduling_gates import SchedulingGates
+    from kubesched.plugins.shared_hints import by_claim, by_volume, is_placed, nothing, queue_if, registration
     from kubesched.plugins.spread_constraints import (
         HOSTNAME,
         SCHEDULE_ANYWAY,

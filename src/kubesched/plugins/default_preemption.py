@@ -29,7 +29,7 @@ from kubesched.framework import (
     strike_nodes,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
-from kubesched.plugins.hints import nothing, registration
+from kubesched.plugins.shared_hints import nothing, registration
 from kubesched.plugins.victims import Candidates, find_victims
 from kubesched.state import Nodes, PodInfo, Rows
 

@@ -25,7 +25,7 @@ from kubesched.framework import (
     Status,
 )
 from kubesched.plugins.args import DynamicResourcesArgs
-from kubesched.plugins.hints import queue_if, registration
+from kubesched.plugins.shared_hints import queue_if, registration
 from kubesched.state import Nodes, resources_of_class
 
 _WITH_CLAIMS: Final = Status.undecided("kubesched does not place pods with resource claims yet")

@@ -25,8 +25,8 @@ from kubesched.framework import (
 )
 from kubesched.plugins.affinity_details import anti_affinity_of_others, broken_anti_affinity, missed_affinity
 from kubesched.plugins.args import InterPodAffinityArgs
-from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.plugins.pod_terms import MANY_TERMS, all_match, group_of, meant_by, resolved_terms, sums_of_many
+from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Selection, Snapshot, Term
 
 

@@ -25,7 +25,6 @@ from kubesched.framework import (
     keeps_equal,
 )
 from kubesched.plugins.args import NodeAffinityArgs
-from kubesched.plugins.hints import queue_if, registration
 from kubesched.plugins.node_selection import (
     NodeTerms,
     PreferredTerms,
@@ -34,6 +33,7 @@ from kubesched.plugins.node_selection import (
     required_node_affinity,
 )
 from kubesched.plugins.rejection_words import missed_terms, unmet
+from kubesched.plugins.shared_hints import queue_if, registration
 from kubesched.state import NodeChoice, NodeInfo, Nodes, Part
 
 _CONFLICT: Final = Status.unresolvable("pod affinity terms conflict")

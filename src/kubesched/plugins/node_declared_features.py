@@ -11,7 +11,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import by_own, nothing, queue_if, registration
+from kubesched.plugins.shared_hints import by_own, nothing, queue_if, registration
 from kubesched.state import Nodes
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, Pod
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, Status
-from kubesched.plugins.hints import registration
+from kubesched.plugins.shared_hints import registration
 from kubesched.state import Nodes
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Pod
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import is_placed, queue_if, registration
+from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.state import NodeInfo, Nodes, Port, host_ports
 
 _ANY: Final = "0.0.0.0"

@@ -26,7 +26,7 @@ from kubesched.api import (
 from kubesched.engine import BoolVector, Interner, IntMatrix, IntVector, floor_divide, round_half_away, weighted_sum
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
-from kubesched.plugins.hints import is_placed, queue_if, registration
+from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, resources_of_class
 
 BoolMatrix = npt.NDArray[np.bool_]

@@ -10,7 +10,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod, Taint
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import by_own, nothing, queue_if, registration
+from kubesched.plugins.shared_hints import by_own, nothing, queue_if, registration
 from kubesched.plugins.tolerations import is_tolerated
 from kubesched.state import NodeInfo, Nodes
 

@@ -20,7 +20,7 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
-from kubesched.plugins.hints import by_claim, is_placed, nothing, registration, volumes_part
+from kubesched.plugins.shared_hints import by_claim, is_placed, nothing, registration, volumes_part
 from kubesched.state import (
     AttachedVolumes,
     CSIVolume,

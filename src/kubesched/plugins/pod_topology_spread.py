@@ -27,8 +27,8 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.args import PodTopologySpreadArgs
-from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.plugins.rejection_words import absent_words, domain_words
+from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,

@@ -5,7 +5,7 @@ Rule: kube-scheduler v1.36 SchedulingGates.
 
 from kubesched.api import ActionType, Pod
 from kubesched.framework import EventRegistration, Plugin, Status
-from kubesched.plugins.hints import by_own
+from kubesched.plugins.shared_hints import by_own
 
 
 class SchedulingGates(Plugin):

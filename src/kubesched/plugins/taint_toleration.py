@@ -22,7 +22,7 @@ from kubesched.framework import (
     default_normalize,
     keeps_equal,
 )
-from kubesched.plugins.hints import by_own, queue_if, registration
+from kubesched.plugins.shared_hints import by_own, queue_if, registration
 from kubesched.plugins.tolerations import (
     has_untolerated_taint,
     judged_taints,

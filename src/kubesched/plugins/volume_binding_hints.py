@@ -16,7 +16,7 @@ from kubesched.api import (
     StorageClass,
 )
 from kubesched.framework import QueueingHint
-from kubesched.plugins.hints import by_claim, nothing, queue_if, registration, volumes_part
+from kubesched.plugins.shared_hints import by_claim, nothing, queue_if, registration, volumes_part
 from kubesched.state import capacity_limit, migrated_plugins
 
 

@@ -22,8 +22,8 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
-from kubesched.plugins.hints import by_claim, by_volume, queue_if, registration
 from kubesched.plugins.rejection_words import pods_words
+from kubesched.plugins.shared_hints import by_claim, by_volume, queue_if, registration
 from kubesched.state import NO_VOLUMES, ClusterState, Disk, Has, NodeInfo, Nodes, PodInfo, disks_conflict, pod_volumes
 
 _NO_DISK: Final = 1

@@ -21,7 +21,7 @@ from kubesched.api import (
 )
 from kubesched.engine import BoolVector
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
-from kubesched.plugins.hints import by_claim, nothing, queue_if, registration
+from kubesched.plugins.shared_hints import by_claim, nothing, queue_if, registration
 from kubesched.state import NO_VOLUMES, NodeInfo, Nodes, storage_class_of
 
 _STABLE_FORM: Final = {

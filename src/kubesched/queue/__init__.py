@@ -5,7 +5,7 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.framework import Place, QueuedPodInfo
     from kubesched.queue.nominator import Nominator
-    from kubesched.queue.places import Observer, Pending, PendingPod
+    from kubesched.queue.pod_places import Observer, Pending, PendingPod
     from kubesched.queue.requeueing import Registration
     from kubesched.queue.scheduling_queue import PreEnqueue, SchedulingQueue
 

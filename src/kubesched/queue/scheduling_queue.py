@@ -57,7 +57,7 @@ from kubesched.queue.backlog import Backlog, PendingEvent
 from kubesched.queue.heap import Less, chosen_sort_key
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.nominator import Nominator
-from kubesched.queue.places import PLACE_NAMES, Observer, Pending, Places
+from kubesched.queue.pod_places import PLACE_NAMES, Observer, Pending, Places
 from kubesched.queue.requeueing import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,

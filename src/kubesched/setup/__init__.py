@@ -5,7 +5,7 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.setup.added_plugins import ArgsLike, enable_loaded
     from kubesched.setup.awaited import AwaitedRequests
-    from kubesched.setup.comparison import comparable
+    from kubesched.setup.comparable_setup import comparable
     from kubesched.setup.event_loop import EventLoop
     from kubesched.setup.expansion import expand_points
     from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, without_bind

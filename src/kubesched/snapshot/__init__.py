@@ -3,13 +3,13 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.snapshot.cluster_objects import ClusterObjects
     from kubesched.snapshot.fields import READ_ANNOTATIONS, only_read_fields
-    from kubesched.snapshot.hints import SAVE_CLUSTER
     from kubesched.snapshot.left_out import left_out_sentences
     from kubesched.snapshot.listed import ListedObjects
-    from kubesched.snapshot.load import AdmittedObjects, admit_manifests, load_snapshot, read_pod
+    from kubesched.snapshot.loading import AdmittedObjects, admit_manifests, load_snapshot, read_pod
     from kubesched.snapshot.missing import MissingKinds, missing_kinds
-    from kubesched.snapshot.objects import ClusterObjects
+    from kubesched.snapshot.unusable_input import SAVE_CLUSTER
     from kubesched.snapshot.writer import check_target, replacing, write_snapshot
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Unstructured, kind_of
-from kubesched.snapshot.objects import ClusterObjects, T
+from kubesched.snapshot.cluster_objects import ClusterObjects, T
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """Where `kubectl apply` keeps the manifest, with the values of environment variables. It is never written."""

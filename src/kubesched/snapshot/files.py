@@ -12,9 +12,9 @@ import msgspec
 from kubesched.api import KINDS
 from kubesched.documents import RawJson, count, listed, shorten
 from kubesched.errors import InputError, YamlError
-from kubesched.snapshot.documents import Document, Header, read_documents, read_header
-from kubesched.snapshot.hints import broken_hint, is_template, kind_hint, text_hint
-from kubesched.snapshot.sources import Source, Text, read_texts
+from kubesched.snapshot.byte_sources import Source, Text, read_texts
+from kubesched.snapshot.object_documents import Document, Header, read_documents, read_header
+from kubesched.snapshot.unusable_input import broken_hint, is_template, kind_hint, text_hint
 
 _OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
 _PREFERRED: Final = re.compile(r"/\w+-preferredversion/")

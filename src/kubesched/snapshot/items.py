@@ -7,8 +7,8 @@ import msgspec
 
 from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
-from kubesched.snapshot.documents import Document, Header, read_document, read_header
-from kubesched.snapshot.hints import unnamed_hint
+from kubesched.snapshot.object_documents import Document, Header, read_document, read_header
+from kubesched.snapshot.unusable_input import unnamed_hint
 
 _MAX_DEPTH: Final = 5
 

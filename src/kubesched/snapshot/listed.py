@@ -8,11 +8,11 @@ import msgspec
 from kubesched.api import KINDS, Kind, kind_named
 from kubesched.documents import RawJson
 from kubesched.engine import paused_gc
-from kubesched.snapshot.load import completed_cluster
+from kubesched.snapshot.byte_sources import SourceLike, find_sources
+from kubesched.snapshot.cluster_objects import ClusterObjects
+from kubesched.snapshot.loading import completed_cluster
 from kubesched.snapshot.missing import effects_of_refusals
-from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.reader import ObjectReader
-from kubesched.snapshot.sources import SourceLike, find_sources
 
 
 class ListedObjects:

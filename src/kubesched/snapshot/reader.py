@@ -28,11 +28,11 @@ from kubesched.api import (
 )
 from kubesched.documents import RawJson
 from kubesched.errors import InputError, ObjectError
-from kubesched.snapshot.documents import Document, Header
+from kubesched.snapshot.byte_sources import Source
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Item, Place, fault_of, items_of
+from kubesched.snapshot.object_documents import Document, Header
 from kubesched.snapshot.parts import PartPool
-from kubesched.snapshot.sources import Source
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
 

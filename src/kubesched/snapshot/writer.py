@@ -15,9 +15,9 @@ import msgspec
 
 from kubesched.api import KINDS, KubeObject, Unstructured, kind_of
 from kubesched.errors import InputError
-from kubesched.snapshot.documents import ListOrigin, read_header
+from kubesched.snapshot.cluster_objects import ClusterObjects
 from kubesched.snapshot.fields import LAST_APPLIED
-from kubesched.snapshot.objects import ClusterObjects
+from kubesched.snapshot.object_documents import ListOrigin, read_header
 from kubesched.snapshot.packing import packed_writer
 
 _SUFFIXES: Final = (".json", ".json.gz", ".json.zst")

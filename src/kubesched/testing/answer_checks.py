@@ -10,7 +10,7 @@ from kubesched.api import Pod
 from kubesched.framework import HOOKS, CycleState, Status, Wait
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_pod
-from kubesched.testing.cluster import FakeCluster
+from kubesched.testing.fake_cluster import FakeCluster
 from kubesched.testing.subject import Answers, Subject, difference
 
 

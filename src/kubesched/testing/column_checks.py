@@ -8,7 +8,7 @@ from kubesched.api import KubeObject, Pod, kind_of
 from kubesched.framework import CycleState, Status
 from kubesched.state import Nodes, PodBatch
 from kubesched.testing.builders import make_node, make_pod
-from kubesched.testing.cluster import FakeCluster
+from kubesched.testing.fake_cluster import FakeCluster
 from kubesched.testing.subject import Subject, difference
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from kubesched.api import ActionType, Pod, custom_resource, kind_of
 from kubesched.framework import CycleState, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.session import Simulator
-from kubesched.testing.cluster import FakeCluster, minimal_profile
+from kubesched.testing.fake_cluster import FakeCluster, minimal_profile
 from kubesched.testing.subject import Subject, difference
 
 _PACKAGE: Final = Path(__file__).parents[1]

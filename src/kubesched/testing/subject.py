@@ -6,7 +6,7 @@ from kubesched.api import KubeObject, Node, Pod
 from kubesched.config import PluginArgs
 from kubesched.errors import PluginError
 from kubesched.framework import Code, Plugin, Status
-from kubesched.testing.cluster import FakeCluster
+from kubesched.testing.fake_cluster import FakeCluster
 from kubesched.testing.scenario import Scenario
 
 Answers = tuple[dict[str, Status], dict[str, int]]

@@ -10,8 +10,8 @@ with lazy_exports(__name__):
     from kubesched.state.volumes.known_volume import KnownVolume
     from kubesched.state.volumes.persistent_volumes import PersistentVolumes
     from kubesched.state.volumes.storage_capacities import capacity_limit
+    from kubesched.state.volumes.storage_data import Volumes
     from kubesched.state.volumes.volume_use import VolumeUse, disks_conflict
-    from kubesched.state.volumes.volumes import Volumes
 
 __all__ = [
     "NO_LIMIT",

@@ -10,13 +10,13 @@ from kubesched.api import KINDS, KubeObject, Pod
 from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
+from kubesched.snapshot.byte_sources import Source, SourceLike, find_sources
+from kubesched.snapshot.cluster_objects import ClusterObjects
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Item, fault_of, items_of
 from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.missing import missing_kinds
-from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.reader import ObjectReader, Progress
-from kubesched.snapshot.sources import Source, SourceLike, find_sources
 
 
 def load_snapshot(

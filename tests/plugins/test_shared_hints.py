@@ -1,6 +1,6 @@
 from kubesched.api import ActionType
 from kubesched.framework import QueueingHint
-from kubesched.plugins.hints import by_own, is_placed
+from kubesched.plugins.shared_hints import by_own, is_placed
 from tests.plugins.one_plugin import pod, read_pod
 
 

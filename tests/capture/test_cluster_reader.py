@@ -106,7 +106,7 @@ SERVED = says({"resources": [{"name": "nodes", "kind": "NodeMetrics", "verbs": [
 def test_a_kind_that_plugins_do_without_keeps_nobody_waiting(
     answers: list[Answer], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kubesched.capture.live_cluster._PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("kubesched.capture.cluster_reader._PATIENCE_SECONDS", 0.3)
 
     async def scenario() -> ClusterObjects:
         async with FakeApiServer() as server, client_of(server) as client:
