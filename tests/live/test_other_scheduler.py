@@ -21,7 +21,7 @@ from kubesched.testing import make_node, make_pod
 from tests.cluster.fake_api_server import Answer, FakeApiServer, line, objects, says, silence, status, stream
 from tests.cluster.fake_timing import run
 from tests.live.leases import LeaseServer
-from tests.live.test_process import HEADER, answering, kubeconfig_of
+from tests.live.test_scheduler_process import HEADER, answering, kubeconfig_of
 
 pytestmark = pytest.mark.usefixtures("collector")
 

@@ -18,7 +18,7 @@ from tests.cluster.fake_api_server import says
 from tests.cluster.fake_timing import run
 from tests.live.leases import PATH, LeaseServer
 from tests.live.read_only import kubeconfig_of, read_only_server
-from tests.live.test_process import answering
+from tests.live.test_scheduler_process import answering
 
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 POD = "/api/v1/namespaces/default/pods/p"

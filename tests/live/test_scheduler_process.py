@@ -14,7 +14,7 @@ from kubesched.api import Pod
 from kubesched.cluster import list_path
 from kubesched.errors import ClusterError, LeaseLostError
 from kubesched.framework import CycleState, Plugin, Status
-from kubesched.live import SchedulerOptions, leadership, process, run_scheduler
+from kubesched.live import SchedulerOptions, leadership, run_scheduler, scheduler_process
 from kubesched.setup import set_up
 from kubesched.state import NodeInfo
 from kubesched.testing import make_node, make_pod
@@ -96,8 +96,8 @@ def test_with_delay_cache_until_active_a_follower_asks_for_the_lease_alone(tmp_p
 
 def test_free_memory_is_returned_regularly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     returned: list[float] = []
-    monkeypatch.setattr(process, "_TRIM_SECONDS", 0.01)
-    monkeypatch.setattr(process, "give_free_memory_back", lambda: returned.append(time.monotonic()))
+    monkeypatch.setattr(scheduler_process, "_TRIM_SECONDS", 0.01)
+    monkeypatch.setattr(scheduler_process, "give_free_memory_back", lambda: returned.append(time.monotonic()))
     run(ask(FakeApiServer(), tmp_path, 40))
     assert len(returned) > 1
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubesched.api import KubeObject, Pod
 from kubesched.framework import CycleState, Plugin, Status
-from kubesched.live import SchedulerOptions, process
+from kubesched.live import SchedulerOptions, scheduler_process
 from kubesched.setup import set_up
 from kubesched.shadow import Shadow, run_shadow
 from kubesched.state import NodeInfo
@@ -146,7 +146,7 @@ def test_flags_that_do_not_fit_are_errors(arguments: tuple[str, ...], message: s
 def test_a_plugin_that_does_not_stop_does_not_keep_the_process(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "_FINISH_SECONDS", 0.1)
+    monkeypatch.setattr(scheduler_process, "_FINISH_SECONDS", 0.1)
     server = read_only_server(*CLUSTER)
 
     async def story() -> None:
@@ -157,8 +157,8 @@ def test_a_plugin_that_does_not_stop_does_not_keep_the_process(
             await run_shadow(setup, options, None, stop=stop, on_ready=lambda _: stop.set())
 
     returned: list[int] = []
-    monkeypatch.setattr(process, "_TRIM_SECONDS", 0.0)
-    monkeypatch.setattr(process, "give_free_memory_back", lambda: returned.append(1))
+    monkeypatch.setattr(scheduler_process, "_TRIM_SECONDS", 0.0)
+    monkeypatch.setattr(scheduler_process, "give_free_memory_back", lambda: returned.append(1))
     run(story())
     assert returned, "shadow mode returns free memory, too"
     assert "stopping the plugins took more than 0.1 s and is broken off" in caplog.messages

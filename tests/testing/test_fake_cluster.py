@@ -140,8 +140,8 @@ class RaisesAtStart(Plugin):
 @pytest.mark.parametrize(
     ("plugin", "said"),
     [
-        (Raises(), r"plugin \"Raises\" failed with: KeyError: 'zone' \(test_cluster.py:\d+ in score\)"),
-        (RaisesAtStart(), r"plugin \"RaisesAtStart\": OSError: no such file \(test_cluster.py:\d+ in start\)"),
+        (Raises(), r"plugin \"Raises\" failed with: KeyError: 'zone' \(test_fake_cluster.py:\d+ in score\)"),
+        (RaisesAtStart(), r"plugin \"RaisesAtStart\": OSError: no such file \(test_fake_cluster.py:\d+ in start\)"),
     ],
 )
 def test_a_fault_is_one_error_with_its_place(plugin, said):

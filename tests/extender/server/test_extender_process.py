@@ -291,7 +291,7 @@ def test_a_plugin_that_does_not_start_ends_the_process() -> None:
     async def story(process: Process) -> None:
         await process.task
 
-    with pytest.raises(PluginError, match=r'^starting plugin "Broken": OSError: no table \(test_process'):
+    with pytest.raises(PluginError, match=r'^starting plugin "Broken": OSError: no table \(test_extender_process'):
         lived(story, Broken)
 
 

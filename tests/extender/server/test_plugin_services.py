@@ -12,7 +12,7 @@ from kubesched.framework import Plugin, Status
 from tests.cluster.fake_api_server import FakeApiServer, line, node, says, stream
 from tests.extender.asking import node as whole_node
 from tests.extender.asking import with_names, with_nodes
-from tests.extender.server.test_process import NAMES, NODES, Process, lived, two_nodes, watching
+from tests.extender.server.test_extender_process import NAMES, NODES, Process, lived, two_nodes, watching
 
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 QUOTA = "/apis/example.com/v1/quotas/q"
