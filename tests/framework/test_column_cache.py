@@ -15,7 +15,7 @@ from kubesched.framework import (
     default_normalize,
     keeps_equal,
 )
-from kubesched.framework.column_cache import Column, Rule
+from kubesched.framework.column_cache import KeptColumn, PluginRule
 from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.state import ClusterState, Nodes
 from kubesched.testing.builders import make_node, make_pod
@@ -66,8 +66,8 @@ class Kept:
         for i in range(10):
             self.put(make_node(f"n{i}"))
         self.cache = ColumnCache(self.cluster_state.columns, budget, max_unused)
-        self.filter_rule = Rule(plugin, self.cache, "filter_nodes")
-        self.score_rule = Rule(plugin, self.cache, "score_nodes")
+        self.filter_rule = PluginRule(plugin, self.cache, "filter_nodes")
+        self.score_rule = PluginRule(plugin, self.cache, "score_nodes")
 
     def put(self, node: Node) -> None:
         self.cluster_state.apply(WatchEvent(EventType.MODIFIED, "Node", node))
@@ -75,11 +75,11 @@ class Kept:
     def remove(self, name: str) -> None:
         self.cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node(name)))
 
-    def verdicts(self, cpu: str = "1") -> Column:
+    def verdicts(self, cpu: str = "1") -> KeptColumn:
         pod = make_pod("p", requests={"cpu": cpu})
         return self.cache.verdicts(self.filter_rule, CycleState(self.cluster_state.pod_info(pod)), pod)
 
-    def scores(self) -> Column:
+    def scores(self) -> KeptColumn:
         pod = make_pod("p")
         return self.cache.scores(self.score_rule, CycleState(self.cluster_state.pod_info(pod)), pod)
 
@@ -181,7 +181,7 @@ def test_a_score_out_of_range_is_noticed(cpu: str, in_range: bool) -> None:
 
 
 def test_the_least_recently_used_column_goes_when_the_budget_is_spent() -> None:
-    kept = Kept(BigNodes(), budget=2 * Column(np.zeros(64, dtype=np.int16)).n_bytes)
+    kept = Kept(BigNodes(), budget=2 * KeptColumn(np.zeros(64, dtype=np.int16)).n_bytes)
     kept.verdicts("1")
     kept.verdicts("2")
     kept.verdicts("1")
@@ -225,9 +225,9 @@ def test_the_default_budget_has_room_for_many_columns() -> None:
 
 def test_equal_plugins_share_a_rule_and_others_do_not() -> None:
     cache = ColumnCache(ClusterState().columns)
-    numbers = [Rule(plugin, cache, "filter_nodes").number for plugin in (BigNodes(), BigNodes(), FewPods())]
+    numbers = [PluginRule(plugin, cache, "filter_nodes").number for plugin in (BigNodes(), BigNodes(), FewPods())]
     assert numbers[0] == numbers[1] != numbers[2]
-    assert Rule(BigNodes(), cache, "score_nodes").number not in numbers
+    assert PluginRule(BigNodes(), cache, "score_nodes").number not in numbers
 
 
 def test_an_evicted_cache_is_empty() -> None:

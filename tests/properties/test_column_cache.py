@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kubesched.api import Container, Pod, Resources
 from kubesched.framework import Code, ColumnCache, CycleState, Framework, Handle, Status, find_feasible
-from kubesched.framework.column_cache import Rule
+from kubesched.framework.column_cache import PluginRule
 from kubesched.framework.reads import readable
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.scheduler import build_frameworks
@@ -112,7 +112,7 @@ def test_the_budget_holds_with_50000_distinct_pods() -> None:
     cache = ColumnCache(cluster_state.columns, budget=1 << 20)
     plugin = IN_TREE_PLUGINS["NodeResourcesFit"]()
     plugin.handle = Handle(cluster_state, reads=readable(plugin.name, plugin.reads))
-    fits = Rule(plugin, cache, "filter_nodes")
+    fits = PluginRule(plugin, cache, "filter_nodes")
     template = make_pod("p")
     largest = 0
     for number in range(50_000):

@@ -2,13 +2,13 @@ import itertools
 
 import pytest
 
-from kubesched.framework import Place
+from kubesched.framework import PodQueue
 from kubesched.queue.heap import PodHeap, sort_key_of_less
 from tests.queue.waiting import by_priority, make_info, make_pod
 
 
 def make_heap(key=lambda info: info.timestamp):
-    return PodHeap(Place.ACTIVE, key, itertools.count(1))
+    return PodHeap(PodQueue.ACTIVE, key, itertools.count(1))
 
 
 def drain(heap):
@@ -56,8 +56,8 @@ def test_a_discarded_pod_does_not_come_out():
 
 def test_a_pod_that_moved_to_another_heap_does_not_come_out_of_the_first():
     sequence = itertools.count(1)
-    first = PodHeap(Place.ACTIVE, lambda info: info.timestamp, sequence)
-    second = PodHeap(Place.BACKOFF, lambda info: info.timestamp, sequence)
+    first = PodHeap(PodQueue.ACTIVE, lambda info: info.timestamp, sequence)
+    second = PodHeap(PodQueue.BACKOFF, lambda info: info.timestamp, sequence)
     info = make_info()
     first.add(info)
     first.discard(info)

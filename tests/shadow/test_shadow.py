@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kubesched.api import Condition, EventType, KubeObject, Node, Pod, WatchEvent
+from kubesched.api import EventType, KubeObject, Node, Pod, PodCondition, WatchEvent
 from kubesched.explanation import explain
 from kubesched.framework import Plugin
 from kubesched.setup import set_up
@@ -91,7 +91,7 @@ def bound(pod: Pod, node: str) -> Pod:
 
 
 def nominated(pod: Pod, node: str, *, failed: bool = False) -> Pod:
-    conditions = (Condition("PodScheduled", "False", "Unschedulable", "no room"),) if failed else None
+    conditions = (PodCondition("PodScheduled", "False", "Unschedulable", "no room"),) if failed else None
     return replace(pod, status=replace(pod.status, nominated_node_name=node, conditions=conditions))
 
 

@@ -17,9 +17,9 @@ from kubesched.admission.resource_checks import (
 )
 from kubesched.api import (
     BASIC_RESOURCES,
+    AffinityToNodes,
     Container,
     LabelSelector,
-    NodeAffinity,
     NodeSelectorTerm,
     PodAffinity,
     PodAffinityTerm,
@@ -117,7 +117,7 @@ def _spread_faults(path: str, constraint: TopologySpreadConstraint) -> Iterator[
     yield from _selector_faults(f"{path}.labelSelector", constraint.label_selector)
 
 
-def _node_affinity_faults(path: str, affinity: NodeAffinity | None) -> Iterator[FieldError]:
+def _node_affinity_faults(path: str, affinity: AffinityToNodes | None) -> Iterator[FieldError]:
     if affinity is None:
         return
     if affinity.required is not None:

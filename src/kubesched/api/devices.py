@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.node import Taint
-from kubesched.api.pod_fields import Condition, Quantities, Toleration
+from kubesched.api.pod_fields import PodCondition, Quantities, Toleration
 from kubesched.api.selectors import NodeSelector
 
 Quantity = str | int | float
@@ -234,7 +234,7 @@ class DeviceStatus(Value, frozen=True, gc=False):
     pool: str = ""
     device: str = ""
     share_id: str = msgspec.field(default="", name="shareID")
-    conditions: tuple[Condition, ...] | None = None
+    conditions: tuple[PodCondition, ...] | None = None
 
 
 class ResourceClaimStatus(Value, frozen=True, gc=False):

@@ -88,7 +88,7 @@ class PodAffinity(Value, frozen=True, gc=False):
     preferred: tuple[WeightedPodAffinityTerm, ...] | None = msgspec.field(default=None, name=_PREFERRED)
 
 
-class NodeAffinity(Value, frozen=True, gc=False):
+class AffinityToNodes(Value, frozen=True, gc=False):
     """nodeAffinity. `required` that is present but has no terms matches no node; a preferred [] is not None."""
 
     required: NodeSelector | None = msgspec.field(default=None, name=_REQUIRED)
@@ -98,7 +98,7 @@ class NodeAffinity(Value, frozen=True, gc=False):
 class Affinity(Value, frozen=True, gc=False):
     """spec.affinity."""
 
-    node_affinity: NodeAffinity | None = None
+    node_affinity: AffinityToNodes | None = None
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAffinity | None = None
 
@@ -217,7 +217,7 @@ class PodSpec(Value, frozen=True, gc=False):
     host_users: bool | None = None
 
 
-class Condition(Value, frozen=True, gc=False):
+class PodCondition(Value, frozen=True, gc=False):
     """One entry of status.conditions."""
 
     type: str = ""
@@ -264,7 +264,7 @@ class PodStatus(Value, frozen=True, gc=False):
     reason: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
-    conditions: tuple[Condition, ...] | None = None
+    conditions: tuple[PodCondition, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     resources: Resources | None = None

@@ -1,7 +1,7 @@
 """Namespaces, services, controllers, disruption budgets, priority classes and pod groups: what a scheduler reads."""
 
 from kubesched.api.meta import KubeObject, Value
-from kubesched.api.pod_fields import Condition
+from kubesched.api.pod_fields import PodCondition
 from kubesched.api.selectors import LabelSelector
 
 
@@ -139,7 +139,7 @@ class JobStatus(Value, frozen=True, gc=False):
     succeeded: int = 0
     failed: int = 0
     start_time: str | None = None
-    conditions: tuple[Condition, ...] | None = None
+    conditions: tuple[PodCondition, ...] | None = None
 
 
 class Job(KubeObject, frozen=True):

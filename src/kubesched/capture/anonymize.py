@@ -19,9 +19,9 @@ from kubesched.api import (
     GROUP_MINIMUMS,
     KINDS,
     CapacityRequirements,
-    Condition,
     ExitCodesPattern,
     OwnerReference,
+    PodCondition,
     ScaleTarget,
     Unstructured,
 )
@@ -189,7 +189,7 @@ class _Walk:
             return msgspec.structs.replace(self._owner(value), uid=self._text(value.uid))
         if isinstance(value, ScaleTarget):
             return self._owner(value)
-        if isinstance(value, Condition):
+        if isinstance(value, PodCondition):
             reason = value.reason if value.reason in REASONS else ""
             kind, status = self._condition(value.type), self._defined(value.status)
             return msgspec.structs.replace(value, type=kind, status=status, reason=reason, message="")

@@ -21,7 +21,7 @@ T = TypeVar("T")
 _NO_VALUES: Final = "an alias, tag or key that is not defined; put text with special characters in quotes"
 
 
-class Placed(msgspec.Struct, Generic[T], frozen=True):
+class PlacedEntry(msgspec.Struct, Generic[T], frozen=True):
     """An entry and its place.
 
     Attributes:
@@ -47,9 +47,9 @@ class Kubeconfig(msgspec.Struct):
     """The entries of all files by name."""
 
     files: tuple[Path, ...]
-    clusters: dict[str, Placed[ClusterEntry]]
-    users: dict[str, Placed[UserEntry]]
-    contexts: dict[str, Placed[ContextEntry]]
+    clusters: dict[str, PlacedEntry[ClusterEntry]]
+    users: dict[str, PlacedEntry[UserEntry]]
+    contexts: dict[str, PlacedEntry[ContextEntry]]
     current_context: str = ""
 
     def __repr__(self) -> str:
@@ -65,7 +65,7 @@ class Kubeconfig(msgspec.Struct):
         """Whether it has no entries."""
         return not (self.clusters or self.users or self.contexts or self.current_context)
 
-    def context(self, name: str = "") -> Placed[ContextEntry]:
+    def context(self, name: str = "") -> PlacedEntry[ContextEntry]:
         """A context by name, the current one without.
 
         Raises:
@@ -77,7 +77,7 @@ class Kubeconfig(msgspec.Struct):
             )
         return _entry(self.contexts, name or self.current_context, "context", self.label)
 
-    def cluster_of(self, context: Placed[ContextEntry]) -> Placed[ClusterEntry]:
+    def cluster_of(self, context: PlacedEntry[ContextEntry]) -> PlacedEntry[ClusterEntry]:
         """The cluster that a context names.
 
         Raises:
@@ -85,14 +85,14 @@ class Kubeconfig(msgspec.Struct):
         """
         return _entry(self.clusters, context.value.cluster or "", "cluster", context.at("cluster"))
 
-    def user_of(self, context: Placed[ContextEntry]) -> Placed[UserEntry]:
+    def user_of(self, context: PlacedEntry[ContextEntry]) -> PlacedEntry[UserEntry]:
         """The user that a context names; one without any credentials where it names none.
 
         Raises:
             ConfigError: it names one that is not there.
         """
         if not context.value.user:
-            return Placed(UserEntry(), context.file, context.path)
+            return PlacedEntry(UserEntry(), context.file, context.path)
         return _entry(self.users, context.value.user, "user", context.at("user"))
 
 
@@ -153,18 +153,18 @@ def _merge(merged: Kubeconfig, file: Path, read: KubeconfigFile) -> None:
     file = file.absolute()
     for i, cluster in enumerate(read.clusters or ()):
         merged.clusters.setdefault(
-            cluster.name, Placed(cluster.cluster or ClusterEntry(), file, f"clusters[{i}].cluster")
+            cluster.name, PlacedEntry(cluster.cluster or ClusterEntry(), file, f"clusters[{i}].cluster")
         )
     for i, user in enumerate(read.users or ()):
-        merged.users.setdefault(user.name, Placed(user.user or UserEntry(), file, f"users[{i}].user"))
+        merged.users.setdefault(user.name, PlacedEntry(user.user or UserEntry(), file, f"users[{i}].user"))
     for i, context in enumerate(read.contexts or ()):
         merged.contexts.setdefault(
-            context.name, Placed(context.context or ContextEntry(), file, f"contexts[{i}].context")
+            context.name, PlacedEntry(context.context or ContextEntry(), file, f"contexts[{i}].context")
         )
     merged.current_context = merged.current_context or read.current_context or ""
 
 
-def _entry(entries: Mapping[str, Placed[T]], name: str, what: str, label: str) -> Placed[T]:
+def _entry(entries: Mapping[str, PlacedEntry[T]], name: str, what: str, label: str) -> PlacedEntry[T]:
     if name not in entries:
         fault = f"no {what} named {name!r}" if name else f"does not name a {what}"
         raise ConfigError(f"{label}: {fault}; {_known(entries)}")

@@ -11,7 +11,7 @@ from kubesched.cluster.api_access import Access
 from kubesched.cluster.content import Content, Token
 from kubesched.cluster.credentials import ConfiguredCredentials, Credentials, basic_authorization
 from kubesched.cluster.exec_plugin import EXEC_VERSIONS, ExecCluster, ExecCredentials, ExecPlugin
-from kubesched.cluster.kubeconfig import Kubeconfig, Placed
+from kubesched.cluster.kubeconfig import Kubeconfig, PlacedEntry
 from kubesched.cluster.kubeconfig_types import ClusterEntry, ExecEntry, UserEntry
 from kubesched.cluster.proxies import check_proxy, check_server, proxy_from_environment
 from kubesched.cluster.timing import Timing
@@ -53,7 +53,7 @@ def access_of(kubeconfig: Kubeconfig, context: str, environ: Mapping[str, str], 
 
 
 def _content(
-    entry: Placed[ClusterEntry] | Placed[UserEntry], field: str, timing: Timing, file_only: bool = False
+    entry: PlacedEntry[ClusterEntry] | PlacedEntry[UserEntry], field: str, timing: Timing, file_only: bool = False
 ) -> Content | None:
     """The field `...-data`, or else the file that the field names; None where neither is set."""
     name = field.replace("-", "_")
@@ -76,7 +76,7 @@ def _base64(text: str, label: str) -> bytes:
 
 
 def _credentials(
-    user: Placed[UserEntry], cluster: Placed[ClusterEntry], ca: Content | None, timing: Timing
+    user: PlacedEntry[UserEntry], cluster: PlacedEntry[ClusterEntry], ca: Content | None, timing: Timing
 ) -> Credentials:
     entry = user.value
     ways = [
@@ -110,7 +110,7 @@ def _credentials(
     )
 
 
-def _token(user: Placed[UserEntry], timing: Timing) -> Content | None:
+def _token(user: PlacedEntry[UserEntry], timing: Timing) -> Content | None:
     """The file goes before the text."""
     if user.value.token_file:
         token = Token(user.at("tokenFile"), timing, path=user.resolve(user.value.token_file))
@@ -120,7 +120,7 @@ def _token(user: Placed[UserEntry], timing: Timing) -> Content | None:
 
 
 def _exec_plugin(
-    user: Placed[UserEntry], entry: ExecEntry, cluster: Placed[ClusterEntry], ca: Content | None
+    user: PlacedEntry[UserEntry], entry: ExecEntry, cluster: PlacedEntry[ClusterEntry], ca: Content | None
 ) -> ExecPlugin:
     label = user.at("exec")
     if entry.api_version not in EXEC_VERSIONS:
@@ -157,7 +157,7 @@ def _exec_cluster(entry: ClusterEntry, ca: Content | None) -> ExecCluster:
     )
 
 
-def _impersonation(user: Placed[UserEntry]) -> tuple[tuple[str, str], ...]:
+def _impersonation(user: PlacedEntry[UserEntry]) -> tuple[tuple[str, str], ...]:
     """Rule: Kubernetes user impersonation: uid, groups and extra only with a user."""
     entry = user.value
     headers = [("Impersonate-Uid", entry.impersonate_uid)] if entry.impersonate_uid else []

@@ -59,7 +59,7 @@ from kubesched.cluster.listing import request_page
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.resources import list_path
 from kubesched.cluster.retry_backoff import Backoff
-from kubesched.cluster.status_errors import UNUSABLE, Status, status_error
+from kubesched.cluster.status_errors import UNUSABLE, StatusObject, status_error
 from kubesched.cluster.watch_lines import MAX_LINE, Lines, ListPage, foreign_type, outline_of, read_line
 from kubesched.engine import paused_gc
 from kubesched.errors import ClusterError, GoneError, NotFoundError, ObjectError
@@ -454,9 +454,9 @@ class Reflector:
 
     def _error(self, raw: msgspec.Raw) -> ClusterError:
         try:
-            status = msgspec.json.decode(raw, type=Status)
+            status = msgspec.json.decode(raw, type=StatusObject)
         except _BROKEN:
-            status = Status()
+            status = StatusObject()
         return status_error(f"{self._label}: in the watch", status)
 
     def _cut(self, what: str) -> ClusterError:

@@ -33,7 +33,7 @@ class _Details(msgspec.Struct, rename="camel"):
     retry_after_seconds: float | None = None
 
 
-class Status(msgspec.Struct):
+class StatusObject(msgspec.Struct):
     """The object with which an API server refuses."""
 
     message: str | None = None
@@ -51,15 +51,15 @@ def refusal(where: str, response: aiohttp.ClientResponse, body: bytes) -> Cluste
         body: mostly a Status, sometimes what a proxy has to say.
     """
     try:
-        status = msgspec.json.decode(body, type=Status)
+        status = msgspec.json.decode(body, type=StatusObject)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        status = Status(body.decode("utf-8", "replace").strip().partition("\n")[0])
+        status = StatusObject(body.decode("utf-8", "replace").strip().partition("\n")[0])
     status.code = response.status
     status.reason = status.reason or response.reason
     return status_error(where, status, _seconds(response.headers.get("Retry-After")))
 
 
-def status_error(where: str, status: Status, retry_after: float | None = None) -> ClusterError:
+def status_error(where: str, status: StatusObject, retry_after: float | None = None) -> ClusterError:
     """The error for a Status, of the class that fits its code or reason. It asks for half a minute at most."""
     code, reason = status.code or 500, status.reason or ""
     if retry_after is None and status.details:

@@ -16,11 +16,11 @@ from kubesched.framework import (
     CycleState,
     FilterResult,
     Framework,
+    MovedPods,
     PreFiltered,
     Profile,
     Scores,
     Services,
-    WhatIf,
 )
 from kubesched.session import Placement, Report
 from kubesched.state import ClusterState, Nodes
@@ -192,6 +192,6 @@ class _WatchedFramework(Framework):
         self._watch.on_score(pod, scores)
         return scores
 
-    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
+    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> MovedPods:
         """As Framework, and not watched: what-if questions are about a changed cluster."""
-        return WhatIf(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)
+        return MovedPods(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)

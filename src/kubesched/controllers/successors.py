@@ -5,7 +5,7 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import Condition, Job, KubeObject, OwnerReference, Pod, PodFailureRule, as_int64, edited
+from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodCondition, PodFailureRule, as_int64, edited
 from kubesched.controllers.kept_replicas import Controllers, Find, why_not_kept
 
 RE_CREATING_KINDS: Final = frozenset(
@@ -168,7 +168,7 @@ def with_failures(job: Job, pod: Pod, n_evicted: int) -> Job:
     if end.ends_job or _action(job) == "Count":
         status = msgspec.structs.replace(status, failed=status.failed + n_evicted)
     if end.ends_job:
-        failed = Condition("Failed", status="True")
+        failed = PodCondition("Failed", status="True")
         status = msgspec.structs.replace(status, conditions=(*(status.conditions or ()), failed))
     return edited(job, status=status)
 

@@ -11,7 +11,7 @@ with lazy_exports(__name__):
     from kubesched.documents.nesting import RawJson, decode_nested
     from kubesched.documents.slash_comments import advice_on_comments
     from kubesched.documents.spelling import did_you_mean, meant, quoted
-    from kubesched.documents.text_places import Place, Places, locate, next_step
+    from kubesched.documents.text_places import TextPlace, TextPlaces, locate, next_step
     from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
     from kubesched.documents.words import count, joined, listed, plural
     from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
@@ -21,11 +21,11 @@ __all__ = [
     "MAX_BYTES",
     "Fault",
     "OpenableFile",
-    "Place",
     "PlacedText",
-    "Places",
     "RawJson",
     "RepeatedKey",
+    "TextPlace",
+    "TextPlaces",
     "YamlDocument",
     "advice_on_comments",
     "count",

@@ -11,7 +11,7 @@ from kubesched.errors import YamlError
 _MAX_DIGITS: Final = 10  # of an index
 
 
-class Place:
+class TextPlace:
     """Where a value is in a text; lines and columns count from 1.
 
     Attributes:
@@ -28,14 +28,14 @@ class Place:
         self.column = column
         self.key: tuple[int, int] | None = None
         self.is_scalar = is_scalar
-        self.children: dict[str | int, Place] = {}
+        self.children: dict[str | int, TextPlace] = {}
 
     @property
     def shown(self) -> tuple[int, int]:
         """What a message about the field points at: a scalar, a list item, or else the key."""
         return self.key if self.key and not self.is_scalar else (self.line, self.column)
 
-    def nearest(self, path: str) -> tuple["Place", bool]:
+    def nearest(self, path: str) -> tuple["TextPlace", bool]:
         """The place of a field, or of the nearest parent that is in the text.
 
         Args:
@@ -71,7 +71,7 @@ def next_step(children: Collection[str | int], path: str) -> tuple[str | int, st
     return name, path[len(name) :].removeprefix(".")
 
 
-class Places:
+class TextPlaces:
     """The places of a text.
 
     Attributes:
@@ -81,19 +81,19 @@ class Places:
     """
 
     def __init__(self) -> None:
-        self.documents: list[Place] = []
+        self.documents: list[TextPlace] = []
         self.repeated_keys: tuple[RepeatedKey, ...] = ()
         self.fault: tuple[int, int] | None = None
 
     @property
-    def root(self) -> Place:
+    def root(self) -> TextPlace:
         """The first document; the beginning of the text if there is none."""
-        return self.documents[0] if self.documents else Place(1, 1)
+        return self.documents[0] if self.documents else TextPlace(1, 1)
 
 
-def locate(text: str) -> Places:
+def locate(text: str) -> TextPlaces:
     """Find all places; of a text that is not valid, those that can be found."""
-    places = Places()
+    places = TextPlaces()
 
     def new_builder(start: int) -> _PlaceBuilder:
         builder = _PlaceBuilder(start)
@@ -126,12 +126,12 @@ class _PlaceBuilder(DocumentBuilder):
 
     def __init__(self, start: int) -> None:
         super().__init__(sort_keys=False, start=start)
-        self.root = Place(1, 1)
-        self._open_places: list[Place] = []  # of the open lists and maps
+        self.root = TextPlace(1, 1)
+        self._open_places: list[TextPlace] = []  # of the open lists and maps
         self._keys: list[tuple[int, int] | None] = []  # of each, the key that waits for its value
-        self._merged: list[dict[str | int, Place]] = []  # of each, what its `<<` brings in
-        self._named: dict[str, Place] = {}  # by anchor
-        self._closed: Place | None = None
+        self._merged: list[dict[str | int, TextPlace]] = []  # of each, what its `<<` brings in
+        self._named: dict[str, TextPlace] = {}  # by anchor
+        self._closed: TextPlace | None = None
 
     def _set_key(self, frame: Any, value: Any, event: Any) -> None:
         super()._set_key(frame, value, event)
@@ -139,7 +139,7 @@ class _PlaceBuilder(DocumentBuilder):
 
     def _open(self, event: Any, value: dict[str, Any] | list[Any], tag: str) -> None:
         super()._open(event, value, tag)
-        place = Place(*_start(event), is_scalar=False) if self._open_places else self.root
+        place = TextPlace(*_start(event), is_scalar=False) if self._open_places else self.root
         if not self._open_places:
             self.root.line, self.root.column = _start(event)
             self.root.is_scalar = False
@@ -174,8 +174,8 @@ class _PlaceBuilder(DocumentBuilder):
             self.root.line, self.root.column = place.line, place.column
         super()._add(value, event)
 
-    def _place_of(self, event: Any) -> Place:
-        place = Place(*_start(event))
+    def _place_of(self, event: Any) -> TextPlace:
+        place = TextPlace(*_start(event))
         if isinstance(event, yaml.AliasEvent) and (named := self._named.get(str(event.anchor))):
             place.is_scalar, place.children = named.is_scalar, named.children
         elif isinstance(event, yaml.ScalarEvent) and event.anchor:

@@ -26,7 +26,7 @@ with lazy_exports(__name__):
     from kubesched.framework.hooks import HOOKS, DependsOn
     from kubesched.framework.limited_log import LimitedLog
     from kubesched.framework.metric_checks import buckets_of, check_label_values, increase_of, metric_name, number_of
-    from kubesched.framework.moved_pods import WhatIf
+    from kubesched.framework.moved_pods import MovedPods
     from kubesched.framework.node_search import NodeSearch, find_feasible
     from kubesched.framework.nominated import NominatedPods
     from kubesched.framework.plugin import Handle, Plugin
@@ -42,7 +42,7 @@ with lazy_exports(__name__):
     )
     from kubesched.framework.preemption_plan import strike_nodes
     from kubesched.framework.profile import Profile
-    from kubesched.framework.queued_pod import Place, QueuedPodInfo
+    from kubesched.framework.queued_pod import PodQueue, QueuedPodInfo
     from kubesched.framework.reads import kinds_read
     from kubesched.framework.reservations import Reservations
     from kubesched.framework.scores import Scores, default_normalize, keeps_equal
@@ -92,13 +92,13 @@ __all__ = [
     "LimitedLog",
     "Logger",
     "MetricShapes",
+    "MovedPods",
     "NodeScore",
     "NodeSearch",
     "NominatedPods",
     "ObjectName",
     "Outcome",
     "PatchPodStatus",
-    "Place",
     "Plugin",
     "PluginClient",
     "PluginCounter",
@@ -108,6 +108,7 @@ __all__ = [
     "PluginHistogram",
     "PluginMetrics",
     "PodChanges",
+    "PodQueue",
     "PostFilterAnswer",
     "PostFilterResult",
     "PostFiltered",
@@ -131,7 +132,6 @@ __all__ = [
     "Wait",
     "WaitFor",
     "WaitingPod",
-    "WhatIf",
     "WriteObject",
     "answer_text",
     "buckets_of",

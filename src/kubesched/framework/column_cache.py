@@ -74,7 +74,7 @@ class Stamped(NamedTuple):
     stamp: Hashable
 
 
-class Column:
+class KeptColumn:
     """One kept answer over all rows, with what is known of it as a whole.
 
     Attributes:
@@ -125,7 +125,7 @@ class Column:
         return self.values.nbytes + _OVERHEAD
 
 
-class Rule:
+class PluginRule:
     """A filter or score plugin with what the framework needs to know of it, found once.
 
     Attributes:
@@ -180,7 +180,7 @@ class ColumnCache:
         self.n_bytes = 0
         self._n_uses = 0
         self._columns = columns
-        self._kept: OrderedDict[Hashable, Column] = OrderedDict()
+        self._kept: OrderedDict[Hashable, KeptColumn] = OrderedDict()
         self._rules: dict[tuple[type[Plugin], bytes, str], int] = {}
         self._few: _FewRows | None = None  # the rows that changed in `_few_since`, if they are few: rules share them
         self._few_since: tuple[ChangeLog, int, int] | None = None  # log, from generation, to generation
@@ -194,7 +194,7 @@ class ColumnCache:
         """The log of the changes that a rule depends on."""
         return self._columns.node_log if depends_on is DependsOn.NODE else self._columns.row_log
 
-    def verdicts(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
+    def verdicts(self, rule: PluginRule, state: CycleState, pod: Pod) -> KeptColumn:
         """The filter's verdicts, up to date."""
         key = (rule.number, rule.plugin.filter_part(state, pod))
         column = self._kept.get(key)
@@ -203,7 +203,7 @@ class ColumnCache:
         self._use(key, column)
         return column
 
-    def scores(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
+    def scores(self, rule: PluginRule, state: CycleState, pod: Pod) -> KeptColumn:
         """The plugin's scores before normalisation, up to date."""
         part, stamp = rule.plugin.score_part(state, pod), None
         if type(part) is Stamped:
@@ -226,7 +226,7 @@ class ColumnCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def _use(self, key: Hashable, column: Column) -> None:
+    def _use(self, key: Hashable, column: KeptColumn) -> None:
         self._kept.move_to_end(key)
         self._n_uses += 1
         column.used = self._n_uses
@@ -234,8 +234,8 @@ class ColumnCache:
     # --- bringing up to date ---
 
     def _refreshed_filter(
-        self, key: Hashable, column: Column | None, rule: Rule, state: CycleState, pod: Pod
-    ) -> Column:
+        self, key: Hashable, column: KeptColumn | None, rule: PluginRule, state: CycleState, pod: Pod
+    ) -> KeptColumn:
         plugin, log = rule.plugin, rule.log
         few = self._stale_rows(column, log)
         if column is None or few is None:
@@ -264,7 +264,9 @@ class ColumnCache:
         column.generation = log.generation
         return column
 
-    def _refreshed_score(self, key: Hashable, column: Column | None, rule: Rule, state: CycleState, pod: Pod) -> Column:
+    def _refreshed_score(
+        self, key: Hashable, column: KeptColumn | None, rule: PluginRule, state: CycleState, pod: Pod
+    ) -> KeptColumn:
         plugin, log = rule.plugin, rule.log
         few = self._stale_rows(column, log)
         if column is None or few is None:
@@ -284,7 +286,7 @@ class ColumnCache:
         column.generation = log.generation
         return column
 
-    def _stale_rows(self, column: Column | None, log: ChangeLog) -> _FewRows | None:
+    def _stale_rows(self, column: KeptColumn | None, log: ChangeLog) -> _FewRows | None:
         """The rows to compute again; None for all of them."""
         if column is None or len(column.values) < self._columns.n_rows:
             return None
@@ -301,7 +303,7 @@ class ColumnCache:
         rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
         return Nodes(columns, rows)
 
-    def _keep(self, key: Hashable, table: Nodes, values: npt.NDArray[Any]) -> Column:
+    def _keep(self, key: Hashable, table: Nodes, values: npt.NDArray[Any]) -> KeptColumn:
         slots = np.zeros(self._columns.capacity, dtype=values.dtype)
         if table.rows is None:
             slots[: len(values)] = values
@@ -310,7 +312,7 @@ class ColumnCache:
         old = self._kept.pop(key, None)
         if old is not None:
             self.n_bytes -= old.n_bytes
-        column = self._kept[key] = Column(slots)
+        column = self._kept[key] = KeptColumn(slots)
         column.used = self._n_uses
         self.n_bytes += column.n_bytes
         while len(self._kept) > 1 and (self.n_bytes > self.budget or self._is_forgotten()):

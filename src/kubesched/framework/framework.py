@@ -14,7 +14,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.column_cache import ColumnCache, Rule
+from kubesched.framework.column_cache import ColumnCache, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
@@ -28,7 +28,7 @@ from kubesched.framework.hook_answers import (
 )
 from kubesched.framework.hooks import DependsOn
 from kubesched.framework.lifting import lifted_filter
-from kubesched.framework.moved_pods import WhatIf
+from kubesched.framework.moved_pods import MovedPods
 from kubesched.framework.plugin import Handle, Plugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.reads import readable
@@ -94,9 +94,11 @@ class Framework:
         )
         points = profile.points
         self._pre_filter = [(plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
-        self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
+        self._filters = [PluginRule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
         self._pre_score = [(plugin.name, plugin.pre_score) for plugin in points["preScore"]]
-        self._scores = [Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
+        self._scores = [
+            PluginRule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]
+        ]
         self._pre_enqueue = hooks = self._hooks("preEnqueue", "pre_enqueue", "PreEnqueue plugin")
         self._pre_enqueue_from = {first.plugin: sorted(hooks, key=lambda hook: hook is not first) for first in hooks}
         self._reserve = self._hooks("reserve", "reserve", "Reserve plugin")
@@ -225,7 +227,9 @@ class Framework:
                 rejections.append(Rejections(rule.name, verdicts))
         return FilterResult(nodes, rejections)
 
-    def _filter_some(self, rule: Rule, state: CycleState, pod: Pod, nodes: Nodes, survivors: Rows | None) -> Verdicts:
+    def _filter_some(
+        self, rule: PluginRule, state: CycleState, pod: Pod, nodes: Nodes, survivors: Rows | None
+    ) -> Verdicts:
         table = nodes if survivors is None else nodes.select(survivors)
         if rule.is_lifted:
             some = lifted_filter(rule.plugin, state, pod, table)
@@ -251,7 +255,7 @@ class Framework:
         if is_whole:  # a small table is asked about as it is: what-if rows do not depend on each other
             rows, positions = np.unique(positions, return_inverse=True)
             table = nodes.select(rows)
-        what_if = WhatIf(self.run_filter, self._pods_moved, state, pod, table)
+        what_if = MovedPods(self.run_filter, self._pods_moved, state, pod, table)
         try:
             what_if.add(positions, pods)
             rejections = what_if.filter().rejections
@@ -261,9 +265,9 @@ class Framework:
             rejections = [Rejections(one.plugin, one.verdicts.spread(rows, len(nodes))) for one in rejections]
         return FilterResult(nodes, [*rejections, *result.rejections]) if rejections else result
 
-    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
+    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> MovedPods:
         """A copy of some rows on which pods can be moved, with the filters to ask again."""
-        return WhatIf(self.run_filter_with_nominated, self._pods_moved, state, pod, nodes)
+        return MovedPods(self.run_filter_with_nominated, self._pods_moved, state, pod, nodes)
 
     def _pods_moved(self, state: CycleState, pod: Pod, changes: PodChanges, added: bool) -> None:
         """Tell the plugins whose PreFilter looked at pods that a what-if table changed.

@@ -9,7 +9,7 @@ from kubesched.framework.verdicts import FilterResult, PodChanges
 from kubesched.state import Nodes, PodBatch, Rows, WhatIfNodes
 
 
-class WhatIf:
+class MovedPods:
     """Some rows of the cluster with pods moved onto and off them, and the verdicts of the filters then.
 
     Args:

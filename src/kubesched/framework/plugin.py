@@ -18,7 +18,7 @@ from kubesched.framework.definition_faults import are_faults_kept
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, in_place_of_go, meant_hook
-from kubesched.framework.moved_pods import WhatIf
+from kubesched.framework.moved_pods import MovedPods
 from kubesched.framework.plugin_events import plugin_event
 from kubesched.framework.plugin_metrics import PluginMetrics
 from kubesched.framework.plugin_names import ClassName, name_fault
@@ -262,7 +262,7 @@ class Plugin:
         raise NotImplementedError
 
 
-def _no_what_if(state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
+def _no_what_if(state: CycleState, pod: Pod, nodes: Nodes) -> MovedPods:
     raise RuntimeError("no framework runs this plugin")
 
 
@@ -306,7 +306,7 @@ class Handle(Services, frozen=True, eq=False):
     """
 
     cluster_state: ClusterState
-    what_if: Callable[[CycleState, Pod, Nodes], WhatIf] = _no_what_if
+    what_if: Callable[[CycleState, Pod, Nodes], MovedPods] = _no_what_if
     preempt_plugins: tuple[Plugin, ...] = ()
     plugin: str = ""
     reads: Mapping[str, str] = msgspec.field(default_factory=dict)

@@ -8,7 +8,7 @@ from kubesched.api import Pod
 from kubesched.framework.status import Status
 
 
-class Place(enum.Enum):
+class PodQueue(enum.Enum):
     """The queue that a pod is in."""
 
     ACTIVE = "active"
@@ -59,7 +59,7 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
     gating_message: str = ""
     flushed_at: float | None = None
     sort_faults: list[Status] = []
-    place: Place | None = None
+    place: PodQueue | None = None
     heap_key: object = None
     entry: int = 0
 

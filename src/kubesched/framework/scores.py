@@ -8,7 +8,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.column_cache import Column, ColumnCache, Rule
+from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.hook_answers import as_scores
@@ -58,7 +58,7 @@ class Scores(msgspec.Struct, eq=False):
 
 
 def score_rule(
-    rule: Rule, cache: ColumnCache, state: CycleState, pod: Pod, feasible: Nodes, *, is_whole: bool
+    rule: PluginRule, cache: ColumnCache, state: CycleState, pod: Pod, feasible: Nodes, *, is_whole: bool
 ) -> IntVector | int:
     """One plugin's normalised scores of the feasible nodes; one int where all nodes are known to have the same.
 
@@ -68,7 +68,7 @@ def score_rule(
         PluginFault: the plugin failed, or a score is not between 0 and 100.
     """
     plugin, what = rule.plugin, "Score plugins"
-    column: Column | None = None
+    column: KeptColumn | None = None
     try:
         if is_whole and rule.is_kept:
             column = cache.scores(rule, state, pod)
@@ -96,7 +96,7 @@ def score_rule(
     return scores
 
 
-def _normalized(rule: Rule, state: CycleState, pod: Pod, constant: int) -> int:
+def _normalized(rule: PluginRule, state: CycleState, pod: Pod, constant: int) -> int:
     """What all nodes get when all have the same score."""
     one = np.array([constant], dtype=np.int64)
     if rule.has_normalize:

@@ -22,6 +22,7 @@ from kubesched.framework import (
     FilterResult,
     Framework,
     Hook,
+    MovedPods,
     PluginFault,
     PostFiltered,
     PreFiltered,
@@ -29,7 +30,6 @@ from kubesched.framework import (
     Scores,
     Services,
     Status,
-    WhatIf,
 )
 from kubesched.metrics.families import Counters, Histogram, Histograms, exponential
 from kubesched.state import ClusterState, Nodes
@@ -229,9 +229,9 @@ class TimedFramework(Framework):
                 self._times.plugins.of("Filter", plugin, status).observe(seconds)
         return result
 
-    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
+    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> MovedPods:
         """As Framework, and nothing is measured: what-if questions are part of other steps."""
-        return WhatIf(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)
+        return MovedPods(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)
 
     async def run_post_filter(
         self, state: CycleState, pod: Pod, diagnosis: Diagnosis, answers: list[Status] | None = None

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import NodeAffinity, NodeSelectorTerm, TopologySpreadConstraint, parse_node_term
+from kubesched.api import AffinityToNodes, NodeSelectorTerm, TopologySpreadConstraint, parse_node_term
 from kubesched.config import Duration, FieldError, Int32, Int64, PluginArgs, child, item, qualified_name_errors
 from kubesched.errors import SelectorError
 
@@ -138,7 +138,7 @@ class NodeAffinityArgs(PluginArgs):
         added_affinity: a node affinity that every pod of the profile has in addition to its own.
     """
 
-    added_affinity: NodeAffinity | None = None
+    added_affinity: AffinityToNodes | None = None
 
     def validate(self, path: str) -> list[FieldError]:
         """Both parts have to parse as node selectors."""

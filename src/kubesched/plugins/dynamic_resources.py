@@ -33,13 +33,13 @@ _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
 _NOT_FOUND: Final = "not found"
 
 
-class PreFiltered:
+class ClaimsSeen:
     """Marks that PreFilter looked at the pod's claims."""
 
     __slots__ = ()
 
 
-_PRE_FILTERED: Final = PreFiltered()
+_PRE_FILTERED: Final = ClaimsSeen()
 
 
 class DynamicResources(Plugin):
@@ -75,15 +75,15 @@ class DynamicResources(Plugin):
 
     def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> tuple[PostFilterResult | None, Status]:
         """There is never a claim to give back; fails where another plugin ended PreFilter before this one was asked."""
-        return None, Status.error(_NOT_FOUND) if state.find(PreFiltered) is None else _NOTHING_TO_FREE
+        return None, Status.error(_NOT_FOUND) if state.find(ClaimsSeen) is None else _NOTHING_TO_FREE
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
-        state.read(PreFiltered, _NOT_FOUND)
+        state.read(ClaimsSeen, _NOT_FOUND)
         return np.zeros(len(nodes), dtype=np.int64)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """Nothing: all pods have the same score."""
-        state.read(PreFiltered, _NOT_FOUND)
+        state.read(ClaimsSeen, _NOT_FOUND)
         return None
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from kubesched.api import (
+    AffinityToNodes,
     Node,
-    NodeAffinity,
     NodeSelector,
     ParsedNodeTerm,
     PreferredSchedulingTerm,
@@ -66,7 +66,7 @@ class RequiredNodeAffinity:
 
     __slots__ = ("pairs", "terms")
 
-    def __init__(self, node_selector: Iterable[tuple[str, str]], affinity: NodeAffinity | None) -> None:
+    def __init__(self, node_selector: Iterable[tuple[str, str]], affinity: AffinityToNodes | None) -> None:
         self.pairs = tuple(Requirement(key, "In", (value,)) for key, value in node_selector)
         required = affinity.required if affinity else None
         self.terms = None if required is None else NodeTerms(required)

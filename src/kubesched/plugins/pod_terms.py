@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.engine import FloatVector
-from kubesched.state import AffinityTerms, Identity, Part, PodGroup, Selection, Snapshot, Term
+from kubesched.state import AffinityTerms, CountedGroup, Identity, Part, Selection, Snapshot, Term
 
 MANY_TERMS: Final = 32
 """From so many terms on, a pod's terms are counted together."""
@@ -53,7 +53,7 @@ def meant_by(*terms: Term) -> Selection:
     )
 
 
-def group_of(snapshot: Snapshot, *terms: Term) -> PodGroup:
+def group_of(snapshot: Snapshot, *terms: Term) -> CountedGroup:
     """The placed pods that all of these terms mean."""
     key, groups = ("terms", *[term.key for term in terms]), snapshot.groups
     return groups.group(key, _KNOWN if key in groups else meant_by(*terms))

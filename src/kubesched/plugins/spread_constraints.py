@@ -27,7 +27,7 @@ from kubesched.engine import BoolVector
 from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.plugins.node_selection import required_node_affinity
 from kubesched.plugins.tolerations import without_untolerated_taint
-from kubesched.state import Identity, Nodes, PodGroup, PodInfo, Selection, Snapshot
+from kubesched.state import CountedGroup, Identity, Nodes, PodInfo, Selection, Snapshot
 
 Policies = tuple[bool, bool]
 """Which nodes count: whether the node affinity of the pod is honoured, and whether taints are."""
@@ -96,7 +96,7 @@ class Constraint:
         self.selects = Selection(((frozenset((pod.namespace,)), selector),))
         self.selects_pod = selector.matches(pod.labels)
 
-    def group(self, snapshot: Snapshot) -> PodGroup:
+    def group(self, snapshot: Snapshot) -> CountedGroup:
         """The placed pods that count, without terminating ones."""
         return snapshot.groups.group(self.key, self.selects, includes_terminating=False)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.engine import BoolVector, IntVector, runs
-from kubesched.framework import FilterResult, VictimsOf, WhatIf
+from kubesched.framework import FilterResult, MovedPods, VictimsOf
 from kubesched.state import Budgets, PodBatch, PodInfo, Rows
 
 _OFFSET: Final = 2**31  # makes every priority positive
@@ -94,7 +94,7 @@ class Candidates:
 
 
 def find_victims(
-    what_if: WhatIf, lower: PodBatch, positions: Rows, budgets: Budgets
+    what_if: MovedPods, lower: PodBatch, positions: Rows, budgets: Budgets
 ) -> tuple[Candidates, FilterResult]:
     """Dry-run preemption on every node of a what-if table.
 
@@ -122,7 +122,9 @@ def find_victims(
     return candidates, emptied
 
 
-def _reprieve(what_if: WhatIf, lower: PodBatch, positions: Rows, violating: BoolVector, fits: BoolVector) -> BoolVector:
+def _reprieve(
+    what_if: MovedPods, lower: PodBatch, positions: Rows, violating: BoolVector, fits: BoolVector
+) -> BoolVector:
     """(pods,) which pods cannot be put back: round by round, on every node the next in turn, budget breakers first."""
     is_victim = np.zeros(len(lower), dtype=np.bool_)
     open_pods = fits[positions]

@@ -3,9 +3,9 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.framework import Place, QueuedPodInfo
+    from kubesched.framework import PodQueue, QueuedPodInfo
     from kubesched.queue.nominator import Nominator
-    from kubesched.queue.pod_places import Observer, Pending, PendingPod
+    from kubesched.queue.pod_places import Observer, Pending, QueuedPod
     from kubesched.queue.requeueing import Registration
     from kubesched.queue.scheduling_queue import PreEnqueue, SchedulingQueue
 
@@ -13,9 +13,9 @@ __all__ = [
     "Nominator",
     "Observer",
     "Pending",
-    "PendingPod",
-    "Place",
+    "PodQueue",
     "PreEnqueue",
+    "QueuedPod",
     "QueuedPodInfo",
     "Registration",
     "SchedulingQueue",

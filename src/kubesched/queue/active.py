@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Iterator
 
-from kubesched.framework import Place, QueuedPodInfo
+from kubesched.framework import PodQueue, QueuedPodInfo
 from kubesched.queue.heap import PodHeap
 
 
@@ -21,8 +21,8 @@ class ActiveQueue:
     """
 
     def __init__(self, key: Callable[[QueuedPodInfo], object], sequence: Iterator[int], patience: float) -> None:
-        self._new = PodHeap(Place.ACTIVE, key, sequence)
-        self._again = PodHeap(Place.ACTIVE, key, sequence)
+        self._new = PodHeap(PodQueue.ACTIVE, key, sequence)
+        self._again = PodHeap(PodQueue.ACTIVE, key, sequence)
         self._patience = patience
         self._n_before = 0  # pods tried again that went before the present head of the new ones
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from kubesched.api import ClusterEvent, KubeObject, Pod
-from kubesched.framework import Place, QueuedPodInfo
+from kubesched.framework import PodQueue, QueuedPodInfo
 from kubesched.queue.requeueing import UNTOLD, HintRule, QueueingStrategy, RequeueingTable
 from kubesched.queue.unschedulable import Group, UnschedulablePods
 
@@ -85,7 +85,7 @@ class PendingEvent:
 
     def concerns(self, info: QueuedPodInfo) -> bool:
         """Whether the pod waited when the event came."""
-        return info.place is Place.UNSCHEDULABLE and 0 < info.entry <= self._versions[-1][0]
+        return info.place is PodQueue.UNSCHEDULABLE and 0 < info.entry <= self._versions[-1][0]
 
 
 class Backlog:
@@ -259,7 +259,7 @@ class Backlog:
         """Move the first of the pods that are helped, unless it has left."""
         _, entry, info, pending = heappop(self._order)
         strategy = self._helped.pop(entry)
-        if info.entry == entry and info.place is Place.UNSCHEDULABLE:
+        if info.entry == entry and info.place is PodQueue.UNSCHEDULABLE:
             self._move(info, strategy, self._table.interest(pending.event).label, now)
 
     def _forget_gone(self) -> None:

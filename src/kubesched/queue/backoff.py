@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 
-from kubesched.framework import Place, QueuedPodInfo
+from kubesched.framework import PodQueue, QueuedPodInfo
 from kubesched.queue.heap import PodHeap
 
 _NO_BACKOFF = -math.inf
@@ -27,8 +27,8 @@ class BackoffQueue:
     ) -> None:
         self._initial = initial
         self._maximum = maximum
-        self._rejected = PodHeap(Place.BACKOFF, lambda info: (self.expiration(info), sort_key(info)), sequence)
-        self._failed = PodHeap(Place.ERROR_BACKOFF, self.expiration, sequence)
+        self._rejected = PodHeap(PodQueue.BACKOFF, lambda info: (self.expiration(info), sort_key(info)), sequence)
+        self._failed = PodHeap(PodQueue.ERROR_BACKOFF, self.expiration, sequence)
 
     def __len__(self) -> int:
         return len(self._rejected) + len(self._failed)
@@ -87,14 +87,14 @@ class BackoffQueue:
 
     def check_invariants(self) -> None:
         """Assert that both heaps are valid and that each pod is in the right one and does back off."""
-        for heap, place in ((self._rejected, Place.BACKOFF), (self._failed, Place.ERROR_BACKOFF)):
+        for heap, place in ((self._rejected, PodQueue.BACKOFF), (self._failed, PodQueue.ERROR_BACKOFF)):
             heap.check_invariants()
             for info in heap:
-                assert bool(info.rejectors) == (place is Place.BACKOFF)
+                assert bool(info.rejectors) == (place is PodQueue.BACKOFF)
                 assert self.expiration(info) > _NO_BACKOFF
 
     def _heap(self, info: QueuedPodInfo) -> PodHeap:
-        return self._rejected if info.place is Place.BACKOFF else self._failed
+        return self._rejected if info.place is PodQueue.BACKOFF else self._failed
 
     def _duration(self, count: int) -> float:
         """Double the initial backoff with each attempt; comparing with the halved maximum cannot overflow."""

@@ -5,7 +5,7 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from kubesched.errors import StateError
-from kubesched.framework import Place, QueuedPodInfo
+from kubesched.framework import PodQueue, QueuedPodInfo
 
 Less = Callable[[QueuedPodInfo, QueuedPodInfo], bool]
 
@@ -22,7 +22,7 @@ class PodHeap:
 
     __slots__ = ("_count", "_entries", "_key", "_place", "_sequence")
 
-    def __init__(self, place: Place, key: Callable[[QueuedPodInfo], object], sequence: Iterator[int]) -> None:
+    def __init__(self, place: PodQueue, key: Callable[[QueuedPodInfo], object], sequence: Iterator[int]) -> None:
         self._place = place
         self._key = key
         self._sequence = sequence

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import Place, QueuedPodInfo
+from kubesched.framework import PodQueue, QueuedPodInfo
 from kubesched.queue.active import ActiveQueue
 from kubesched.queue.backoff import BackoffQueue
 from kubesched.queue.unschedulable import RulesOf, UnschedulablePods
@@ -20,15 +20,15 @@ Observer = Callable[[str, str, Pod], None]
 """Called for each pod that enters a queue: `active`, `backoff` or `unschedulable`; the label of the event; the pod."""
 
 PLACE_NAMES: Final = {
-    Place.ACTIVE: "the active queue",
-    Place.BACKOFF: "the backoff queue",
-    Place.ERROR_BACKOFF: "the backoff queue",
-    Place.UNSCHEDULABLE: "unschedulable queue",
+    PodQueue.ACTIVE: "the active queue",
+    PodQueue.BACKOFF: "the backoff queue",
+    PodQueue.ERROR_BACKOFF: "the backoff queue",
+    PodQueue.UNSCHEDULABLE: "unschedulable queue",
 }
 """As upstream's messages name them."""
 
 
-class PendingPod(msgspec.Struct, frozen=True):
+class QueuedPod(msgspec.Struct, frozen=True):
     """One waiting pod.
 
     Attributes:
@@ -56,15 +56,15 @@ class Pending(msgspec.Struct, frozen=True):
     """All waiting pods.
 
     Attributes:
-        counts: pods in each of the queues that PendingPod names, also where there are none.
+        counts: pods in each of the queues that QueuedPod names, also where there are none.
         pods: active ones in the order they would be popped, then backing off, unschedulable and gated.
     """
 
     counts: dict[str, int]
-    pods: tuple[PendingPod, ...]
+    pods: tuple[QueuedPod, ...]
 
 
-class Places:
+class PodPlaces:
     """Moves pods from place to place. It decides nothing: SchedulingQueue chooses the queue of a pod.
 
     Attributes:
@@ -119,9 +119,9 @@ class Places:
 
     def withdraw(self, info: QueuedPodInfo) -> None:
         """Take a pod out of its place, if it is in one; it is still known by its name."""
-        if info.place is Place.ACTIVE:
+        if info.place is PodQueue.ACTIVE:
             self.active.discard(info)
-        elif info.place is Place.UNSCHEDULABLE:
+        elif info.place is PodQueue.UNSCHEDULABLE:
             self.unschedulable.discard(info)
         elif info.place is not None:
             self.backoff.discard(info)
@@ -138,7 +138,7 @@ class Places:
 
     def to_unschedulable(self, info: QueuedPodInfo, label: str) -> None:
         """Make a pod unschedulable; one that is so already is filed by its present rejectors."""
-        if info.place is Place.UNSCHEDULABLE:
+        if info.place is PodQueue.UNSCHEDULABLE:
             self.unschedulable.add(info)
         else:
             self._put(info, self.unschedulable, "unschedulable", label)
@@ -184,7 +184,7 @@ class Places:
         assert len(placed) == len(self._pods)
         assert all(self._pods[info.key] is info for info in placed)
         assert all(info.key == info.pod.key and info.place is not None for info in placed)
-        assert all(info.place is Place.UNSCHEDULABLE for info in placed if info.is_gated)
+        assert all(info.place is PodQueue.UNSCHEDULABLE for info in placed if info.is_gated)
         assert all(info.initial_attempt_timestamp is not None for info in self.active)
 
     def _put(
@@ -200,10 +200,10 @@ class Places:
             self._observer(queue, label, info.pod)
 
 
-def _described(info: QueuedPodInfo) -> PendingPod:
+def _described(info: QueuedPodInfo) -> QueuedPod:
     """Describe one queued pod."""
-    backs_off = info.place in (Place.BACKOFF, Place.ERROR_BACKOFF)
-    return PendingPod(
+    backs_off = info.place in (PodQueue.BACKOFF, PodQueue.ERROR_BACKOFF)
+    return QueuedPod(
         key=info.key,
         queue=_queue_of(info),
         attempts=info.attempts,
@@ -216,8 +216,8 @@ def _described(info: QueuedPodInfo) -> PendingPod:
 
 
 def _queue_of(info: QueuedPodInfo) -> str:
-    if info.place is Place.ACTIVE:
+    if info.place is PodQueue.ACTIVE:
         return "active"
-    if info.place is Place.UNSCHEDULABLE:
+    if info.place is PodQueue.UNSCHEDULABLE:
         return "gated" if info.is_gated else "unschedulable"
     return "backoff"

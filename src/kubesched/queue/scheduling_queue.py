@@ -52,12 +52,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import StateError
-from kubesched.framework import Place, QueuedPodInfo, Status
+from kubesched.framework import PodQueue, QueuedPodInfo, Status
 from kubesched.queue.backlog import Backlog, PendingEvent
 from kubesched.queue.heap import Less, chosen_sort_key
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.nominator import Nominator
-from kubesched.queue.pod_places import PLACE_NAMES, Observer, Pending, Places
+from kubesched.queue.pod_places import PLACE_NAMES, Observer, Pending, PodPlaces
 from kubesched.queue.requeueing import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
@@ -115,7 +115,7 @@ class SchedulingQueue:
     ) -> None:
         self._table = table = RequeueingTable(hints)
         key = chosen_sort_key(sort_key, less)
-        self._places = Places(key, initial_backoff, max_backoff, observer, table.rules_of, at_once)
+        self._places = PodPlaces(key, initial_backoff, max_backoff, observer, table.rules_of, at_once)
         self._in_flight = InFlight()
         self._backlog = Backlog(self._places.unschedulable, table, key, self._move)
         self._at_once = at_once
@@ -354,17 +354,17 @@ class SchedulingQueue:
     ) -> None:
         info.replace_pod(new)
         self.nominator.update(old, info)
-        if info.place is Place.ACTIVE:
+        if info.place is PodQueue.ACTIVE:
             self._places.active.refresh(info)
-        elif info.place is not Place.UNSCHEDULABLE:
+        elif info.place is not PodQueue.UNSCHEDULABLE:
             self._places.backoff.refresh(info)
         for event in events:
-            if info.place is not Place.UNSCHEDULABLE:
+            if info.place is not PodQueue.UNSCHEDULABLE:
                 break
             strategy = self._table.strategy(info, event, old, new)
             if strategy is not QueueingStrategy.SKIP:
                 self._requeue(info, strategy, event.label, now)
-        if info.place is Place.UNSCHEDULABLE:
+        if info.place is PodQueue.UNSCHEDULABLE:
             self._places.unschedulable.add(info)
 
     def _put(self, pending: PendingEvent, now: float) -> None:
@@ -375,14 +375,14 @@ class SchedulingQueue:
     def _move(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
         """Let a pod go that an event may help; a gate may hold it back."""
         self._requeue(info, strategy, label, now)
-        if info.place is Place.UNSCHEDULABLE:
+        if info.place is PodQueue.UNSCHEDULABLE:
             self._places.gated_again(info, label)
 
     def _activate(self, pod: Pod, now: float) -> bool:
         info = self._places.find(pod.key)
-        if info is None or info.place is Place.ACTIVE:
+        if info is None or info.place is PodQueue.ACTIVE:
             return False
-        if info.place is Place.UNSCHEDULABLE and not self._is_let_in(info, FORCE_ACTIVATE.label):
+        if info.place is PodQueue.UNSCHEDULABLE and not self._is_let_in(info, FORCE_ACTIVATE.label):
             return False
         self._places.to_active(info, FORCE_ACTIVATE.label, now)
         return True

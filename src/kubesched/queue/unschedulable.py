@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from kubesched.api import Pod
-from kubesched.framework import Place, QueuedPodInfo
+from kubesched.framework import PodQueue, QueuedPodInfo
 from kubesched.queue.requeueing import HintRule
 
 RulesOf = Callable[[str, Collection[str]], Iterable[HintRule]]
@@ -75,13 +75,13 @@ class UnschedulablePods:
 
     def add(self, info: QueuedPodInfo) -> None:
         """Add a pod that is in no queue, or file one again whose rejectors or whose pod changed."""
-        if info.place is Place.UNSCHEDULABLE:
+        if info.place is PodQueue.UNSCHEDULABLE:
             filed = self._filed[info.key]
             if filed.rejectors == info.rejectors and filed.pod is info.pod:
                 return
             self._unfile(info)
         else:
-            info.place = Place.UNSCHEDULABLE
+            info.place = PodQueue.UNSCHEDULABLE
             self.renew(info)
         self._file(info)
         self.waiting_since = min(self.waiting_since, info.waiting_since)
@@ -128,7 +128,7 @@ class UnschedulablePods:
         """Assert that each pod is filed as its rejectors' rules say, and nowhere else."""
         for key, (info, pod, rejectors, groups) in self._filed.items():
             assert key == info.key
-            assert info.place is Place.UNSCHEDULABLE
+            assert info.place is PodQueue.UNSCHEDULABLE
             assert 0 < info.entry <= self.last_entry
             assert pod is info.pod
             assert rejectors == info.rejectors

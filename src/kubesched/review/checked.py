@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from kubesched.config import Finding, KubeSchedulerConfiguration, ReadingStage
-from kubesched.documents import Places
+from kubesched.documents import TextPlaces
 from kubesched.review.silencing import Silences
 
 
@@ -24,7 +24,7 @@ class Checked(msgspec.Struct, frozen=True):
 
     error: str
     configuration: KubeSchedulerConfiguration | None
-    _places: Places
+    _places: TextPlaces
     _silences: Silences
     reported: tuple[Finding, ...] = ()
     silenced: tuple[Finding, ...] = ()
@@ -59,7 +59,7 @@ def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(distinct.values(), key=lambda finding: (finding.line, finding.column, finding.rule)))
 
 
-def _located(finding: Finding, places: Places) -> Finding:
+def _located(finding: Finding, places: TextPlaces) -> Finding:
     if finding.line:
         return finding
     place, is_there = places.root.nearest(finding.path)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kubesched.api import Pod
 from kubesched.framework import Decision
-from kubesched.queue import PendingPod
+from kubesched.queue import QueuedPod
 from kubesched.scheduler import Scheduler, no_profile
 from kubesched.session.creation import Creation
 from kubesched.session.diagnosis import diagnosis_of
@@ -37,7 +37,7 @@ class Placements:
         current = self._cluster_state.objects.get("Pod", pod.key)
         return current if isinstance(current, Pod) else None
 
-    def of(self, pod: Pod, gated: Mapping[str, PendingPod]) -> Placement:
+    def of(self, pod: Pod, gated: Mapping[str, QueuedPod]) -> Placement:
         """The placement of one pod.
 
         Args:
@@ -61,7 +61,7 @@ class Placements:
             self._explain(placement, decision)
         return placement
 
-    def _not_tried(self, pod: Pod, gate: PendingPod | None) -> Placement:
+    def _not_tried(self, pod: Pod, gate: QueuedPod | None) -> Placement:
         creation = self._creation
         placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=creation.why_not(pod))
         placement.awaits, placement.refused = creation.awaits(pod), creation.refusal(pod)

@@ -13,7 +13,7 @@ from kubesched.api import KINDS
 from kubesched.documents import RawJson, count, listed, shorten
 from kubesched.errors import InputError, YamlError
 from kubesched.snapshot.byte_sources import Source, Text, read_texts
-from kubesched.snapshot.object_documents import Document, Header, read_documents, read_header
+from kubesched.snapshot.object_documents import FileDocument, Header, read_documents, read_header
 from kubesched.snapshot.unusable_input import broken_hint, is_template, kind_hint, text_hint
 
 _OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
@@ -98,7 +98,7 @@ class Files:
         ]
         return notes
 
-    def documents(self, source: Source) -> Iterator[tuple[str, Document]]:
+    def documents(self, source: Source) -> Iterator[tuple[str, FileDocument]]:
         """Yield each document with the label of its file.
 
         Raises:
@@ -120,7 +120,7 @@ class Files:
             return False
         return self._copies.setdefault(_PREFERRED.sub("/", text.label), text.label) != text.label
 
-    def _documents_of(self, text: Text) -> Iterator[tuple[str, Document]]:
+    def _documents_of(self, text: Text) -> Iterator[tuple[str, FileDocument]]:
         if text.is_named and (hint := text_hint(text.data, is_manifest=self._are_manifests)):
             raise InputError(f"{text.label}: {hint}")
         parsed = self._parsed(text) if text.is_named or _OF_KUBERNETES.search(text.data) else []
@@ -133,7 +133,7 @@ class Files:
         else:
             yield from documents
 
-    def _parsed(self, text: Text) -> list[Document] | None:
+    def _parsed(self, text: Text) -> list[FileDocument] | None:
         """The documents of a text; None for a template that may be left out."""
         try:
             return list(read_documents(text.data, text.label))
@@ -149,7 +149,7 @@ class Files:
             hint = broken_hint(text.data, is_manifest=self._are_manifests)
             raise InputError(f"{error}; {hint}" if hint else str(error)) from error
 
-    def _taken_apart(self, document: Document, text: Text) -> Iterator[tuple[str, Document]]:
+    def _taken_apart(self, document: FileDocument, text: Text) -> Iterator[tuple[str, FileDocument]]:
         """What a document without a kind holds: the object of a watch event, the lists of an export; else itself."""
         label = text.label
         if text.is_named and (hint := self._hint_on(document)):
@@ -167,19 +167,22 @@ class Files:
                 self.broken_watches[label] = _status_in(read.object).message
             elif read.type != "BOOKMARK":
                 is_deleted = read.type == "DELETED"
-                yield label, Document(document.number, read.object, Header(kind="WatchEvent"), is_deleted=is_deleted)
+                yield (
+                    label,
+                    FileDocument(document.number, read.object, Header(kind="WatchEvent"), is_deleted=is_deleted),
+                )
         elif read.nodes is not None and read.pods is not None:
             self._take_configuration(read.scheduler_config)
             for name, kind in _EXPORTED.items():
                 items = getattr(read, _FIELDS[name])
                 header = Header(KINDS[kind].api_version, f"{kind}List")
-                yield f"{label}: {name}", Document(document.number, document.raw, header, items or [])
+                yield f"{label}: {name}", FileDocument(document.number, document.raw, header, items or [])
         elif read.items is not None:
             yield label, msgspec.structs.replace(document, items=read.items)
         else:
             yield label, document
 
-    def _hint_on(self, document: Document) -> str:
+    def _hint_on(self, document: FileDocument) -> str:
         header = document.header
         message = _status_in(document.raw).message if header.kind == "Status" else ""
         return kind_hint(header.kind, header.api_version, message, is_manifest=self._are_manifests)
@@ -196,7 +199,7 @@ _TYPE: Final = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSch
 _FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}
 
 
-def _is_of_kubernetes(document: Document) -> bool:
+def _is_of_kubernetes(document: FileDocument) -> bool:
     """Whether a document, or an item of an array, has a kind."""
     if document.header.kind or document.items is None:
         return bool(document.header.kind)

@@ -7,13 +7,13 @@ import msgspec
 
 from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
-from kubesched.snapshot.object_documents import Document, Header, read_document, read_header
+from kubesched.snapshot.object_documents import FileDocument, Header, read_document, read_header
 from kubesched.snapshot.unusable_input import unnamed_hint
 
 _MAX_DEPTH: Final = 5
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class ItemPlace(msgspec.Struct, frozen=True, gc=False):
     """Where an object is; `document` and `item` count from 1 and are 0 where there is no more than one."""
 
     label: str
@@ -34,20 +34,20 @@ class Item(NamedTuple):
         fault: why it is not an object.
     """
 
-    place: Place
+    place: ItemPlace
     header: Header
     raw: RawJson
     fault: ObjectError | None = None
 
 
-def items_of(document: Document, label: str, depth: int = 0) -> Iterator[Item]:
+def items_of(document: FileDocument, label: str, depth: int = 0) -> Iterator[Item]:
     """Yield each object of a list, also of the lists in it, or the one object that the document is."""
     if document.items is None:
-        yield _item(Place(label, document.number), Header(), document.raw)
+        yield _item(ItemPlace(label, document.number), Header(), document.raw)
         return
     inherited = _inherited(document.header)
     for i, raw in enumerate(document.items, 1):
-        item = _item(Place(label, document.number, i), inherited, raw)
+        item = _item(ItemPlace(label, document.number, i), inherited, raw)
         if not _may_be_list(item):
             yield item
         elif depth < _MAX_DEPTH:
@@ -57,7 +57,7 @@ def items_of(document: Document, label: str, depth: int = 0) -> Iterator[Item]:
             yield item._replace(fault=ObjectError(f"lists are nested more than {_MAX_DEPTH} deep"))
 
 
-def _item(place: Place, inherited: Header, raw: RawJson) -> Item:
+def _item(place: ItemPlace, inherited: Header, raw: RawJson) -> Item:
     try:
         return Item(place, _header_of(raw, inherited), raw)
     except ObjectError as error:

@@ -52,7 +52,7 @@ class _List(Header):
     metadata: msgspec.Raw = _NO_METADATA
 
 
-class Document(msgspec.Struct, frozen=True):
+class FileDocument(msgspec.Struct, frozen=True):
     """One JSON value or YAML document that is a map.
 
     Attributes:
@@ -78,7 +78,7 @@ _read_list: Final = msgspec.json.Decoder(_List).decode
 _read_array: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-def read_documents(data: bytes, label: str) -> Iterator[Document]:
+def read_documents(data: bytes, label: str) -> Iterator[FileDocument]:
     """Yield the documents of a file; empty YAML documents are left out.
 
     Args:
@@ -109,7 +109,7 @@ def read_header(raw: RawJson) -> Header:
     return Header(usual[1].decode(), usual[2].decode()) if usual else _read_header(raw)
 
 
-def read_document(raw: RawJson, label: str) -> Document:
+def read_document(raw: RawJson, label: str) -> FileDocument:
     """Read one JSON value, such as a list in a list.
 
     Raises:
@@ -118,7 +118,7 @@ def read_document(raw: RawJson, label: str) -> Document:
     return _document(raw, 0, label)
 
 
-def _yaml_documents(data: bytes, label: str) -> Iterator[Document]:
+def _yaml_documents(data: bytes, label: str) -> Iterator[FileDocument]:
     try:
         for number, document in enumerate(read_yaml(data), 1):
             _refuse_repeated_keys(document, label)
@@ -144,7 +144,7 @@ def _refuse_repeated_keys(document: YamlDocument, label: str) -> None:
             raise InputError(f"{label}: line {key.line}, column {key.column}: {key.text}")
 
 
-def _json_documents(data: bytes, label: str) -> Iterator[Document]:
+def _json_documents(data: bytes, label: str) -> Iterator[FileDocument]:
     view = memoryview(data)
     number, start = 1, _skip(data, 0)
     while start < len(data):
@@ -176,11 +176,11 @@ def _end_of_value(error: Exception, data: bytes, start: int) -> int:
     return max(data.rfind(b"}", start, end), data.rfind(b"]", start, end)) + 1
 
 
-def _document(raw: RawJson, number: int, label: str) -> Document:
+def _document(raw: RawJson, number: int, label: str) -> FileDocument:
     """A JSON value as a document. Lists are arrays and kinds of lists; those of unknown kinds if they have items."""
     where = f"{label}: document {number}" if number else label
     if bytes(memoryview(raw)[:1]) == b"[":
-        return Document(number, raw, Header(), _read_array(raw))
+        return FileDocument(number, raw, Header(), _read_array(raw))
     items: object = msgspec.UNSET
     metadata = _NO_METADATA
     try:
@@ -192,8 +192,8 @@ def _document(raw: RawJson, number: int, label: str) -> Document:
             raise InputError(f"{where}: {describe_json_fault(error, bytes(raw))}") from error
     has_items = items is not msgspec.UNSET and (header.kind or "").endswith("List")
     if not has_items and header.kind not in _LIST_KINDS:
-        return Document(number, raw, header)
-    return Document(number, raw, header, items if isinstance(items, list) else [], origin=_origin(metadata))
+        return FileDocument(number, raw, header)
+    return FileDocument(number, raw, header, items if isinstance(items, list) else [], origin=_origin(metadata))
 
 
 def _origin(metadata: msgspec.Raw) -> ListOrigin:

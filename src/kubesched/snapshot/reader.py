@@ -30,8 +30,8 @@ from kubesched.documents import RawJson
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.byte_sources import Source
 from kubesched.snapshot.files import Files
-from kubesched.snapshot.items import Item, Place, fault_of, items_of
-from kubesched.snapshot.object_documents import Document, Header
+from kubesched.snapshot.items import Item, ItemPlace, fault_of, items_of
+from kubesched.snapshot.object_documents import FileDocument, Header
 from kubesched.snapshot.parts import PartPool
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
@@ -66,7 +66,7 @@ class ObjectReader:
         self._progress = progress
         self._further = {kind.key: kind for kind in map(kind_named, kinds) if kind.type is Unstructured}
         self._time = 0.0  # when what is read now came from the API server
-        self._kept: dict[tuple[str, str, str], tuple[KubeObject, Place]] = {}
+        self._kept: dict[tuple[str, str, str], tuple[KubeObject, ItemPlace]] = {}
         self._checker = ObjectChecker()
         self._parts = PartPool()
         self._bytes_done = 0
@@ -78,7 +78,7 @@ class ObjectReader:
         return [known for known, _ in self._kept.values()]
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[ItemPlace]:
         """Where each of the objects is in its source, in the same order."""
         return [place for _, place in self._kept.values()]
 
@@ -112,9 +112,9 @@ class ObjectReader:
         self._time = time
         header = Header(kind.api_version, kind.name)
         for i, raw in enumerate(items, n_before + 1):
-            self._read_item(Item(Place(label, item=i), header, raw))
+            self._read_item(Item(ItemPlace(label, item=i), header, raw))
 
-    def _read_document(self, document: Document, label: str, size: int) -> None:
+    def _read_document(self, document: FileDocument, label: str, size: int) -> None:
         n_items = len(document.items or ()) or 1
         times = (self.taken_at, document.origin.taken_at)
         self.taken_at = min((time for time in times if time is not None), default=None)
@@ -169,7 +169,7 @@ class ObjectReader:
         found = self._further.get(f"{api_version}/{plural_of(name, api_version.rpartition('/')[0])}")
         return None if found is None else msgspec.structs.replace(found, name=name)
 
-    def _keep(self, kind: str, read: KubeObject, place: Place) -> None:
+    def _keep(self, kind: str, read: KubeObject, place: ItemPlace) -> None:
         known = self._kept.setdefault(_key_of(kind, read), (read, place))
         if known[0] is not read and _is_newer(read, *known):
             self._kept[_key_of(kind, read)] = (read, place)
@@ -207,7 +207,7 @@ def _classify(api_version: str | None, kind: str) -> tuple[str, str]:
     return key, "" if key else f"{kind}.{group}".removesuffix(".")
 
 
-def _is_newer(read: KubeObject, kept: KubeObject, place: Place) -> bool:
+def _is_newer(read: KubeObject, kept: KubeObject, place: ItemPlace) -> bool:
     """Whether an object that came again replaces the one that is kept.
 
     Raises:

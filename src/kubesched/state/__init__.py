@@ -10,7 +10,7 @@ with lazy_exports(__name__):
     from kubesched.state.device_classes import DeviceClasses, resources_of_class
     from kubesched.state.disruption_budgets import Budget, Budgets
     from kubesched.state.fork import Fork
-    from kubesched.state.groups import PodGroup
+    from kubesched.state.groups import CountedGroup
     from kubesched.state.image_state import ImageState
     from kubesched.state.node_tree import ZONE_LABELS, zone_key
     from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
@@ -61,6 +61,7 @@ __all__ = [
     "CSIVolume",
     "ClaimUse",
     "ClusterState",
+    "CountedGroup",
     "DeviceClasses",
     "Disk",
     "DomainSums",
@@ -79,7 +80,6 @@ __all__ = [
     "Parts",
     "PersistentVolumes",
     "PodBatch",
-    "PodGroup",
     "PodInfo",
     "PodRequests",
     "PodVolumes",

@@ -23,7 +23,7 @@ _BUDGET: Final = 64 * 1024 * 1024
 _OVERHEAD: Final = 2560  # bytes of a group without its arrays: objects, key, predicate, memberships; 2,200 measured
 
 
-class PodGroup:
+class CountedGroup:
     """Pods that satisfy a predicate.
 
     Attributes:
@@ -109,10 +109,10 @@ class PodGroups:
         self.max_unused = max_unused
         self._n_uses = 0
         self._columns = columns
-        self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
+        self._groups: OrderedDict[Hashable, CountedGroup] = OrderedDict()
         self._max_groups = max_groups
         self._n_unweighed = 0  # groups that came since memory was added up
-        self._numbers: Interner[PodGroup] = Interner()
+        self._numbers: Interner[CountedGroup] = Interner()
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -125,7 +125,7 @@ class PodGroups:
         """What the groups take; added up when asked for, because they grow on their own."""
         return sum(group.n_bytes for group in self._groups.values())
 
-    def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> PodGroup:
+    def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> CountedGroup:
         """The group of a key, counted again when it is not kept.
 
         Args:
@@ -134,7 +134,7 @@ class PodGroups:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = self._counted(
-                PodGroup(predicate, self._columns, includes_terminating=includes_terminating)
+                CountedGroup(predicate, self._columns, includes_terminating=includes_terminating)
             )
             self._evict()
         else:
@@ -153,7 +153,7 @@ class PodGroups:
                 if group.includes_terminating or not terminating:
                     group.move(row, sign)
 
-    def of(self, identity: Part[Identity]) -> Collection[PodGroup]:
+    def of(self, identity: Part[Identity]) -> Collection[CountedGroup]:
         """The groups that pods of an identity belong to; only those that came or went since are looked at."""
         generation = self._numbers.log.generation
         known: Memberships | None = identity.compiled.get(self)
@@ -178,7 +178,7 @@ class PodGroups:
                 known.groups[number] = group
         return known
 
-    def _counted(self, group: PodGroup) -> PodGroup:
+    def _counted(self, group: CountedGroup) -> CountedGroup:
         group.number, group.used = self._numbers.number(group), self._n_uses
         table = self._columns.pod_table
         group.count(table.rows_of(group.predicate, includes_terminating=group.includes_terminating))
@@ -195,7 +195,7 @@ class PodGroups:
         while self._n_uses - next(iter(self._groups.values())).used > self.max_unused:
             self._drop_oldest()
 
-    def _drop_oldest(self) -> PodGroup:
+    def _drop_oldest(self) -> CountedGroup:
         _, group = self._groups.popitem(last=False)
         self._numbers.give_back(group.number)
         return group
@@ -209,5 +209,5 @@ class Memberships(msgspec.Struct, eq=False):
         generation: when that was found out.
     """
 
-    groups: dict[int, PodGroup] = {}
+    groups: dict[int, CountedGroup] = {}
     generation: int = -1

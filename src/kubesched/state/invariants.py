@@ -10,7 +10,7 @@ import numpy as np
 
 from kubesched.state.columns import NodeColumns
 from kubesched.state.facts import ClusterFacts
-from kubesched.state.groups import PodGroup, PodGroups
+from kubesched.state.groups import CountedGroup, PodGroups
 from kubesched.state.node_tree import NodeTree, zone_key
 from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_table import PodTable
@@ -162,7 +162,7 @@ def _check_pod_table(table: PodTable, standing: list[tuple[int, PodInfo]]) -> No
     assert (table._row[free] == -1).all()
 
 
-def _check_group(group: PodGroup, standing: list[tuple[int, PodInfo]], columns: NodeColumns) -> None:
+def _check_group(group: CountedGroup, standing: list[tuple[int, PodInfo]], columns: NodeColumns) -> None:
     counts = np.zeros(columns.capacity, dtype=np.int64)
     for row, info in standing:
         if group.predicate(info.identity.value) and (group.includes_terminating or not info.pod.is_terminating):

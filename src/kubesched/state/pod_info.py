@@ -15,8 +15,8 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from kubesched.api import (
+    AffinityToNodes,
     Container,
-    NodeAffinity,
     Pod,
     PodAffinity,
     PodRequests,
@@ -60,7 +60,7 @@ class NodeChoice(msgspec.Struct, frozen=True):
 
     node_selector: tuple[tuple[str, str], ...]
     has_node_selector: bool
-    affinity: NodeAffinity | None
+    affinity: AffinityToNodes | None
 
 
 class Template(msgspec.Struct, eq=False, weakref=True):

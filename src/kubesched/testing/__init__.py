@@ -4,15 +4,15 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.testing.builders import make_node, make_object, make_pod
-    from kubesched.testing.contract import Check, check_plugin
+    from kubesched.testing.contract import ContractCheck, check_plugin
     from kubesched.testing.contract_page import CheckOutcome, contract_page, run_checks
     from kubesched.testing.fake_cluster import FakeCluster, filter_all, minimal_profile, score_all
     from kubesched.testing.golden import record_golden, run_golden
     from kubesched.testing.scenario import Scenario, varied_scenario
 
 __all__ = [
-    "Check",
     "CheckOutcome",
+    "ContractCheck",
     "FakeCluster",
     "Scenario",
     "check_plugin",

@@ -26,7 +26,7 @@ from kubesched.testing.scenario import Scenario, varied_scenario
 from kubesched.testing.subject import Subject
 
 
-class Check(msgspec.Struct, frozen=True):
+class ContractCheck(msgspec.Struct, frozen=True):
     """One promise of a plugin: call it; `str()` names it.
 
     Attributes:
@@ -57,7 +57,7 @@ def check_plugin(
     *,
     args: PluginArgs | Mapping[str, Any] | None = None,
     scenario: Scenario | None = None,
-) -> list[Check]:
+) -> list[ContractCheck]:
     """Find the checks that apply to a plugin.
 
     Args:
@@ -74,7 +74,9 @@ def check_plugin(
     """
     decoded = args if isinstance(args, PluginArgs) else _decoded(plugin_class, args or {})
     subject = Subject(plugin_class, decoded, scenario or varied_scenario())
-    return [Check(name, check, subject) for name, hooks, check in _CHECKS if _applies(hooks, check, plugin_class)]
+    return [
+        ContractCheck(name, check, subject) for name, hooks, check in _CHECKS if _applies(hooks, check, plugin_class)
+    ]
 
 
 def _decoded(plugin_class: type[Plugin], fields: Mapping[str, Any]) -> PluginArgs:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from kubesched.framework import HOOK_FAULTS, located_line
-from kubesched.pages.formats import Cell, Column, Level, Page, Paragraph, Row, Table
-from kubesched.pages.formats import Check as ReportedCheck
-from kubesched.testing.contract import Check
+from kubesched.pages.formats import Cell, Check, Column, Level, Page, Paragraph, Row, Table
+from kubesched.testing.contract import ContractCheck
 
 
 class CheckOutcome(msgspec.Struct, frozen=True):
@@ -25,7 +24,7 @@ class CheckOutcome(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def run_checks(checks: Iterable[Check]) -> list[CheckOutcome]:
+def run_checks(checks: Iterable[ContractCheck]) -> list[CheckOutcome]:
     """Call each check. A plugin that raises breaks the contract.
 
     Example:
@@ -34,7 +33,7 @@ def run_checks(checks: Iterable[Check]) -> list[CheckOutcome]:
     return [_run(check) for check in checks]
 
 
-def _run(check: Check) -> CheckOutcome:
+def _run(check: ContractCheck) -> CheckOutcome:
     problem = ""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -83,5 +82,5 @@ def contract_page(plugin: str, outcomes: Sequence[CheckOutcome], *, next_command
         next_command="" if broken else next_command,
         document={"plugin": plugin, "checks": checks},
         lines=checks,
-        checks=[ReportedCheck(plugin, outcome.name, outcome.problem) for outcome in outcomes],
+        checks=[Check(plugin, outcome.name, outcome.problem) for outcome in outcomes],
     )

@@ -18,7 +18,7 @@ _VERBS: Final = ("filter", "prioritize", "preempt", "bind")
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class InFlight:
+class CallsInFlight:
     """Counts the calls that are inside a `with`."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class ExtenderMetrics:
             ("verb",),
             registry=registry,
         )
-        self.in_flight = InFlight()
+        self.in_flight = CallsInFlight()
         in_flight = Gauge("kubesched_extender_in_flight", "Calls that are not answered yet.", registry=registry)
         in_flight.set_function(lambda: self.in_flight.n)
         self._requests = {

@@ -15,7 +15,7 @@ from kubesched.engine import FloatVector, IntVector
 from kubesched.errors import SelectorError
 from kubesched.framework import CycleState, DependsOn, Plugin, Status
 from kubesched.plugins import HOSTNAME, SCHEDULE_ANYWAY, DefaultConstraints, PodTopologySpreadArgs, constraints_of
-from kubesched.state import ZONE_LABELS, Nodes, PodGroup, zone_key
+from kubesched.state import ZONE_LABELS, CountedGroup, Nodes, zone_key
 
 _ZONE_WEIGHT: Final = 2.0 / 3.0
 
@@ -28,7 +28,7 @@ class SelectorSpreadState(msgspec.Struct, eq=False):
         nodes: the feasible nodes.
     """
 
-    group: PodGroup | None
+    group: CountedGroup | None
     nodes: Nodes
 
 
