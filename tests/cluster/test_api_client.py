@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from kubesched.cluster import Access, ApiClient, Auth, Credentials, client
+from kubesched.cluster import Access, ApiClient, Auth, Credentials, api_client
 from kubesched.cluster.content import Content, Token
 from kubesched.cluster.credentials import ConfiguredCredentials
 from kubesched.errors import (
@@ -576,7 +576,7 @@ def test_the_connection_of_a_list_is_closed_soon_and_serves_no_other_request() -
 
 
 def test_a_user_hears_of_a_request_that_is_slow_and_of_each_new_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(api_client, "_SLOW_SECONDS", 0.01)
     heard: list[str] = []
 
     async def scenario() -> None:

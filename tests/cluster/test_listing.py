@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.cluster import client, list_path, list_raw, listing
+from kubesched.cluster import api_client, list_path, list_raw, listing
 from kubesched.errors import ClusterError, GoneError
 from tests.cluster.fake_api_server import Answer, FakeApiServer, client_of, node, objects, says, status
 from tests.cluster.fake_timing import run
@@ -96,7 +96,7 @@ def test_a_list_whose_pages_do_not_end_is_an_error(items: tuple[dict[str, Any], 
 
 
 def test_a_page_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_MAX_PAGE", 2**20)
+    monkeypatch.setattr(api_client, "_MAX_PAGE", 2**20)
     error, server = listed(objects(node("n" * 2**21)))
     assert f"{NODES}: the answer has more than 1 MiB; expected less" in str(error)
     assert len(server.asked) == 1
