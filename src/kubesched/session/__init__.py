@@ -26,7 +26,8 @@ with lazy_exports(__name__):
         waiting_words,
         workload_text,
     )
-    from kubesched.session.session import Session, Simulator
+    from kubesched.session.session import Session
+    from kubesched.session.simulator import Simulator
 
 __all__ = [
     "UNSEEN",

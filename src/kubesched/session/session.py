@@ -16,19 +16,14 @@ import msgspec
 from kubesched.api import (
     EventType,
     KubeObject,
-    Node,
-    ObjectMeta,
     Pod,
-    ReplicaSet,
     WatchEvent,
     completed,
     kind_of,
     objects_of,
-    owner_of,
 )
-from kubesched.controllers import Allowance, has_not_started, is_new_and_bound, why_it_hangs
+from kubesched.controllers import has_not_started, is_new_and_bound, why_it_hangs
 from kubesched.engine import paused_gc
-from kubesched.errors import InputError
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
 from kubesched.scheduler import (
     Extenders,
@@ -43,15 +38,14 @@ from kubesched.scheduler import (
 )
 from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster import MemoryCluster
+from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
-from kubesched.session.devices import listed_devices
 from kubesched.session.fork import SessionFork
 from kubesched.session.inventory import Inventory
 from kubesched.session.kubelets import Kubelets, not_running
-from kubesched.session.node_groups import NodeGroup, group_nodes
 from kubesched.session.placements import Placements
 from kubesched.session.queue_run import Progress, QueueRun
-from kubesched.session.report import Fill, Placement, Report, Victim
+from kubesched.session.report import Fill, Placement, Report
 from kubesched.session.suspended import SuspendedCycles
 from kubesched.setup import (
     ArgsLike,
@@ -71,7 +65,7 @@ T = TypeVar("T")
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
-class Session:
+class Session(ClusterNow):
     """A cluster and a scheduler for it, for any number of changes and runs. Close it at the end.
 
     Plugins see changes, and what takes them back, as events. A plugin that counts pods by itself has to follow these
@@ -130,7 +124,7 @@ class Session:
         make_framework: MakeFramework = Framework,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
-        self.cluster_state = ClusterState()
+        super().__init__(ClusterState())
         self.clock = VirtualClock()
         self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None
@@ -157,8 +151,6 @@ class Session:
         self._is_closed = False
         self._inventory: Inventory | None = None  # made when it is asked, from what was given and told
         self._told: list[WatchEvent] = []
-        self._replica_sets: tuple[int, dict[str, ReplicaSet]] = -1, {}  # of a generation
-        self._grouped: tuple[list[ObjectMeta], dict[str, NodeGroup]] = [], {}  # the groups of nodes with these labels
         self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
         with paused_gc(is_kept=True):
             self._given = [completed(one) for one in objects_of(snapshot)]
@@ -227,40 +219,9 @@ class Session:
         row = self.cluster_state.columns.row_of.get(node)
         return [] if row is None else [info.pod for info in self.cluster_state.columns.pods[row]]
 
-    def fill(self) -> Fill:
-        """How full the nodes are."""
-        return Fill(self.cluster_state.columns)
-
-    def devices(self) -> dict[str, int]:
-        """How many devices ResourceSlices list, by driver."""
-        return listed_devices(self.cluster_state.objects.list("ResourceSlice"))
-
     def stuck(self) -> tuple[Placement, ...]:
         """The pods of the snapshot that have a node and do not start there, as placements without a node."""
         return tuple(not_running(pod, fault, self.owner_of(pod)) for pod, fault in self._hanging)
-
-    def allowance(self) -> Allowance:
-        """What the disruption budgets of the cluster allow."""
-        return Allowance(self.cluster_state.disruption_budgets)
-
-    def owner_of(self, pod: Pod) -> str:
-        """`Kind/name` of the workload that a pod belongs to; empty for none."""
-        objects = self.cluster_state.objects
-        generation = objects.generation("ReplicaSet")
-        if generation != self._replica_sets[0]:
-            sets = {one.key: one for one in objects.list("ReplicaSet") if isinstance(one, ReplicaSet)}
-            self._replica_sets = generation, sets
-        return owner_of(pod, self._replica_sets[1])
-
-    def node_groups(self) -> dict[str, NodeGroup]:
-        """The pool and zone of each node of the cluster."""
-        objects = self.cluster_state.objects
-        found = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
-        nodes = [node for node in found if isinstance(node, Node)]
-        labelled = [node.metadata for node in nodes]
-        if labelled != self._grouped[0]:
-            self._grouped = labelled, group_nodes(nodes)
-        return self._grouped[1]
 
     # --- changes ---
 
@@ -476,7 +437,7 @@ class Session:
             placements.append(placement)
         return Report(
             tuple(placements),
-            tuple(self._victims()),
+            tuple(self.victims(self.cluster.evicted)),
             before,
             self.fill(),
             self.clock.seconds,
@@ -485,40 +446,9 @@ class Session:
             devices=self.devices(),
         )
 
-    def _victims(self) -> Iterator[Victim]:
-        if not self.cluster.evicted:
-            return
-        allowance = self.allowance()
-        for action in self.cluster.evicted:
-            pod = action.pod
-            broken = allowance.lose(pod)
-            yield Victim(pod.key, self.owner_of(pod), action.node_name, action.preemptor.key, broken)
-
 
 def _refuse(request: Request) -> Awaitable[Any]:
     """Answer what a hook asks of a question that has no effect."""
     if isinstance(request, Action):
         raise RuntimeError(f"this run cannot perform actions: {request!r}")
     raise RuntimeError("this run cannot wait for conditions")
-
-
-class Simulator(Session):
-    """A session that is asked once; the arguments are those of a Session.
-
-    Example:
-        report = Simulator(load_snapshot("cluster.json")).run()
-        assert [placement.node for placement in report.placements] == ["n1"]
-    """
-
-    def run(self, progress: Progress | None = None, until: Callable[[Decision], bool] | None = None) -> Report:
-        """Schedule every pending pod, as `schedule` does, and close.
-
-        Raises:
-            InputError: the simulator has run already, or is closed.
-        """
-        if self._is_closed:
-            raise InputError("this simulator has already run; create a new one")
-        try:
-            return self._schedule(progress, until)
-        finally:
-            self.close()

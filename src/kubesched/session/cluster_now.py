@@ -1,0 +1,63 @@
+"""What reports say of a cluster in memory as it is now."""
+
+from collections.abc import Iterable, Iterator
+
+from kubesched.api import Node, ObjectMeta, Pod, ReplicaSet, owner_of
+from kubesched.controllers import Allowance
+from kubesched.framework import DeletePod
+from kubesched.session.devices import listed_devices
+from kubesched.session.node_groups import NodeGroup, group_nodes
+from kubesched.session.report import Fill, Victim
+from kubesched.state import ClusterState
+
+
+class ClusterNow:
+    """Facts of a cluster state, worked out when somebody asks.
+
+    Attributes:
+        cluster_state: the cluster.
+    """
+
+    def __init__(self, cluster_state: ClusterState) -> None:
+        self.cluster_state = cluster_state
+        self._replica_sets: tuple[int, dict[str, ReplicaSet]] = -1, {}  # of a generation
+        self._grouped: tuple[list[ObjectMeta], dict[str, NodeGroup]] = [], {}  # the groups of nodes with these labels
+
+    def fill(self) -> Fill:
+        """How full the nodes are."""
+        return Fill(self.cluster_state.columns)
+
+    def devices(self) -> dict[str, int]:
+        """How many devices ResourceSlices list, by driver."""
+        return listed_devices(self.cluster_state.objects.list("ResourceSlice"))
+
+    def allowance(self) -> Allowance:
+        """What the disruption budgets of the cluster allow."""
+        return Allowance(self.cluster_state.disruption_budgets)
+
+    def owner_of(self, pod: Pod) -> str:
+        """`Kind/name` of the workload that a pod belongs to; empty for none."""
+        objects = self.cluster_state.objects
+        generation = objects.generation("ReplicaSet")
+        if generation != self._replica_sets[0]:
+            sets = {one.key: one for one in objects.list("ReplicaSet") if isinstance(one, ReplicaSet)}
+            self._replica_sets = generation, sets
+        return owner_of(pod, self._replica_sets[1])
+
+    def node_groups(self) -> dict[str, NodeGroup]:
+        """The pool and zone of each node of the cluster."""
+        objects = self.cluster_state.objects
+        found = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
+        nodes = [node for node in found if isinstance(node, Node)]
+        labelled = [node.metadata for node in nodes]
+        if labelled != self._grouped[0]:
+            self._grouped = labelled, group_nodes(nodes)
+        return self._grouped[1]
+
+    def victims(self, evicted: Iterable[DeletePod]) -> Iterator[Victim]:
+        """The evicted pods, with the budgets that this breaks."""
+        allowance: Allowance | None = None
+        for action in evicted:
+            allowance, pod = allowance or self.allowance(), action.pod
+            broken = allowance.lose(pod)
+            yield Victim(pod.key, self.owner_of(pod), action.node_name, action.preemptor.key, broken)
