@@ -47,7 +47,10 @@ def test_the_largest_number_fits_and_one_more_does_not(shape, kind):
     assert answer.n_fit > 0
     assert answer.next_left is not None
     assert kind != "preempting" or len(answer.report.victims) > 1
-    assert fit(cluster, [pod], replicas=answer.n_fit).all_fit
+    as_many = fit(cluster, [pod], replicas=answer.n_fit)
+    assert as_many.all_fit
+    assert as_many.report.placements == answer.report.placements
+    assert as_many.report.victims == answer.report.victims
     assert not fit(cluster, [pod], replicas=answer.n_fit + 1).all_fit
 
 
