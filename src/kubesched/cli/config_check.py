@@ -14,8 +14,8 @@ from kubesched.cli.reports import print_report, report_output_option
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
-    from kubesched.cli.finding_formats import CheckedFile
     from kubesched.config import ConfigSource, Finding
+    from kubesched.pages.configurations import CheckedFile
     from kubesched.review import Checked
 
 
@@ -46,7 +46,7 @@ def check(
     called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that is
     rejected are not called, and a note says so.
     """
-    from kubesched.cli.finding_formats import as_github, as_sarif, as_text, findings_page
+    from kubesched.pages.configurations import as_github, as_sarif, as_text, findings_page
 
     with refuse_bad_input():
         checked = _compared([_check(source, references, reader, probe) for source in _sources(files, reader)])
@@ -76,7 +76,7 @@ def _sources(files: Iterable[Path], reader: str) -> "tuple[ConfigSource, ...]":
 
 
 def _check(source: "ConfigSource", references: tuple[str, ...], reader: str, probe: bool) -> "CheckedFile":
-    from kubesched.cli.finding_formats import CheckedFile
+    from kubesched.pages.configurations import CheckedFile
     from kubesched.review import check_configuration
 
     checked = check_configuration(source, references, kube_scheduler=reader == "kube-scheduler")

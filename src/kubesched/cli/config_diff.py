@@ -1,8 +1,8 @@
 """`kubesched config diff`: what differs between two configurations, or from the defaults."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,7 +15,6 @@ from kubesched.cli.reports import print_report, report_output_option
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, FieldChange
-    from kubesched.pages.formats import Page
 
 _DEFAULTS: Final = "the defaults of kube-scheduler v1.36"
 _INDENT: Final = "    "
@@ -42,6 +41,8 @@ def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> N
         raise click.UsageError(f"expected one or two configurations, found {len(files)}")
     if [str(file) for file in files] == ["-", "-"]:
         raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
+    from kubesched.pages.configurations import config_diff_page
+
     log_once()
     with refuse_bad_input():
         *others, new = (source_in(file) for file in files)
@@ -50,7 +51,7 @@ def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> N
     if output == "text":
         print_changes(changes)
     else:
-        print_report(_page(_DEFAULTS if old is None else str(old), str(new), changes), output)
+        print_report(config_diff_page(_DEFAULTS if old is None else str(old), str(new), changes), output)
     if changes:
         raise click.exceptions.Exit(1)
 
@@ -87,31 +88,3 @@ def print_changes(changes: "Iterable[FieldChange]") -> None:
 
 def _colour(change: "FieldChange") -> str:
     return _COLOURS.get(change.kind.value, _OTHER_COLOUR)
-
-
-def _page(old: str, new: str, changes: "Sequence[FieldChange]") -> "Page":
-    from kubesched.documents import count
-    from kubesched.pages.formats import Cell, Check, Column, Level, Page, Paragraph, Table
-
-    n = len(changes)
-    verdict = f"{new} differs from {old} in {count(n, 'place')}." if n else f"{new} is equal to {old}."
-    columns = (Column("path", "FIELD"), Column("kind", "KIND", is_wide=True), Column("change", "CHANGE"))
-    levels = {"green": Level.GOOD, "red": Level.BAD, _OTHER_COLOUR: Level.WARNING}
-    rows = [
-        [change.path, change.kind.value, Cell(change.in_words, level=levels[_colour(change)])] for change in changes
-    ]
-    documents = _as_documents(changes)
-    return Page(
-        "config-diff",
-        Paragraph(verdict, Level.WARNING if changes else Level.GOOD),
-        (Table("changes", "", columns, rows),),
-        document={"old": old, "new": new, "changes": documents},
-        lines=documents,
-        checks=[Check("config-diff", f"{new} is equal to {old}", "\n".join(map(str, changes)))],
-    )
-
-
-def _as_documents(changes: "Iterable[FieldChange]") -> list[dict[str, Any]]:
-    import msgspec
-
-    return [msgspec.to_builtins(change) for change in changes]

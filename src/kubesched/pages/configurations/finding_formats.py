@@ -7,15 +7,16 @@ SARIF: version 2.1.0. Both SARIF and GitHub have the severities error, warning a
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
 
-if TYPE_CHECKING:
-    from kubesched.config import ConfigSource, Finding
-    from kubesched.pages.formats import Check, Page, Table
-    from kubesched.review import Checked
+from kubesched.config import RULES, ConfigSource, Finding
+from kubesched.documents import count
+from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Table
+from kubesched.review import Checked
+from kubesched.version import VERSION
 
 _MAX_OF_RULE: Final = 50  # findings of one rule, in text
 _MAX_SHOWN: Final = 100  # characters of a source line
@@ -30,8 +31,8 @@ class CheckedFile(msgspec.Struct, frozen=True):
         calls: of --probe; None without it.
     """
 
-    source: "ConfigSource"
-    checked: "Checked"
+    source: ConfigSource
+    checked: Checked
     calls: list[dict[str, Any]] | None = None
 
     @property
@@ -40,16 +41,16 @@ class CheckedFile(msgspec.Struct, frozen=True):
         return str(self.source)
 
     @property
-    def findings(self) -> tuple["Finding", ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """In the order of the text."""
         return self.checked.findings
 
     @property
-    def silenced(self) -> tuple["Finding", ...]:
+    def silenced(self) -> tuple[Finding, ...]:
         """Findings that comments silence."""
         return self.checked.silenced
 
-    def with_further(self, findings: Iterable["Finding"]) -> "CheckedFile":
+    def with_further(self, findings: Iterable[Finding]) -> "CheckedFile":
         """The same with more findings."""
         return msgspec.structs.replace(self, checked=self.checked.with_further(findings))
 
@@ -90,14 +91,12 @@ def _document(file: CheckedFile) -> dict[str, Any]:
     return document
 
 
-def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> "Page":
+def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> Page:
     """The results as a report.
 
     Args:
         failing: the severities with which the command fails.
     """
-    from kubesched.pages.formats import Level, Page, Paragraph
-
     rejected = [file for file in files if file.error]
     found = {finding.severity for file in files for finding in file.findings}
     level = Level.BAD if "error" in found else Level.WARNING if "warning" in found else Level.GOOD
@@ -119,9 +118,7 @@ def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> "Pa
     )
 
 
-def _findings_table(files: Sequence[CheckedFile]) -> "Table":
-    from kubesched.pages.formats import Align, Cell, Column, Level, Table
-
+def _findings_table(files: Sequence[CheckedFile]) -> Table:
     columns = (
         Column("file", "FILE"),
         Column("line", "LINE", Align.NUMBER),
@@ -143,10 +140,8 @@ def _findings_table(files: Sequence[CheckedFile]) -> "Table":
     return Table("findings", "Findings", columns, rows)
 
 
-def _checks(file: CheckedFile, failing: Collection[str]) -> "Iterator[Check]":
+def _checks(file: CheckedFile, failing: Collection[str]) -> Iterator[Check]:
     """Whether the file is accepted, and each finding; those with which the command fails are failures."""
-    from kubesched.pages.formats import Check
-
     yield Check(file.name, "accepted", file.error)
     for finding in file.findings:
         line, column = file.source.position(finding.line, finding.column)
@@ -163,9 +158,6 @@ def as_github(file: CheckedFile) -> str:
 
 def as_sarif(files: Iterable[CheckedFile]) -> dict[str, Any]:
     """One run with the findings of all files; silenced ones are suppressed results."""
-    from kubesched.config import RULES
-    from kubesched.version import VERSION
-
     rules = [
         {
             "id": rule.name,
@@ -195,7 +187,7 @@ def _calls(file: CheckedFile) -> Iterator[str]:
         yield "there are no extenders to call"
 
 
-def _finding_lines(file: CheckedFile, finding: "Finding", source: list[str]) -> Iterator[str]:
+def _finding_lines(file: CheckedFile, finding: Finding, source: list[str]) -> Iterator[str]:
     line, column = file.source.position(finding.line, finding.column)
     yield f"{file.source.file}:{line}:{column}: {finding.severity}: {finding.message} [{finding.rule}]"
     text = source[finding.line - 1] if finding.line <= len(source) else ""
@@ -208,8 +200,6 @@ def _finding_lines(file: CheckedFile, finding: "Finding", source: list[str]) -> 
 
 
 def _counted(files: Sequence[CheckedFile]) -> str:
-    from kubesched.documents import count
-
     found = Counter(finding.severity for file in files for finding in file.findings)
     counts = [count(found[severity], severity) for severity in ("error", "warning", "note") if found[severity]]
     n_silenced = sum(len(file.silenced) for file in files)
@@ -217,7 +207,7 @@ def _counted(files: Sequence[CheckedFile]) -> str:
     return f"{', '.join(counts) or 'no findings'}{silenced}"
 
 
-def _finding_document(file: CheckedFile, finding: "Finding") -> dict[str, Any]:
+def _finding_document(file: CheckedFile, finding: Finding) -> dict[str, Any]:
     line, column = file.source.position(finding.line, finding.column)
     return {
         "column": column,
@@ -230,7 +220,7 @@ def _finding_document(file: CheckedFile, finding: "Finding") -> dict[str, Any]:
     }
 
 
-def _sarif_result(file: CheckedFile, finding: "Finding", rule: int, *, is_silenced: bool) -> dict[str, Any]:
+def _sarif_result(file: CheckedFile, finding: Finding, rule: int, *, is_silenced: bool) -> dict[str, Any]:
     line, column = file.source.position(finding.line, finding.column)
     region = {"startLine": line, "startColumn": column}
     place = {"artifactLocation": {"uri": quote(file.source.file.replace("\\", "/"))}, "region": region}
@@ -246,7 +236,7 @@ def _sarif_result(file: CheckedFile, finding: "Finding", rule: int, *, is_silenc
     return result
 
 
-def _github_command(file: CheckedFile, finding: "Finding") -> str:
+def _github_command(file: CheckedFile, finding: Finding) -> str:
     line, column = file.source.position(finding.line, finding.column)
     properties = {"file": file.source.file, "line": line, "col": column, "title": finding.rule}
     written = ",".join(f"{key}={_escaped(str(value), is_property=True)}" for key, value in properties.items())
