@@ -169,7 +169,7 @@ class Reader:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=55,
+            timeout=110,
         )
         assert done.returncode == exit_code, f"{command}\nexit code {done.returncode}\n{done.stdout}"
         if expected is not None:

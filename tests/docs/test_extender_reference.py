@@ -53,4 +53,4 @@ def test_every_fault_names_its_tests():
     for row in rows:
         assert len(row) == 5, row[0]
     for row in faults:
-        assert re.search(r"\(\.\./\.\./tests/[a-z/_]*/test_[a-z_]+\.py\)", row[-1]), row[0]
+        assert re.search(r"\(\.\./\.\./(tests|campaigns)/[a-z/_]*/[a-z_]+\.py\)", row[-1]), row[0]

@@ -10,6 +10,7 @@ from tests.forks import Forks
 SECTIONS = [(page, section) for page in pages() for section in read_sections(page.read_text(encoding="utf-8"))]
 
 
+@pytest.mark.timeout(180)  # a page may ask for several comparisons, and other work may go on
 @pytest.mark.parametrize(
     ("page", "section"), SECTIONS, ids=[f"{page.relative_to(ROOT)}: {section.heading}" for page, section in SECTIONS]
 )

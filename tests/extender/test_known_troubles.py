@@ -29,9 +29,10 @@ WIRE = "extender/server/test_on_the_wire.py"
 ANSWERS = "extender/server/test_answers_on_the_wire.py"
 BINDS = "extender/server/test_binds_on_the_wire.py"
 VERBS = "extender/server/test_verbs.py"
+LATE = "campaigns/deadlines/test_late.py"
 NODES = "extender/server/test_requested_nodes.py"
 SCORES = "extender/server/test_merged_scores.py"
-ADVICE = "extender/server/test_advice.py"
+ADVICE = "extender/server/test_common_mistakes.py"
 MANIFESTS = "extender/manifests/test_manifests.py"
 REAL = "integration/test_extender.py"
 REAL_ANSWERS = "integration/test_extender_answers.py"
@@ -50,10 +51,7 @@ TROUBLES = [
         "libopenstorage/stork#99, AliyunContainerService/gpushare-scheduler-extender#128",
         {
             ANSWERS: ("test_a_call_without_time_left_says_so",),
-            VERBS: (
-                "test_a_filter_call_that_is_late_says_so_in_its_error_at_every_look",
-                "test_on_request_every_node_passes_a_filter_call_that_is_late_at_any_look",
-            ),
+            LATE: ("test_a_late_call_is_answered_as_one",),
         },
     ),
     Trouble(

@@ -120,11 +120,9 @@ class PendingPods:
     def not_tried(self, keys: Collection[str]) -> Iterator[Evaluation]:
         """Explain those of some pods that the simulation does not try, on the cluster as it leaves it."""
         for placement in self.report.placements:
-            if not placement.profile or placement.pod not in keys:  # no scheduler sees it
-                continue
-            pod = self._pods[placement.pod]
-            if pod.uid not in self._decided:
-                yield self._explainer.evaluate(pod, preempt=False)
+            is_seen = placement.profile and placement.state is PodState.NOT_TRIED
+            if is_seen and placement.pod in keys:
+                yield self._explainer.evaluate(self._pods[placement.pod], preempt=False)
 
     def each_attempt(self, keys: Collection[str], explained: Callable[[Evaluation], None]) -> None:
         """Repeat the simulation, and explain some pods on the cluster as the decision on each of them finds it.
