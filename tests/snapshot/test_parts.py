@@ -30,4 +30,4 @@ def test_equal_parts_become_one_and_others_stay():
 def test_parts_of_different_fields_are_kept_apart():
     (only,) = shared(pod(tolerations=[{}], topologySpreadConstraints=[{}], status={"conditions": [{}]}))
     assert type(only.tolerations[0]).__name__ == "Toleration"
-    assert type(only.status.conditions[0]).__name__ == "Condition"
+    assert type(only.status.conditions[0]).__name__ == "PodCondition"
