@@ -1,7 +1,7 @@
 """The rules that documentation is checked by without running it: `python -m tests.docs.lint`, a part of `make lint`.
 
 - No page, help text, message, docstring or comment has a phrase that has confused readers (`wording.py`).
-- Each link between pages leads to a file.
+- Each link between pages leads to a file, and to a heading of it.
 - Each public function has an example in its docstring.
 
 It prints each finding as `file:line: what is wrong`, and ends with 1 if there are any.
@@ -25,6 +25,7 @@ from tests.docs.pages import ROOT, pages
 from tests.docs.wording import Place, confusing, without_code
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 FOR_USERS = ("kubesched", "kubesched.testing")
 """The modules whose functions have examples."""
 
@@ -60,13 +61,31 @@ def source_texts(path: Path) -> Iterator[Place]:
 
 
 def broken_links(page: Path) -> Iterator[str]:
-    """Links to files that do not exist; what is in code is not a link."""
+    """Links to files and headings that do not exist; what is in code is not a link."""
     text = prose(page)
     for match in LINK.finditer(text.text):
-        target = match["target"].partition("#")[0]
-        is_file = target and "://" not in target and not target.startswith("mailto:")
-        if is_file and not (page.parent / target).exists():
+        target, _, heading = match["target"].partition("#")
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        file = page.parent / target if target else page
+        if not file.exists():
             yield text.finding(match.start(), f"the link leads to {target}, which does not exist")
+        elif heading and file.suffix == ".md" and heading not in anchors(file):
+            yield text.finding(
+                match.start(), f"the link leads to #{heading}, which {target or 'the page'} does not have"
+            )
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them, and the anchors that are written in it."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    found = list(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        anchor = re.sub(r"[^\w\- ]", "", shown).replace(" ", "-")
+        n_before = sum(re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", other) is not None for other in found)
+        found.append(f"{anchor}-{n_before}" if n_before else anchor)
+    return set(found)
 
 
 def without_example(modules: Iterable[str] = FOR_USERS) -> Iterator[str]:

@@ -11,11 +11,23 @@ from tests.docs.lint import ROOT, broken_links, example_of, texts, without_examp
 
 def test_a_link_to_a_file_that_does_not_exist_is_found(tmp_path: Path):
     page = tmp_path / "page.md"
-    (tmp_path / "there.md").touch()
+    (tmp_path / "there.md").write_text("# x\n")
     page.write_text(
         "[a](there.md#x) `[b](b.md)` [c](https://example.com) ![d](d.png)\n```text\n[e](e.md)\n```\n[f](f.md#x)\n"
     )
     assert list(broken_links(page)) == ["page.md:5: the link leads to f.md, which does not exist"]
+
+
+def test_a_link_to_a_heading_that_does_not_exist_is_found(tmp_path: Path):
+    page = tmp_path / "page.md"
+    (tmp_path / "there.md").write_text("# `fit -o json`, twice\n## Same\n## Same\n```text\n# code\n```\n")
+    page.write_text(
+        "# Here\n[a](there.md#fit--o-json-twice) [b](#here) [c](there.md#same-1)\n[d](there.md#code) [e](#gone)\n"
+    )
+    assert list(broken_links(page)) == [
+        "page.md:3: the link leads to #code, which there.md does not have",
+        "page.md:3: the link leads to #gone, which the page does not have",
+    ]
 
 
 def test_a_public_function_without_an_example_is_found(monkeypatch: pytest.MonkeyPatch):
