@@ -1,10 +1,10 @@
-"""Lets a cluster in which no word comes twice live for a quarter of an hour, and watches the memory of its scheduler.
+"""Lets a cluster in which no word comes twice live for half an hour, and watches the memory of its scheduler.
 
-python -m campaigns.uniques.campaign [--minutes 15]
+python -m campaigns.uniques.campaign [--minutes 30]
 
-The live scheduler with its metrics, over a cluster in memory and on a virtual clock, so that it takes a minute or two.
-workload.py describes what comes and goes: labels, hostnames, zones, resources, images, taints, topology
-keys, ports, claims, classes, namespaces, gates, schedulers and priorities have new names each time. Harm is:
+The live scheduler with its metrics, over a cluster in memory and on a virtual clock, so that it takes some
+minutes. workload.py describes what comes and goes: labels, hostnames, zones, resources, images, taints, topology keys,
+ports, claims, classes, namespaces, gates, schedulers and priorities have new names each time. Harm is:
 
 - memory at the end, resident or in blocks of Python's allocator, is more than 10% above memory after two thirds of the
   run, when what is kept for pods to come is full;
@@ -138,7 +138,7 @@ def _rss() -> float:
 def main() -> int:
     """Run, and print a row for each minute."""
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--minutes", type=int, default=15)
+    p.add_argument("--minutes", type=int, default=30)
     began = time.monotonic()
     account = run(p.parse_args().minutes, note=lambda account: print(_row(account.minutes[-1]), flush=True))
     print(_row(account.after))
