@@ -22,7 +22,7 @@ def answer(case: dict) -> tuple[Lines, Lines]:
     cluster = load_snapshot(io.BytesIO(json.dumps(case["snapshot"]).encode()))
     config = case["config"].encode() if case["config"] else None
     explainer = Explainer(cluster, set_up(config), nominations=False)
-    explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
+    explained = [as_line(explainer.evaluate(pod, preempt=False)) for pod in explainer.pending]
     simulator = Simulator(cluster, config)
     return explained, [placed_line(placed) for placed in place(simulator, TieBreak.FIRST)]
 
