@@ -24,6 +24,7 @@ from tests.cluster.fake_api_server import says
 from tests.cluster.fake_timing import run
 from tests.extender.asking import node as whole_node
 from tests.extender.asking import with_nodes
+from tests.forks import Forks
 from tests.live.read_only import kubeconfig_of, read_only_server
 
 SCHEDULER = """
@@ -156,11 +157,9 @@ def test_an_extender_answers_and_ends_as_the_command(tmp_path: Path, number: int
 
 
 @pytest.mark.parametrize("is_json", [False, True])
-def test_a_mistake_is_the_message_and_the_code_of_the_command(tmp_path: Path, is_json: bool) -> None:
+def test_a_mistake_is_the_message_and_the_code_of_the_command(tmp_path: Path, is_json: bool, forks: Forks) -> None:
     def ended(*arguments: object) -> tuple[int, str]:
-        done = subprocess.run(
-            [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=30
-        )
+        done = forks.run("python", *arguments)
         assert done.stdout == ""
         return done.returncode, json.loads(done.stderr)["message"] if is_json else done.stderr
 
@@ -176,9 +175,9 @@ def test_a_mistake_is_the_message_and_the_code_of_the_command(tmp_path: Path, is
     assert 'did you mean "my-plugin"?' in text
 
 
-def test_a_mistake_does_not_control_the_terminal(tmp_path: Path) -> None:
+def test_a_mistake_does_not_control_the_terminal(forks: Forks) -> None:
     program = "from kubesched import run_scheduler; run_scheduler(plugins=['x\\x1b[2J\\u202e\\nfake.py:X'])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30)
+    done = forks.run("python", "-c", program)
     assert done.returncode == 2
     assert r"x\x1b[2J\u202e" in done.stderr
     assert all(one.isprintable() or one == "\n" for one in done.stderr)
@@ -209,9 +208,11 @@ PROGRAM(plugins=plugins(), log_json=True)
     ("end", "code", "last"),
     [("RuntimeError('a bug')", 1, "RuntimeError: a bug"), ("KeyboardInterrupt", 130, ""), ("SystemExit(7)", 7, "")],
 )
-def test_with_log_json_standard_error_has_nothing_else(program: str, end: str, code: int, last: str) -> None:
+def test_with_log_json_standard_error_has_nothing_else(
+    program: str, end: str, code: int, last: str, forks: Forks
+) -> None:
     source = NOISY.replace("END", end).replace("PROGRAM", program)
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False, timeout=30)
+    done = forks.run("python", "-c", source)
     said = [record["message"] + record.get("exception", "") for record in map(json.loads, done.stderr.splitlines())]
     for text in ("printed", "warned", "ZeroDivisionError", last):
         assert any(text in message for message in said), said

@@ -1,8 +1,9 @@
 """The source tree as the architecture tests see it: modules, what they import, what their `__all__` lists."""
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -65,8 +66,8 @@ def parse_module(name: str, text: str, *, is_door: bool = False) -> Module:
     return Module(name, ast.parse(text), is_door)
 
 
-def source_modules() -> list[Module]:
-    """Every module of src, by name."""
+@cache
+def _parsed() -> list[Module]:
     modules = []
     for path in sorted((SRC / PACKAGE).rglob("*.py")):
         parts = path.relative_to(SRC).with_suffix("").parts
@@ -74,6 +75,19 @@ def source_modules() -> list[Module]:
         name = ".".join(parts[:-1] if is_door else parts)
         modules.append(parse_module(name, path.read_text(encoding="utf-8"), is_door=is_door))
     return modules
+
+
+class SourceModules:
+    """Every module of src, by name. They are parsed when a test goes through them, not when tests are collected."""
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(_parsed())
+
+    def forget(self) -> None:
+        _parsed.cache_clear()
+
+
+MODULES = SourceModules()
 
 
 def _find_imports(node: ast.AST, *, in_function: bool):
@@ -87,9 +101,6 @@ def _find_imports(node: ast.AST, *, in_function: bool):
         else:
             inside = in_function or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from _find_imports(child, in_function=inside)
-
-
-MODULES = source_modules()
 
 
 def check_all(rule: Callable[[Module], Iterable[str]]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.clusters import run, shop, write
+from tests.forks import Forks
 from tests.full_disk import with_full_disk
 
 NAMES = ("c.json", "c.json.gz", "c.json.zst")
@@ -18,22 +19,24 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_file_that_does_not_fit_is_one_message_and_not_there(command: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_is_one_message_and_not_there(
+    command: tuple[str, ...], tmp_path: Path, forks: Forks
+) -> None:
     cluster = write(tmp_path, *shop())
     folder = tmp_path / "full"
     folder.mkdir()
     words = [str(cluster) if word == "CLUSTER" else word for word in command]
-    ended = with_full_disk(100, folder, "-m", "kubesched", *words, "--quiet")
+    ended = with_full_disk(forks, 100, folder, "kubesched", *words, "--quiet")
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     assert "cannot be written: " in ended.stderr
     assert not list(folder.iterdir())
 
 
-def test_a_file_that_does_not_fit_leaves_the_one_that_was_there(tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_leaves_the_one_that_was_there(tmp_path: Path, forks: Forks) -> None:
     (tmp_path / "c.json").write_text("before")
     words = ("snapshot", write(tmp_path, *shop(), name="in.json"), "-o", "c.json")
-    assert with_full_disk(100, tmp_path, "-m", "kubesched", *words).returncode == 2
+    assert with_full_disk(forks, 100, tmp_path, "kubesched", *words).returncode == 2
     assert (tmp_path / "c.json").read_text() == "before"
 
 

@@ -1,8 +1,6 @@
 """`kubesched plugin`: what `new` writes works, nothing is overwritten, and `check` reports what a plugin breaks."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -36,32 +34,25 @@ def folder(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def test_the_new_plugin_and_its_test_work_as_they_are(folder):
+def test_the_new_plugin_and_its_test_work_as_they_are(folder, forks):
     result = run("plugin", "new", "GPUTeams")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == (
         "Wrote gpu_teams.py and test_gpu_teams.py.\n\nNext: kubesched plugin check gpu_teams.py:GPUTeams\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "-c", "/dev/null"]
-    done = subprocess.run(
-        [*command, "--rootdir", ".", "test_gpu_teams.py"], capture_output=True, text=True, check=False, timeout=50
-    )
+    options = ("-q", "-W", "error", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".")
+    done = forks.run("python", "-m", "pytest", *options, "test_gpu_teams.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert run("plugin", "check", "gpu_teams.py:GPUTeams").stdout.startswith("GPUTeams passes all 8 checks")
 
 
-def test_a_new_plugin_may_have_a_name_that_is_not_that_of_a_class(folder):
+def test_a_new_plugin_may_have_a_name_that_is_not_that_of_a_class(folder, forks):
     result = run("plugin", "new", "gpu-teams")
     assert result.stdout.startswith("Wrote gpu_teams.py and test_gpu_teams.py.")
     assert "class GpuTeams(Plugin):" in (folder / "gpu_teams.py").read_text()
     assert run("plugin", "check", "gpu_teams.py:GpuTeams").stdout.startswith("gpu-teams passes all 8 checks")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", "."],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-    )
+    options = ("-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".")
+    done = forks.run("python", "-m", "pytest", *options)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -3,10 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.forks import Forks
 
 TALKS = """
 from kubesched import Plugin, Status
@@ -37,23 +38,18 @@ CLUSTER = {
 COMMANDS = pytest.mark.parametrize("command", [["simulate"], ["explain", "--pod", "d/p"]])
 
 
-def run(folder: Path, command: list[str], plugin: str, text: str, **environ: str) -> subprocess.CompletedProcess[str]:
+def run(
+    forks: Forks, folder: Path, command: list[str], plugin: str, text: str, **environ: str
+) -> subprocess.CompletedProcess[str]:
     (folder / f"{plugin.lower()}.py").write_text(text, encoding="utf-8")
     (folder / "cluster.json").write_text(json.dumps(CLUSTER), encoding="utf-8")
     given = [command[0], "cluster.json", *command[1:], "--plugin", f"{plugin.lower()}.py:{plugin}"]
-    return subprocess.run(
-        [sys.executable, "-m", "kubesched", *given],
-        cwd=folder,
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return forks.run("kubesched", *given, cwd=folder, env={**os.environ, **environ})
 
 
 @COMMANDS
-def test_warnings_of_plugins_are_shown(command: list[str], tmp_path: Path) -> None:
-    ran = run(tmp_path, command, "Talks", TALKS)
+def test_warnings_of_plugins_are_shown(command: list[str], tmp_path: Path, forks: Forks) -> None:
+    ran = run(forks, tmp_path, command, "Talks", TALKS)
     assert ran.returncode == 0, ran.stderr
     assert "node n is odd" in ran.stderr
     assert "not worth it" not in ran.stderr
@@ -71,7 +67,9 @@ class Boom(Plugin):
 
 
 @COMMANDS
-def test_the_stack_trace_of_a_plugin_s_fault_is_shown_at_level_debug(command: list[str], tmp_path: Path) -> None:
-    ran = run(tmp_path, command, "Boom", BOOM, LOG_LEVEL="debug")
+def test_the_stack_trace_of_a_plugin_s_fault_is_shown_at_level_debug(
+    command: list[str], tmp_path: Path, forks: Forks
+) -> None:
+    ran = run(forks, tmp_path, command, "Boom", BOOM, LOG_LEVEL="debug")
     assert 'boom.py", line 7, in filter' in ran.stderr
-    assert "Traceback" not in run(tmp_path, command, "Boom", BOOM).stderr
+    assert "Traceback" not in run(forks, tmp_path, command, "Boom", BOOM).stderr

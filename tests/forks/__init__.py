@@ -1,7 +1,7 @@
 """`kubesched` and `python` as programs that start in milliseconds: forks of one process that has kubesched imported.
 
-What a fork does is what a new process does. Its folder, environment, standard streams and arguments are those of its
-caller. Use them where a test runs many commands; a test of the start of a process starts one.
+What a fork does is what a new process does. Its folder, environment, standard streams, arguments and largest size of
+files are those of its caller. Use them where a test runs many commands; a test of the start of a process starts one.
 """
 
 import os
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 SOURCE = Path(__file__).parents[2] / "src"
 CALL = Path(__file__).with_name("call.py")
@@ -42,6 +43,11 @@ class Forks:
         os.killpg(self._parent.pid, signal.SIGKILL)  # also forks of tests that timed out
         self._parent.communicate()
         shutil.rmtree(self._room)
+
+    def run(self, program: str, *words: object, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run a program of the folder to its end; the options are those of `subprocess.run`."""
+        command = [self.bin / program, *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)
 
     @property
     def _socket(self) -> Path:

@@ -5,11 +5,11 @@ import importlib
 import json
 import os
 import pkgutil
+import resource
 import runpy
 import signal
 import socket
 import sys
-import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
@@ -24,6 +24,7 @@ class Call(TypedDict):
 
     folder: str
     environment: dict[str, str]
+    file_size: tuple[int, int]
     arguments: list[str]
 
 
@@ -90,7 +91,7 @@ def run(call: Call, streams: list[int]) -> int:
     except SystemExit as ended:
         return exit_code(ended)
     except BaseException:  # noqa: BLE001 - of a test program
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         return 1
     return 0
 
@@ -99,6 +100,7 @@ def become(call: Call, streams: list[int]) -> None:
     os.chdir(call["folder"])
     os.environ.clear()
     os.environ.update(call["environment"])
+    resource.setrlimit(resource.RLIMIT_FSIZE, call["file_size"])
     for number, (name, mode) in enumerate(STREAMS):
         os.dup2(streams[number], number)
         os.close(streams[number])

@@ -47,8 +47,9 @@ def test_a_temporary_folder_that_cannot_be_written_is_an_error(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("at", [0, 100, 300])
-def test_a_full_disk_leaves_no_half_pair_for_the_next_start(at, tmp_path):
+def test_a_full_disk_leaves_no_half_pair_for_the_next_start(at, tmp_path, forks):
     program = "from kubesched.serving.self_signed import Path, self_signed_pair; self_signed_pair(Path('.'), 'x')"
-    assert "the server's certificate cannot be written" in with_full_disk(at, tmp_path, "-c", program).stderr
+    ended = with_full_disk(forks, at, tmp_path, "python", "-c", program)
+    assert "the server's certificate cannot be written" in ended.stderr
     certificate, key = self_signed_pair(tmp_path, "x")
     ssl.create_default_context().load_cert_chain(certificate, key)

@@ -19,6 +19,7 @@ from kubesched.serving import Registry
 from kubesched.shadow import Agreement, ShadowReport, Verdict, shadow_report
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run
+from tests.forks import Forks
 from tests.full_disk import with_full_disk
 
 CLUSTER: list[KubeObject] = [
@@ -133,10 +134,10 @@ def test_a_disagreement_while_a_snapshot_is_written_has_a_line_alone(tmp_path: P
     assert "explain" not in second
 
 
-def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_half_line(tmp_path: Path, forks: Forks) -> None:
     (tmp_path / "disagreements.jsonl").write_text('{"line": 1}\n')
     program = "from kubesched.shadow.shadow_report import _append, _LINES, Path; _append(Path(_LINES), b'x' * 200)"
-    assert "OSError" in with_full_disk(100, tmp_path, "-c", program).stderr
+    assert "OSError" in with_full_disk(forks, 100, tmp_path, "python", "-c", program).stderr
     assert (tmp_path / "disagreements.jsonl").read_text() == '{"line": 1}\n'
 
 
