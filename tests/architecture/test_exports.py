@@ -111,7 +111,7 @@ def test_import_kubesched_loads_neither_numpy_nor_msgspec():
     ("names", "most"),
     [
         ("import kubesched.framework", 60),
-        ("from kubesched.framework import Plugin", 110),
+        ("from kubesched.framework import Plugin", 120),
     ],
 )
 def test_an_import_loads_what_it_needs(names, most):
