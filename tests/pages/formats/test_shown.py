@@ -34,9 +34,9 @@ CLUSTER = [
 def test_a_result_is_shown_as_its_report(result, verdict, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     shown = result()
+    text, html = repr(shown), shown._repr_html_()  # which load the pages
     first = page_of(shown).verdict.text
     assert re.match(verdict, first)
-    text, html = repr(shown), shown._repr_html_()
     assert " ".join(text.split()).startswith(first)
     assert max(map(len, text.splitlines())) <= 100
     assert f"<strong>{first}</strong>" in html
