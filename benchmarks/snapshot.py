@@ -23,11 +23,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script this file stands outside the package
 from benchmarks.report.machine import machine
-from kubesched.api import KINDS, SERVED_KINDS
+from kubesched.api import KINDS
 from tests.clusters import SHAPES, realistic
 from tests.integration.api_client import ApiClient
 from tests.integration.build import find_binary
 from tests.integration.control_plane import ControlPlane
+from tests.kinds import SERVED_KINDS
 
 Document = dict[str, Any]
 

@@ -1,8 +1,10 @@
 """Tests may import campaigns. A campaign takes a few builders from the tests, and these import no campaign."""
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.architecture.sources import ROOT, Module, parse_module
@@ -79,3 +81,10 @@ def test_each_campaign_runs_at_night():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8"))
     nightly = workflow["jobs"]["campaign"]["strategy"]["matrix"]["include"]
     assert [entry["name"] for entry in nightly] == names_of_campaigns()
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "campaigns"])
+def test_every_program_that_is_run_by_hand_can_be_loaded(folder: str):
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        if "-" not in file.stem:
+            importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
