@@ -52,7 +52,7 @@ class Churn:
     def _tell(self, line: Line) -> None:
         type_, kind, raw = line
         event = WatchEvent(type_, kind, decode_object(kind, raw))
-        self._simulator.scheduler.handle_event(event, self._simulator.clock.seconds)
+        self._simulator.scheduler.handle_event(event)
 
 
 def _updates(n_nodes: int, n_pods: int) -> Iterator[Line]:
