@@ -6,13 +6,11 @@ from collections.abc import Iterable
 
 from tests.architecture.sources import MODULES, Module, parse_module
 
-CLASSES_LEFT = {"Cause", "Difference", "Move", "Outcome", "Placed", "PluginTimes", "Services"}
+CLASSES_LEFT = {"Cause", "Difference", "Move", "Outcome", "Placed", "PluginTimes"}
 MODULES_LEFT = {
     "cluster",
-    "columns",
     "devices",
     "diagnosis",
-    "extender",
     "fit",
     "fork",
     "hooks",
@@ -21,7 +19,6 @@ MODULES_LEFT = {
     "placed_pods",
     "plugin",
     "scheduler",
-    "services",
     "snapshot",
     "what_if",
 }

@@ -4,7 +4,8 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.engine.bulk import paused_gc
-    from kubesched.engine.columns import (
+    from kubesched.engine.exact import as_fractions, floor_divide, round_half_away, weighted_sum
+    from kubesched.engine.growing_columns import (
         BoolVector,
         ChangeLog,
         FloatVector,
@@ -14,7 +15,6 @@ with lazy_exports(__name__):
         grown,
         runs,
     )
-    from kubesched.engine.exact import as_fractions, floor_divide, round_half_away, weighted_sum
     from kubesched.engine.interning import Interner
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.engine.columns import FloatVector, IntMatrix, IntVector
+from kubesched.engine.growing_columns import FloatVector, IntMatrix, IntVector
 
 _EXACT_BELOW: Final = 2**51
 _SMALL: Final = 64

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
 
-from kubesched.engine.columns import ChangeLog
+from kubesched.engine.growing_columns import ChangeLog
 
 ValueT = TypeVar("ValueT", bound=Hashable)
 

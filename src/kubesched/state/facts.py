@@ -9,7 +9,7 @@ from kubesched.state.disruption_budgets import Budgets
 from kubesched.state.groups import PodGroups
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Parts, PodInfo
-from kubesched.state.services import Services
+from kubesched.state.service_selectors import ServiceSelectors
 from kubesched.state.term_counts import TermCounts
 from kubesched.state.volumes import Volumes
 
@@ -27,7 +27,7 @@ class ClusterFacts:
         self.preferred_affinity = TermCounts()
         self.preferred_anti_affinity = TermCounts()
         self.volumes = Volumes(self.columns, self.objects)
-        self.services = Services(self.objects)
+        self.services = ServiceSelectors(self.objects)
         self.disruption_budgets = Budgets(self.objects)
         self.device_classes = DeviceClasses(self.objects)
 

@@ -14,7 +14,7 @@ from kubesched.setup import set_up
 from kubesched.testing import make_node
 from tests.cluster.fake_api_server import FakeApiServer, client_of
 from tests.extender.asking import in_time, node, with_names, with_nodes
-from tests.extender.server.test_extender import NotN1, Reserves, Writes
+from tests.extender.server.test_plugin_extender import NotN1, Reserves, Writes
 from tests.extender.virtual_time import LoopClock
 
 

@@ -20,7 +20,7 @@ from tests.cluster.fake_api_server import FakeApiServer, line, node, objects, sa
 from tests.cluster.kubeconfigs import kubeconfig, write
 from tests.extender.asking import encode, with_names, with_nodes
 from tests.extender.asking import node as whole_node
-from tests.extender.server.test_extender import NotN1, Reserves
+from tests.extender.server.test_plugin_extender import NotN1, Reserves
 from tests.serving.running import connected
 
 NODES, PODS = "/api/v1/nodes", "/api/v1/pods"

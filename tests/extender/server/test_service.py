@@ -25,7 +25,7 @@ from kubesched.framework import Plugin, Status
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.extender.asking import encode, node, pod, with_nodes
-from tests.extender.server.test_extender import Reserves, Strikes, Writes
+from tests.extender.server.test_plugin_extender import Reserves, Strikes, Writes
 from tests.extender.virtual_time import LoopClock
 from tests.serving.running import connected, new_server, serving
 

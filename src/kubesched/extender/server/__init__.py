@@ -6,9 +6,9 @@ with lazy_exports(__name__):
     from kubesched.extender.server.answer import Answer
     from kubesched.extender.server.binder import Binder
     from kubesched.extender.server.common_mistakes import advice
-    from kubesched.extender.server.extender import ClusterWrites, Extender, served_profiles
     from kubesched.extender.server.extender_process import ExtenderOptions, run_extender
     from kubesched.extender.server.offer import Offer, find_offer
+    from kubesched.extender.server.plugin_extender import ClusterWrites, Extender, served_profiles
     from kubesched.extender.server.recording import RecordedCall, RecordedWatch, Recorder, read_recording
     from kubesched.extender.server.requested_nodes import NodeSource
     from kubesched.extender.server.requested_pods import RequestedPods

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from kubesched.cluster import ClusterWatch
 from kubesched.extender.server.answer import Answer
-from kubesched.extender.server.extender import Extender
+from kubesched.extender.server.plugin_extender import Extender
 from kubesched.extender.server.recording import Recorder
 from kubesched.serving import Server
 

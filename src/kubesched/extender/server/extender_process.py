@@ -28,9 +28,9 @@ from kubesched.cluster import (
 )
 from kubesched.config import ExtenderManagedResource
 from kubesched.errors import ClusterError, NotFoundError
-from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.extender_metrics import ExtenderMetrics
 from kubesched.extender.server.paths import QuickBelowPrefix, VerbPaths, log_unknown_paths
+from kubesched.extender.server.plugin_extender import ClusterWrites, Extender
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.service import ExtenderService, add_routes
 from kubesched.framework import Bind, Services, logged_plugin_events

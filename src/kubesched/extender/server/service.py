@@ -15,10 +15,10 @@ from aiohttp import web
 
 from kubesched.errors import DeadlineExceeded
 from kubesched.extender.server.answer import Answer
-from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.extender_metrics import ExtenderMetrics
 from kubesched.extender.server.history import History
 from kubesched.extender.server.paths import BelowPrefix, VerbPaths
+from kubesched.extender.server.plugin_extender import Extender
 from kubesched.extender.server.pods_in_flight import DECISION_SECONDS, PodsInFlight
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body

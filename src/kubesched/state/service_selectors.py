@@ -7,7 +7,7 @@ from kubesched.api import KubeObject, Service
 from kubesched.state.objects import ObjectStore
 
 
-class Services:
+class ServiceSelectors:
     """Selectors as services state them, kept up to date with the objects; a service without selector selects none."""
 
     def __init__(self, objects: ObjectStore) -> None:
