@@ -71,7 +71,7 @@ PROGRAMS = (
     Program("author_lists", "--nodes 20"),
     Program("load", "--nodes 10 --pods 50 --repeat 1", prints='"seconds"'),
     Program("live", "--rows basic --nodes 20 --seconds 60"),
-    Program("snapshot", "--nodes 20 --pods 100 --repeat 1", prints="{"),
+    Program("snapshot", "--nodes 40 --pods 100 --repeat 1", prints="{"),
 )
 
 
