@@ -97,9 +97,9 @@ def test_a_stop_writes_events_for_five_seconds_and_counts_the_others(cluster: Co
     ours = LiveProcess(cluster, tmp_path, {"clientConnection": {**slow(cluster, tmp_path)}})
     try:
         client.create_all([make_pod(f"fits-{i}", requests={"cpu": "100m"}) for i in range(10)])
-        client.create_all([make_pod(f"large-{i}", requests=NO_ROOM) for i in range(400)])
+        client.create_all([make_pod(f"large-{i}", requests=NO_ROOM) for i in range(1000)])
         failed = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="unschedulable"}'
-        wait_until(lambda: ours.metrics(cluster.token).get(failed, 0) >= 400, "all to be tried")
+        wait_until(lambda: ours.metrics(cluster.token).get(failed, 0) >= 1000, "all to be tried")
         n_failed = ours.metrics(cluster.token)[failed]
     finally:
         ours.process.stop(seconds=30)
