@@ -23,9 +23,12 @@ def forks() -> Iterator[Forks]:
         yield forks
 
 
-@pytest.fixture
-def collector() -> Iterator[None]:
-    """Give back what a server or a scheduler sets for its whole process."""
+@pytest.fixture(autouse=True)
+def _collector() -> Iterator[None]:
+    """Give back what a server or a scheduler sets for its whole process.
+
+    It freezes the heap, and a load of a cluster counts what is frozen: half a million objects in a run of all tests.
+    """
     thresholds = gc.get_threshold()
     yield
     gc.set_threshold(*thresholds)

@@ -39,8 +39,19 @@ def a_cluster() -> list[object]:
 
 def test_what_is_kept_is_not_scanned_as_new_afterwards() -> None:
     with paused_gc(is_kept=True):
-        made: list[object] = [[]]
+        made = a_cluster()
     assert is_in(made, 2)
+
+
+def test_a_small_load_does_not_look_at_what_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[None] = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(None) or 0)
+    with paused_gc(is_kept=True):
+        made: list[object] = [[number] for number in range(100)]
+    assert not asked
+    with paused_gc(is_kept=True):
+        made += a_cluster()
+    assert asked
 
 
 def test_small_loads_do_not_cost_a_look_at_all_objects_each_time() -> None:
@@ -63,8 +74,9 @@ def test_objects_that_somebody_has_frozen_stay_frozen() -> None:
     gc.freeze()
     try:
         with paused_gc(is_kept=True):
-            pass
+            made = a_cluster()
         assert gc.get_freeze_count()
+        assert is_in(made, 0, 1)
     finally:
         gc.unfreeze()
 

@@ -22,9 +22,6 @@ from tests.live.shown_cluster import ShownCluster
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
 
 
-pytestmark = pytest.mark.usefixtures("collector")
-
-
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """The lines of the dry run so far: message, pod, node."""

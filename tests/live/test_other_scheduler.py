@@ -23,8 +23,6 @@ from tests.cluster.fake_timing import run
 from tests.live.leases import LeaseServer
 from tests.live.test_scheduler_process import HEADER, answering, kubeconfig_of
 
-pytestmark = pytest.mark.usefixtures("collector")
-
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 KUBE_SCHEDULER = "control-plane-1_3c5f8f0e-6f0b-4d6e-9a1c-0123456789ab"
 REPLICA = "node-1_kubesched_3c5f8f0e-6f0b-4d6e-9a1c-0123456789ab"

@@ -29,8 +29,6 @@ kind: KubeSchedulerConfiguration
 leaderElection: {leaderElect: false}
 """
 
-pytestmark = pytest.mark.usefixtures("collector")
-
 
 class Writes(Plugin):
     """Tells users of each node, and marks the pod that it bound."""

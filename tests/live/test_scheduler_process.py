@@ -31,9 +31,6 @@ EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 HELD = {"metadata": {"name": "kubesched"}, "spec": {"holderIdentity": "other", "leaseDurationSeconds": 1000}}
 
 
-pytestmark = pytest.mark.usefixtures("collector")
-
-
 def kubeconfig_of(server: FakeApiServer, folder: Path) -> Path:
     """A kubeconfig for a server that asks for no credentials."""
     file = folder / "kubeconfig"

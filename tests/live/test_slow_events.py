@@ -25,8 +25,6 @@ leaderElection: {leaderElect: false}
 """
 N_FIT, N_LARGE = 20, 400
 
-pytestmark = pytest.mark.usefixtures("collector")
-
 
 async def burst(folder: Path) -> list[Any]:
     """Decide all pods while the API server holds events back. Returns: the events that it took."""

@@ -32,8 +32,6 @@ profiles:
     multiPoint: {enabled: [{name: Prepares}]}
 """
 
-pytestmark = pytest.mark.usefixtures("collector")
-
 
 class Prepares(Plugin):
     """Prepares in `start`, slowly, what its other hooks use.

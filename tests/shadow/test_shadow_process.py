@@ -21,8 +21,6 @@ from tests.cli.clusters import run as run_command
 from tests.cluster.fake_timing import run
 from tests.live.read_only import kubeconfig_of, read_only_server, then_changed
 
-pytestmark = pytest.mark.usefixtures("collector")
-
 CLUSTER: tuple[KubeObject, ...] = (
     make_node("n1"),
     make_node("n2", taints=["a=b:PreferNoSchedule"]),

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 _FULL_AFTER: Final = 100_000  # new objects; a full collection looks at all objects of a program
+_WORTH_MOVING: Final = 1_000  # new objects; to count what is frozen looks at all of that
 _FROZEN_AT_START: Final = gc.get_freeze_count()  # by Python 3.12 itself
 _new_since_full = 0
 
@@ -25,8 +26,9 @@ def paused_gc(*, is_kept: bool = False) -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if is_kept:
-                _make_old(max(gc.get_count()[0] - before, 0))
+            n_new = gc.get_count()[0] - before
+            if is_kept and n_new >= _WORTH_MOVING:
+                _make_old(n_new)
             gc.enable()
 
 

@@ -28,9 +28,6 @@ NAMES = with_names("n1", "n2")
 Story = Callable[["Process"], Awaitable[Any]]
 
 
-pytestmark = pytest.mark.usefixtures("collector")
-
-
 class Process:
     """A run of the extender, as the command starts it."""
 
