@@ -1,4 +1,4 @@
-"""Finds places in a configuration as somebody wrote it: plain values of any type, by path."""
+"""Finds places in a configuration as it was written: plain values of any type, by path."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

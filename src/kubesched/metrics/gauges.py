@@ -1,4 +1,4 @@
-"""What is read off a scheduler when somebody asks for the page, in that thread: copies, each taken in one step."""
+"""What is read off a scheduler when a client asks for the page, in that thread: copies, each taken in one step."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -12,7 +12,7 @@ from kubesched.state import ClusterState
 
 
 class ClusterNow:
-    """Facts of a cluster state, worked out when somebody asks.
+    """Facts of a cluster state, computed when they are first read.
 
     Attributes:
         cluster_state: the cluster.

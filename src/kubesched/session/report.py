@@ -173,7 +173,7 @@ class NodeFill(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Fill:
-    """What the nodes offer and hold at one moment; arrays now, names when somebody asks."""
+    """What the nodes offer and hold at one moment; arrays now, names when they are read."""
 
     __slots__ = ("_allocatable", "_allowed_pods", "_n_pods", "_requested", "_resources", "_row_of")
 

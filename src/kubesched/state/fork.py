@@ -2,7 +2,7 @@
 
 Theory of operation. While a fork is open, each change of the state begins with a record of the call that undoes it, in
 the innermost fork. `revert` makes these calls, newest first, so that each of them finds the state as its change left
-it: an inverse never has to reckon with what came later. It works on the same columns and relations as a change does,
+it: no inverse depends on later changes. It works on the same columns and relations as a change does,
 so that change logs, generations and listeners see one more change and whatever was computed in between is computed
 again. Orders are restored as well: where a change loses a place in an order, the place is part of the record.
 

@@ -240,7 +240,7 @@ class WhatIfNodes(Nodes):
     """A copy of a table on which pods come and go; the cluster does not change. The entries are independent.
 
     Sums move at once, all pods of a call in a few array operations. What hangs on single pods (host ports, the pods of
-    an entry) is worked out from the moves when somebody asks for it.
+    an entry) is computed from the moves when it is read.
     """
 
     def __init__(self, source: Nodes) -> None:

@@ -37,7 +37,7 @@ class Selection(msgspec.Struct, frozen=True, eq=False):
 
 
 class IdentityColumns:
-    """The labels and namespaces of numbered identities as columns, brought up to date when somebody asks.
+    """The labels and namespaces of numbered identities as columns, brought up to date when they are read.
 
     Args:
         identities: by number; None for a free number.

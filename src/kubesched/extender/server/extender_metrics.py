@@ -99,7 +99,7 @@ class ExtenderMetrics:
 
 
 class _Knowledge(Collector):
-    """What is read off the extender when somebody asks; single numbers, so that no lock is needed."""
+    """What is read off the extender when a client asks; single numbers, so that no lock is needed."""
 
     def __init__(
         self, extender: Extender, watch: ClusterWatch | None, recorder: Recorder | None, server: Server | None
