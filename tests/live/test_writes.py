@@ -126,12 +126,17 @@ def waiting_bed() -> tuple[Bed, list[Pod], asyncio.Event]:
 
 @on_a_loop
 async def test_a_condition_that_was_not_sent_does_not_keep_the_binding_waiting_and_is_not_sent_after_it():
+    faults: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
     bed, pods, gate = waiting_bed()
     await asyncio.sleep(0.01)
     async with asyncio.timeout(1):
         assert not (await bed.writer.perform(Bind(pods[-1], "n1"))).error
     gate.set()
     await bed.writer.finish()
+    await asyncio.sleep(0)
+    assert not faults
+    assert not bed.writer._last
     assert len(bed.api.written("/status")) == 99
     assert not bed.api.written("/pods/p99/status")
 

@@ -179,7 +179,8 @@ class ApiWriter:
 
     def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
         self._tasks.discard(task)
-        if self._last[target].task is task:
+        last = self._last.get(target)
+        if last is not None and last.task is task:
             del self._last[target]
 
     def _is_moot(self, patch: PatchPodStatus) -> bool:
