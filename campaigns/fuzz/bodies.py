@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire import BindingArgs, parse_binding_args
 from kubesched.framework import Plugin, Status
 from kubesched.plugins import NodeAffinity, NodeResourcesFit, TaintToleration
 from kubesched.testing import make_node, make_pod
+from kubesched.wire import BindingArgs, parse_binding_args
 from tests.extender.asking import (
     Server,
     as_go,

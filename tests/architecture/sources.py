@@ -33,7 +33,7 @@ class Module:
 
     @property
     def room(self) -> str:
-        """The room it stands in: "api", "errors"; a part of a split package: "extender.wire"."""
+        """The room it stands in: "api", "errors"; a part of a split package: "extender.server"."""
         return room_of(self.name)
 
     @property

@@ -1,4 +1,4 @@
-"""HTTP scheduler extenders: the protocol (`wire`), and the server that a stock kube-scheduler calls (`server`).
+"""HTTP scheduler extenders: the server that a stock kube-scheduler calls, and the client that calls foreign ones.
 
 Of the server: the objects that run it in a cluster (`manifests`), and recordings answered again (`replay`).
 

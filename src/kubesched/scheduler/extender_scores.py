@@ -9,7 +9,7 @@ import numpy as np
 
 from kubesched.config import ExtenderConfig
 from kubesched.engine import BoolVector, IntVector
-from kubesched.extender.wire import HostPriority
+from kubesched.wire import HostPriority
 
 _SCALE: Final = 10  # from an extender's 0 to 10 to a plugin's 0 to 100
 

@@ -17,7 +17,12 @@ from kubesched.api import Node, Pod
 from kubesched.config import ExtenderConfig
 from kubesched.engine import IntVector
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire import (
+from kubesched.framework import ActionDone, CallExtender, Code, Logger, PluginFault, Status, VictimsOf
+from kubesched.scheduler.extender_scores import ExtenderScores, weighted_scores
+from kubesched.scheduler.last_answers import LastAnswers
+from kubesched.scheduler.suspension import perform, perform_all
+from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
+from kubesched.wire import (
     BindingArgs,
     FilterAnswer,
     HostPriority,
@@ -35,11 +40,6 @@ from kubesched.extender.wire import (
     parse_priorities,
     preemption_request,
 )
-from kubesched.framework import ActionDone, CallExtender, Code, Logger, PluginFault, Status, VictimsOf
-from kubesched.scheduler.extender_scores import ExtenderScores, weighted_scores
-from kubesched.scheduler.last_answers import LastAnswers
-from kubesched.scheduler.suspension import perform, perform_all
-from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
 
 Plan = Mapping[str, VictimsOf]
 EXTENDER: Final = "Extender"

@@ -12,8 +12,8 @@ from kubesched.extender.server import ClusterWrites
 from kubesched.framework import Bind, Plugin, Status
 from kubesched.testing import make_node, make_pod
 from tests.extender.asking import captured, encode
-from tests.extender.test_wire import SPELLINGS
 from tests.extender.wired import Client, Reply, Wired, ask, calling, tell, wired
+from tests.wire.test_wire import SPELLINGS
 
 NODES = [make_node("n1"), make_node("n2")]
 

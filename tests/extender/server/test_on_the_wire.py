@@ -16,8 +16,8 @@ import yaml
 from kubesched.extender.server import ExtenderOptions
 from kubesched.framework import Plugin, Status
 from tests.extender.asking import FilterResult, HostPriority, PreemptionResult, as_go, captured
-from tests.extender.test_wire import SPELLINGS, spelled
 from tests.extender.wired import Client, First, Reply, Wired, as_go_sends, ask, filtered, get, posted, tell
+from tests.wire.test_wire import SPELLINGS, spelled
 
 FILTERS = {"filter-names", "filter-nodes"}
 KINDS: dict[str, Any] = {"filter": FilterResult, "prioritize": list[HostPriority], "preempt": PreemptionResult}

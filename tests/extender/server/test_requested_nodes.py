@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from kubesched.api import EventType, WatchEvent
 from kubesched.errors import ExtenderError
 from kubesched.extender.server.requested_nodes import RequestedNodes
-from kubesched.extender.wire import parse_extender_args
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node
+from kubesched.wire import parse_extender_args
 from tests.extender.asking import Server, encode, node, pod, with_names, with_nodes
 
 QUARTER_OF_AN_HOUR = 15 * 60.0

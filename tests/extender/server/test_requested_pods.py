@@ -7,9 +7,9 @@ import pytest
 
 from kubesched.errors import ExtenderError
 from kubesched.extender.server import RequestedPods
-from kubesched.extender.wire import MetaPod
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
+from kubesched.wire import MetaPod
 from tests.extender.asking import Server, encode, pod, with_nodes
 
 

@@ -27,8 +27,8 @@ from kubesched.documents import read_file
 from kubesched.errors import ConfigError, ExtenderError
 from kubesched.extender.client.posts import Posts
 from kubesched.extender.client.transport_errors import body_error, transport_error
-from kubesched.extender.wire import utf8_text
 from kubesched.version import VERSION
+from kubesched.wire import utf8_text
 
 _DEFAULT_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 90.0

@@ -9,7 +9,7 @@ import msgspec
 from kubesched.config import ExtenderConfig
 from kubesched.errors import ExtenderError
 from kubesched.extender.client.client import ExtenderClient
-from kubesched.extender.wire import (
+from kubesched.wire import (
     BindingArgs,
     MetaPod,
     MetaVictims,

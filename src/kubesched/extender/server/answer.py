@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubesched.extender.wire import utf8_text
 from kubesched.framework import Status
+from kubesched.wire import utf8_text
 
 
 class Answer(msgspec.Struct):

@@ -17,7 +17,6 @@ import numpy as np
 from kubesched.api import Pod, WatchEvent
 from kubesched.errors import ClusterError, ExtenderError
 from kubesched.extender.server.answer import Answer, reason_text
-from kubesched.extender.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
 from kubesched.framework import (
     Action,
     ActionDone,
@@ -34,6 +33,7 @@ from kubesched.framework import (
 from kubesched.scheduler import PlacedPod, Unconfirmed, Waits, drive
 from kubesched.setup import AwaitedRequests
 from kubesched.state import ClusterState
+from kubesched.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
 
 UNANSWERED_SECONDS: Final = 30.0
 """How long an API server may take to answer a Binding. The pod is given back then."""

@@ -19,7 +19,7 @@ from kubesched.api import EventType, WatchEvent, decode_object
 from kubesched.documents import describe_json_fault
 from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
-from kubesched.extender.wire import Body
+from kubesched.wire import Body
 
 FILE_NAME: Final = "recording.jsonl"
 _VERSION: Final = 1

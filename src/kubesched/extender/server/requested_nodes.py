@@ -20,8 +20,8 @@ from kubesched.documents import describe_json_fault
 from kubesched.engine import paused_gc
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.server.score_texts import ScoreTexts
-from kubesched.extender.wire import ExtenderArgs, parse_names
 from kubesched.state import ClusterState, Nodes
+from kubesched.wire import ExtenderArgs, parse_names
 
 Rows = npt.NDArray[np.intp]
 

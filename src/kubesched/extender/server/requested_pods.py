@@ -9,8 +9,8 @@ import msgspec
 from kubesched.admission import decode_checked
 from kubesched.api import Pod
 from kubesched.errors import ExtenderError, ObjectError
-from kubesched.extender.wire import MetaPod
 from kubesched.state import ClusterState, PodInfo
+from kubesched.wire import MetaPod
 
 _N_KEPT: Final = 256  # filter and prioritize of one pod come right after each other
 _LARGEST_KEPT: Final = 2**17  # bytes of JSON; larger ones are rare, and together they would hold much memory

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.engine import IntVector
-from kubesched.extender.wire import host_priority
 from kubesched.state import NodeColumns
+from kubesched.wire import host_priority
 
 _N_SCORES: Final = 11
 

@@ -23,9 +23,9 @@ from kubesched.extender.server.pods_in_flight import DECISION_SECONDS, PodsInFli
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
-from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import LimitedLog, in_one_line, located_line
 from kubesched.serving import SHOWN_PATH, Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
+from kubesched.wire import Body, binding_answer, filter_answer_error, utf8_text
 
 _NEAR: Final = 0.8
 _FAILED: Final = 500

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import inspect
 
 from kubesched.api import Node, Pod
-from kubesched.extender.wire import Body, HostPriority, MetaVictims
+from kubesched.wire import Body, HostPriority, MetaVictims
 
 _HIDDEN: Final = "[hidden]"
 _MAX_CHARACTERS: Final = 64 * 1024

@@ -19,7 +19,16 @@ from kubesched.extender.server.merged_scores import extender_scores, extender_we
 from kubesched.extender.server.node_verdicts import NodeVerdicts, judge
 from kubesched.extender.server.requested_nodes import NodeSource, RequestedNodes
 from kubesched.extender.server.requested_pods import RequestedPods
-from kubesched.extender.wire import (
+from kubesched.framework import (
+    CycleState,
+    FilterResult,
+    Framework,
+    NodeSearch,
+    PluginFault,
+    strike_nodes,
+)
+from kubesched.state import PodInfo
+from kubesched.wire import (
     Body,
     MetaPod,
     MetaVictims,
@@ -34,15 +43,6 @@ from kubesched.extender.wire import (
     prioritize_answer,
     utf8_text,
 )
-from kubesched.framework import (
-    CycleState,
-    FilterResult,
-    Framework,
-    NodeSearch,
-    PluginFault,
-    strike_nodes,
-)
-from kubesched.state import PodInfo
 
 Checkpoint = Callable[[str], None]
 """Raises DeadlineExceeded when the time of a call is over."""

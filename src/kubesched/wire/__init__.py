@@ -9,7 +9,7 @@ and `nodeToVictims` come from callers that used the tagged types of v1.16 and ol
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.extender.wire.answers import (
+    from kubesched.wire.answers import (
         binding_answer,
         binding_error,
         filter_answer_error,
@@ -24,7 +24,7 @@ with lazy_exports(__name__):
         prioritize_answer,
         utf8_text,
     )
-    from kubesched.extender.wire.protocol_requests import (
+    from kubesched.wire.protocol_requests import (
         as_kube_scheduler_sends,
         binding_request,
         meta_preemption_request,
@@ -36,7 +36,7 @@ with lazy_exports(__name__):
         parse_preemption_args,
         preemption_request,
     )
-    from kubesched.extender.wire.protocol_values import (
+    from kubesched.wire.protocol_values import (
         BindingArgs,
         Body,
         ExtenderArgs,

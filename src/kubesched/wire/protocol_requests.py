@@ -11,7 +11,7 @@ import msgspec
 
 from kubesched.documents import plural
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire.protocol_values import (
+from kubesched.wire.protocol_values import (
     BindingArgs,
     Body,
     ExtenderArgs,
@@ -19,7 +19,7 @@ from kubesched.extender.wire.protocol_values import (
     PreemptionArgs,
     Raw,
 )
-from kubesched.extender.wire.reading import (
+from kubesched.wire.reading import (
     NAMES,
     NULL,
     OBJECT,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire.protocol_values import Body, MetaPod, MetaVictims, Raw, Victims
+from kubesched.wire.protocol_values import Body, MetaPod, MetaVictims, Raw, Victims
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire import (
+from kubesched.wire import (
     BindingArgs,
     ExtenderArgs,
     MetaPod,

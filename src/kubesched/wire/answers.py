@@ -11,7 +11,7 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire.go_types import (
+from kubesched.wire.go_types import (
     BINDING_RESULT,
     FILTER_RESULT,
     HOST_PRIORITIES,
@@ -20,8 +20,8 @@ from kubesched.extender.wire.go_types import (
     GoType,
     go_error,
 )
-from kubesched.extender.wire.protocol_values import Body, FilterAnswer, HostPriority, MetaVictims, Raw
-from kubesched.extender.wire.reading import (
+from kubesched.wire.protocol_values import Body, FilterAnswer, HostPriority, MetaVictims, Raw
+from kubesched.wire.reading import (
     INT64,
     NAMES,
     NULL,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire import (
+from kubesched.wire import (
     BindingArgs,
     FilterAnswer,
     MetaPod,
@@ -58,9 +58,8 @@ PARSERS: dict[str, Callable[[bytes], object]] = {
     "bind": binding_error,
 }
 UNMARSHAL = "json: cannot unmarshal {} into Go struct field {} of type {}"
-RECORDED = [
-    json.loads(line) for line in (Path(__file__).parent / "bodies/go-decoder-errors.jsonl").read_text().splitlines()
-]
+BODIES = Path(__file__).parents[1] / "extender/bodies"
+RECORDED = [json.loads(line) for line in (BODIES / "go-decoder-errors.jsonl").read_text().splitlines()]
 
 
 def refusal(parse: Callable[[bytes], object], body: bytes) -> str:

@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from kubesched.extender.wire.json_syntax import syntax_error
-from kubesched.extender.wire.protocol_values import Body, Raw
-from kubesched.extender.wire.reading import ANY, OBJECT, RAWS, folded
+from kubesched.wire.json_syntax import syntax_error
+from kubesched.wire.protocol_values import Body, Raw
+from kubesched.wire.reading import ANY, OBJECT, RAWS, folded
 
 _MAX_SCANNED: Final = 4 * 2**20  # takes a second; the scheduler waits
 _KINDS: Final = {b"{": "object", b"[": "array", b'"': "string", b"t": "bool", b"f": "bool", b"n": "null"}
