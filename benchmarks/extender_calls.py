@@ -27,7 +27,7 @@ from benchmarks.throughput.run import bare_extender
 from kubesched import Simulator
 from kubesched.api import KubeObject
 from kubesched.config import KubeSchedulerConfiguration
-from kubesched.extender.client import ExtenderCaller
+from kubesched.extender_client import ExtenderCaller
 from kubesched.framework import ActionDone, CallExtender
 from kubesched.setup import load_configuration
 from kubesched.testing import make_node, make_pod

@@ -96,7 +96,7 @@ def test_an_upward_or_sideways_import_is_found(name, text):
     ("name", "text"),
     [
         ("kubesched.state.x", "from kubesched.api import Pod"),
-        ("kubesched.extender.client", "from kubesched.wire import ExtenderArgs"),
+        ("kubesched.extender_client", "from kubesched.wire import ExtenderArgs"),
         ("kubesched.plugins.x", "from kubesched.plugins.y import z"),
         ("kubesched.cli.x", "from kubesched.session import Simulator"),
     ],

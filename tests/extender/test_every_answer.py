@@ -15,7 +15,7 @@ import pytest
 
 from kubesched import Simulator
 from kubesched.config import KubeSchedulerConfiguration
-from kubesched.extender.client import ExtenderCaller
+from kubesched.extender_client import ExtenderCaller
 from kubesched.framework import Status
 from kubesched.scheduler import Extenders, drive
 from kubesched.session import Placement

@@ -269,7 +269,7 @@ def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":
     if extenders == "skip":
         note(f"extenders are not called without --extenders call: {', '.join(one.shown_url for one in configured)}")
         return None
-    from kubesched.extender.client import ExtenderCaller
+    from kubesched.extender_client import ExtenderCaller
 
     return ExtenderCaller(configured)
 

@@ -122,7 +122,7 @@ def _probed(checked: "Checked") -> tuple[list[dict[str, Any]], list["Finding"]]:
 
     from kubesched.config import Finding
     from kubesched.errors import ConfigError
-    from kubesched.extender.client import probe
+    from kubesched.extender_client import probe
 
     calls, failed = [], []
     for i, extender in enumerate(checked.configuration.extenders if checked.configuration else ()):

@@ -1,4 +1,4 @@
-"""HTTP scheduler extenders: the server that a stock kube-scheduler calls, and the client that calls foreign ones.
+"""HTTP scheduler extenders: the server that a stock kube-scheduler calls.
 
 Of the server: the objects that run it in a cluster (`manifests`), and recordings answered again (`replay`).
 

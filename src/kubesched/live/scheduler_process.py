@@ -24,7 +24,7 @@ from kubesched.cluster import (
 )
 from kubesched.config import KUBE_SCHEDULER_LEASE
 from kubesched.errors import ClusterError, ConfigError
-from kubesched.extender.client import ExtenderCaller
+from kubesched.extender_client import ExtenderCaller
 from kubesched.framework import Framework, Services
 from kubesched.live.attempt_log import AttemptLog
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2

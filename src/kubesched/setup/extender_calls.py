@@ -12,7 +12,7 @@ from kubesched.scheduler import Request, Together
 
 
 class ExtenderCalls(Protocol):
-    """Calls the extenders of a configuration, such as `extender.client.ExtenderCaller`."""
+    """Calls the extenders of a configuration, such as `extender_client.ExtenderCaller`."""
 
     async def call(self, action: CallExtender) -> ActionDone:
         """Send the request; the answer is the body of the response."""

@@ -13,8 +13,8 @@ import pytest
 
 from kubesched.config import ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ExtenderError
-from kubesched.extender.client import ExtenderClient
-from tests.extender.client.test_client import BODY, echo, extender
+from kubesched.extender_client import ExtenderClient
+from tests.extender_client.test_client import BODY, echo, extender
 from tests.serving.certificates import Authority
 
 OK = b"HTTP/1.1 200 OK\r\n"

@@ -9,9 +9,9 @@ import yaml
 from aiohttp import web
 
 from kubesched.config import ExtenderConfig
-from kubesched.extender.client import Probed, probe
+from kubesched.extender_client import Probed, probe
 from tests.cli.clusters import run as run_command
-from tests.extender.client.test_client import extender
+from tests.extender_client.test_client import extender
 
 ANSWERS = {
     "/filter": {"NodeNames": ["kubesched-probe"]},

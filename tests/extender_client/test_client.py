@@ -16,7 +16,7 @@ from aiohttp import web
 
 from kubesched.config import Duration, ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ConfigError, ExtenderError
-from kubesched.extender.client import ExtenderClient
+from kubesched.extender_client import ExtenderClient
 from kubesched.serving import self_signed_pair
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.config import ExtenderConfig
 from kubesched.errors import ExtenderError
-from kubesched.extender.client.client import ExtenderClient
+from kubesched.extender_client.client import ExtenderClient
 from kubesched.wire import (
     BindingArgs,
     MetaPod,

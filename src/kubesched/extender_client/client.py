@@ -25,8 +25,8 @@ from kubesched.cluster import client_context, proxy_from_environment
 from kubesched.config import ExtenderConfig, ExtenderTLSConfig
 from kubesched.documents import read_file
 from kubesched.errors import ConfigError, ExtenderError
-from kubesched.extender.client.posts import Posts
-from kubesched.extender.client.transport_errors import body_error, transport_error
+from kubesched.extender_client.posts import Posts
+from kubesched.extender_client.transport_errors import body_error, transport_error
 from kubesched.version import VERSION
 from kubesched.wire import utf8_text
 

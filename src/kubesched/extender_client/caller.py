@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 from kubesched.config import ExtenderConfig
 from kubesched.errors import ExtenderError
-from kubesched.extender.client.client import ExtenderClient
+from kubesched.extender_client.client import ExtenderClient
 from kubesched.framework import ActionDone, CallExtender
 
 _VERBS = {"filter": "filter_verb", "prioritize": "prioritize_verb", "preempt": "preempt_verb", "bind": "bind_verb"}
