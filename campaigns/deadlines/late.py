@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kubesched.extender.server import Answer
+from kubesched.extender import Answer
 from kubesched.framework import Plugin, Status
 from tests.extender.asking import Looks, Server, captured, encode, failure, filter_result, node, with_nodes
 

@@ -129,7 +129,7 @@ def main() -> int:
     p.add_argument("--count", type=int, default=300, help="changes in all (default 300)")
     p.add_argument("--seed", type=int, default=1, help="default 1")
     p.add_argument("--jobs", type=int, default=2, help="changes at once (default 2)")
-    p.add_argument("--rooms", nargs="+", metavar="ROOM", help="these rooms alone, for example extender/server")
+    p.add_argument("--rooms", nargs="+", metavar="ROOM", help="these rooms alone, for example extender")
     p.add_argument("--timeout", type=float, default=90, help="seconds of tests for one change (default 90)")
     p.add_argument("--tests", nargs="+", metavar="PATH", help="these tests alone")
     p.add_argument("--json", type=Path, metavar="FILE", help="write every change and its outcome")

@@ -56,7 +56,7 @@ class Mutant:
 
     @property
     def room(self) -> str:
-        """The room of the source that the file is in, such as `extender/server`."""
+        """The room of the source that the file is in, such as `state/volumes`."""
         return self.path.removeprefix("src/kubesched/").rpartition("/")[0]
 
     def applied_to(self, source: bytes) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kubesched import Bind, Plugin, Pod, set_up
 from kubesched.api import EventType, KubeObject, WatchEvent
-from kubesched.extender.server import ClusterWrites, Extender
+from kubesched.extender import ClusterWrites, Extender
 
 
 class Writes(ClusterWrites):

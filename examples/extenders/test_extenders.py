@@ -10,7 +10,7 @@ from label_filter import LabelFilter
 from lucky import Lucky
 
 from kubesched import Plugin, Pod, Report, Simulator, load_configuration, load_snapshot, set_up
-from kubesched.extender.server import find_offer
+from kubesched.extender import find_offer
 from kubesched.testing import check_plugin, make_node, make_pod, varied_scenario
 
 HERE = Path(__file__).parent

@@ -54,7 +54,7 @@ with lazy_exports(__name__):
         StateError,
     )
     from kubesched.explanation import Explainer, Explanation, Fix, explain
-    from kubesched.extender.server import ExtenderOptions
+    from kubesched.extender import ExtenderOptions
     from kubesched.extender_client import ExtenderCaller
     from kubesched.framework import (
         ActionDone,

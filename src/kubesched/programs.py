@@ -13,7 +13,7 @@ from typing import Any, Final
 from kubesched.config import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionFlags, lease_name
 from kubesched.documents import escape_controls
 from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_message
-from kubesched.extender.server import Extender, ExtenderOptions, advice, run_extender
+from kubesched.extender import Extender, ExtenderOptions, advice, run_extender
 from kubesched.live import LiveScheduler, SchedulerOptions, serves_default_scheduler, with_kubeconfig
 from kubesched.live import run_scheduler as run_live
 from kubesched.serving import Server, only_json_lines, set_up_logging

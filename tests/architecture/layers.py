@@ -47,10 +47,10 @@ FAULT_TYPES = {"CancelledError"}  # a plugin may raise it; catching it takes its
 EXCEPTION_BASE = re.compile(r"^\w*(Error|Exception|Exceeded)$")  # a name with a dot is a class of a library
 CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
-    "aiohttp": {"cluster", "serving", "extender_client", "extender.server", "live", "usage"},
+    "aiohttp": {"cluster", "serving", "extender_client", "extender", "live", "usage"},
     "click": {"cli"},
     "pandas": {"shown", "session", "explanation"},  # the latter two for annotations
-    "prometheus_client": {"metrics", "serving", "extender.server"},
+    "prometheus_client": {"metrics", "serving", "extender"},
     "rich": {"cli", "pages.formats"},
     "yaml": {"documents"},
 }

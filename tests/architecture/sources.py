@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 PACKAGE = "kubesched"
-SPLIT = {"extender", "pages"}
+SPLIT = {"pages"}
 """Packages that are no room themselves: each of their packages is one, with a door and a layer of its own."""
 
 
@@ -33,7 +33,7 @@ class Module:
 
     @property
     def room(self) -> str:
-        """The room it stands in: "api", "errors"; a part of a split package: "extender.server"."""
+        """The room it stands in: "api", "errors"; a part of a split package: "pages.formats"."""
         return room_of(self.name)
 
     @property

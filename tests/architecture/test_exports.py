@@ -10,7 +10,7 @@ import pytest
 
 from tests.architecture.sources import ROOT, Module, check_all
 
-NO_DOORS = {"kubesched", "kubesched.extender", "kubesched.pages"}
+NO_DOORS = {"kubesched", "kubesched.pages"}
 
 
 def export_order(name: str) -> tuple[int, str]:

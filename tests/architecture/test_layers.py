@@ -21,12 +21,12 @@ def test_the_layers_are_read_from_the_picture():
     picture = (
         "   drivers          live            runs\n"
         "                                    and runs\n"
-        "                    extender.server answers\n"
+        "                    pages.formats   makes\n"
         "  ------------------------------ below: no I/O\n"
         "   know             state           facts\n"
         "   name             errors          a tree\n"
     )
-    assert layers.read_layers(picture) == ([{"errors"}, {"state"}, {"live", "extender.server"}], {"errors", "state"})
+    assert layers.read_layers(picture) == ([{"errors"}, {"state"}, {"live", "pages.formats"}], {"errors", "state"})
 
 
 def test_imports_go_downward():
@@ -80,8 +80,8 @@ def test_files_are_named_for_a_concept():
             "kubesched.framework.x",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from kubesched.plugins import X",
         ),
-        ("kubesched.live.x", "from kubesched.extender.server import serve"),
-        ("kubesched.live.x", "from kubesched.extender import server"),
+        ("kubesched.live.x", "from kubesched.extender import serve"),
+        ("kubesched.live.x", "from kubesched.pages import plans"),
         ("kubesched.planning.x", "from kubesched.pages.formats import Table"),
         ("kubesched.pages.formats.x", "from kubesched.pages.plans import fit_page"),
         ("kubesched.attic.x", "import sys"),
@@ -135,9 +135,9 @@ def test_a_door_that_loads_its_room_is_found():
     assert layers.check_doors_are_lazy(parse_module("kubesched.state", text, is_door=True)) == []
 
 
-def test_the_doors_of_extender_are_its_modules():
-    module = parse_module("kubesched.cli.extender", "from kubesched.extender.server import serve")
-    assert layers.check_doors(module, {"kubesched.extender.server": ["serve"]}) == []
+def test_the_doors_of_pages_are_its_packages():
+    module = parse_module("kubesched.cli.fit", "from kubesched.pages.plans import fit_page")
+    assert layers.check_doors(module, {"kubesched.pages.plans": ["fit_page"]}) == []
 
 
 def test_every_circle_of_imports_is_found():

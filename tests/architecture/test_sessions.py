@@ -31,7 +31,7 @@ def test_one_class_offline_builds_a_cluster_with_plugins_and_a_scheduler() -> No
 
 
 def test_one_function_offline_tries_a_pod_and_one_picks_its_node() -> None:
-    online = {one.name for one in MODULES if one.room in ("shadow", "extender.server")}
+    online = {one.name for one in MODULES if one.room in ("shadow", "extender")}
     watching = {"kubesched.comparison.moves"}  # a framework that keeps what it scores
     assert callers(TRYING) - online - watching == {"kubesched.session.attempt", "kubesched.session.place"}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.extender.server import Answer, Recorder
+from kubesched.extender import Answer, Recorder
 from tests.cli.clusters import run
 from tests.extender.test_replay import WHOLE, record
 

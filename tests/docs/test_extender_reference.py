@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from kubesched.cli.extender import extender
-from kubesched.extender.server.paths import VerbPaths
-from kubesched.extender.server.service import add_routes
+from kubesched.extender.paths import VerbPaths
+from kubesched.extender.service import add_routes
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "extender.md").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def test_every_path_is_described():
 
 
 def test_every_series_is_described():
-    source = (ROOT / "src/kubesched/extender/server/extender_metrics.py").read_text(encoding="utf-8")
+    source = (ROOT / "src/kubesched/extender/extender_metrics.py").read_text(encoding="utf-8")
     series = set(re.findall(r'"(kubesched_[a-z_]+)"', source))
     assert len(series) > 10
     assert {name for name in series if f"`{name}`" not in PAGE and f"`{name}_total`" not in PAGE} == set()

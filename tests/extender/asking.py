@@ -9,7 +9,7 @@ import msgspec
 
 from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.errors import DeadlineExceeded
-from kubesched.extender.server import Answer, NodeSource, RequestedPods, Verbs
+from kubesched.extender import Answer, NodeSource, RequestedPods, Verbs
 from kubesched.framework import Plugin, Profile
 from kubesched.scheduler import build_frameworks
 from kubesched.state import ClusterState

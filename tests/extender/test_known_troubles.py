@@ -25,15 +25,15 @@ class Trouble(NamedTuple):
     shown_by: dict[str, tuple[str, ...]]
 
 
-WIRE = "extender/server/test_on_the_wire.py"
-ANSWERS = "extender/server/test_answers_on_the_wire.py"
-BINDS = "extender/server/test_binds_on_the_wire.py"
-VERBS = "extender/server/test_verbs.py"
+WIRE = "extender/test_on_the_wire.py"
+ANSWERS = "extender/test_answers_on_the_wire.py"
+BINDS = "extender/test_binds_on_the_wire.py"
+VERBS = "extender/test_verbs.py"
 LATE = "campaigns/deadlines/test_late.py"
-NODES = "extender/server/test_requested_nodes.py"
-SCORES = "extender/server/test_merged_scores.py"
-ADVICE = "extender/server/test_common_mistakes.py"
-MANIFESTS = "extender/manifests/test_manifests.py"
+NODES = "extender/test_requested_nodes.py"
+SCORES = "extender/test_merged_scores.py"
+ADVICE = "extender/test_common_mistakes.py"
+MANIFESTS = "extender/test_extender_manifests.py"
 REAL = "integration/test_extender.py"
 REAL_ANSWERS = "integration/test_extender_answers.py"
 

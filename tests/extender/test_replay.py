@@ -8,8 +8,7 @@ import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.errors import InputError, PluginError, StateError
-from kubesched.extender.replay import Replayed, replay
-from kubesched.extender.server import Answer, Extender, Recorder
+from kubesched.extender import Answer, Extender, Recorder, Replayed, replay
 from kubesched.framework import Plugin, Status
 from kubesched.setup import Setup, set_up
 from kubesched.testing import make_node, make_pod
@@ -129,7 +128,7 @@ def test_a_plugin_that_fails_now_is_told_in_its_words(tmp_path: Path):
         raise RuntimeError("boom")
 
     error, *nodes = differences(tmp_path / "filter", filter=fails)
-    assert error == "error was '', is 'running \"Choice\" filter plugin: boom (test_replay.py:129 in fails)'"
+    assert error == "error was '', is 'running \"Choice\" filter plugin: boom (test_replay.py:128 in fails)'"
     assert nodes[0].startswith("rejected now: n0, n2")
     assert differences(tmp_path / "score", score=fails) == ["status was 200, is 500"]
 

@@ -12,8 +12,8 @@ from kubesched.api import EventType, KubeObject, WatchEvent
 
 # The one private name: the server as a process assembles it, with a state that a test fills instead of a watch.
 from kubesched.cluster import Timing
-from kubesched.extender.server import ClusterWrites, Extender, ExtenderOptions, ExtenderService
-from kubesched.extender.server.extender_process import _build_server
+from kubesched.extender import ClusterWrites, Extender, ExtenderOptions, ExtenderService
+from kubesched.extender.extender_process import _build_server
 from kubesched.framework import Plugin, Status
 from kubesched.metrics import MetricsOfPlugins
 from kubesched.serving import Server, ServerOptions

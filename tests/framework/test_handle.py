@@ -11,7 +11,7 @@ import pytest
 from kubesched.api import EventType, Pod, WatchEvent
 from kubesched.errors import PluginError
 from kubesched.explanation import Explainer
-from kubesched.extender.server import ClusterWrites, Extender
+from kubesched.extender import ClusterWrites, Extender
 from kubesched.framework import Action, ActionDone, Bind, CycleState, Handle, PatchPodStatus, Plugin, Status, Wait
 from kubesched.session import Simulator
 from kubesched.setup import set_up

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from kubesched.extender.server import read_recording
-from kubesched.extender.server.recording import RecordedCall
+from kubesched.extender import read_recording
+from kubesched.extender.recording import RecordedCall
 from tests.integration.processes import Process, free_port
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ It has just these options, and prints what the command prints.
 import argparse
 
 from kubesched.cli.extender import _serve
-from kubesched.extender.server import ExtenderOptions
+from kubesched.extender import ExtenderOptions
 from kubesched.serving import ServerOptions
 
 SILENCE_SECONDS = 10.0  # longer than the test control plane takes to start again

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from kubesched.api import KubeObject, ObjectMeta
 from kubesched.explanation import Explainer
-from kubesched.extender.server import ClusterWrites, Extender
+from kubesched.extender import ClusterWrites, Extender
 from kubesched.framework import Plugin, Status, VirtualClock
 from kubesched.scheduler import load_cluster
 from kubesched.session import Simulator

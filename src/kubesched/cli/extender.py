@@ -22,7 +22,7 @@ from kubesched.version import VERSION
 
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
-    from kubesched.extender.server import Extender, ExtenderOptions
+    from kubesched.extender import Extender, ExtenderOptions
     from kubesched.serving import Server, TlsFiles
 
 _MIB: Final = 2**20
@@ -147,7 +147,7 @@ def extender(
     if ctx.invoked_subcommand is not None:
         refuse_options_before(ctx, ctx.invoked_subcommand)
         return
-    from kubesched.extender.server import ExtenderOptions
+    from kubesched.extender import ExtenderOptions
     from kubesched.serving import ServerOptions
 
     if health_port and health_port == port:

@@ -20,8 +20,7 @@ from kubesched.cli.output import print_verbatim
 
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
-    from kubesched.extender.manifests import ManifestOptions
-    from kubesched.extender.server import Offer
+    from kubesched.extender import ManifestOptions, Offer
     from kubesched.framework import Profile
 
 
@@ -115,9 +114,14 @@ def manifests(
     follow from that. The plugins' files go into a ConfigMap. The cluster's own scheduler does not change: pods ask for
     the new one by spec.schedulerName. Notes on the result go to standard error.
     """  # noqa: D301
-    from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions
-    from kubesched.extender.manifests import manifests as make_manifests
-    from kubesched.extender.server import find_offer, served_profiles, watched_kinds
+    from kubesched.extender import (
+        KUBE_SCHEDULER_IMAGE,
+        ManifestOptions,
+        extender_manifests,
+        find_offer,
+        served_profiles,
+        watched_kinds,
+    )
     from kubesched.manifests import plugin_grants
     from kubesched.setup import readers_of, set_up
 
@@ -153,7 +157,7 @@ def manifests(
             plugin_grants=plugin_grants(profiles),
         )
         offer = find_offer(profiles, bind=bind)
-        documents = make_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
+        documents = extender_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
     _print(documents, options, readers_of(profiles))
     _print_advice(options, offer, profiles, preemption_helps)
 
@@ -181,8 +185,7 @@ def _print(
 def _print_advice(
     options: "ManifestOptions", offer: "Offer", profiles: Iterable["Profile"], preemption_helps: bool
 ) -> None:
-    from kubesched.extender.manifests import scheduler_configuration
-    from kubesched.extender.server import advice
+    from kubesched.extender import advice, scheduler_configuration
     from kubesched.setup import load_configuration
 
     configuration = load_configuration(scheduler_configuration(options, offer).encode())

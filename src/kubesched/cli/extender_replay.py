@@ -27,7 +27,7 @@ def replay(
 
     RECORDING is a folder that --record wrote. Exits with 1 if an answer changed. Binds are not carried out again.
     """
-    from kubesched.extender.replay import replay as play
+    from kubesched.extender import replay as play
     from kubesched.setup import set_up
 
     setup = set_up(config, references, plugin_args, default_plugins=False, skipped=skipped)

@@ -11,12 +11,12 @@ import msgspec
 from kubesched.api import WatchEvent, kind_named
 from kubesched.documents import listed
 from kubesched.errors import InputError, StateError
-from kubesched.extender.server import Answer, ClusterWrites, Extender, RecordedCall, RecordedWatch, read_recording
+from kubesched.extender.answer import Answer
+from kubesched.extender.plugin_extender import ClusterWrites, Extender
+from kubesched.extender.recording import RecordedCall, RecordedWatch, read_recording
 from kubesched.framework import VirtualClock
 from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.setup import EventLoop, Setup
-
-__all__ = ["Replayed", "replay"]
 
 _MAX_SHOWN: Final = 300  # characters of an answer that is not a document
 _VERBS: Final = {

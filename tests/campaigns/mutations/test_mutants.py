@@ -95,9 +95,9 @@ def test_a_test_has_to_execute_the_statement_up_to_the_change() -> None:
 
 
 def test_a_mutant_is_in_a_room() -> None:
-    (mutant,) = find_mutants(b"x = 1", "src/kubesched/extender/server/file.py")
-    assert mutant.room == "extender/server"
-    assert str(mutant) == "src/kubesched/extender/server/file.py:1: 1 → 2"
+    (mutant,) = find_mutants(b"x = 1", "src/kubesched/extender/file.py")
+    assert mutant.room == "extender"
+    assert str(mutant) == "src/kubesched/extender/file.py:1: 1 → 2"
 
 
 def test_every_change_to_a_real_file_compiles_and_differs() -> None:

@@ -3,7 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.extender.manifests.extender_objects import extender_manifests, scheduler_configuration
     from kubesched.extender.manifests.manifest_options import KUBE_SCHEDULER_IMAGE, ManifestOptions
-    from kubesched.extender.manifests.manifests import manifests, scheduler_configuration
 
-__all__ = ["KUBE_SCHEDULER_IMAGE", "ManifestOptions", "manifests", "scheduler_configuration"]
+__all__ = ["KUBE_SCHEDULER_IMAGE", "ManifestOptions", "extender_manifests", "scheduler_configuration"]

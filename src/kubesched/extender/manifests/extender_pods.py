@@ -3,7 +3,7 @@
 from typing import Final
 
 from kubesched.extender.manifests.manifest_options import HEALTH_PORT, SERVICE_PORT, SIDECAR_PORT, ManifestOptions
-from kubesched.extender.server import Offer
+from kubesched.extender.offer import Offer
 from kubesched.manifests import (
     PLUGIN_FOLDER,
     Document,

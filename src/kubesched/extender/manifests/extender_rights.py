@@ -7,7 +7,7 @@ the lease `kube-scheduler`, so that a second scheduler needs a role for its own.
 from collections.abc import Iterable, Sequence
 
 from kubesched.extender.manifests.manifest_options import ManifestOptions
-from kubesched.extender.server import Offer
+from kubesched.extender.offer import Offer
 from kubesched.manifests import (
     Document,
     account,
