@@ -1,10 +1,11 @@
 """The objects of a session in the order of the snapshot that it would write, with a journal of what changes them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import TypeGuard
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, kind_of, rewritten
+from kubesched.state import ClusterState
 
 Key = tuple[str, str]
 """Kind, and `namespace/name` or the name alone."""
@@ -12,26 +13,58 @@ Key = tuple[str, str]
 _Entry = tuple[Key, KubeObject | None, int | None]
 """A key, with its object and its position before a change; None for none."""
 
+_Mark = tuple[int, frozenset[str]]
+"""What `go_back` goes back to: the length of the journal, and the disturbed nodes."""
+
 
 class Inventory:
     """What there is. A pod that gets a node moves to the end: it is the last one to arrive there.
 
+    A session that is asked once needs no order of objects: it is found when it is first asked for.
+
     Args:
         objects: the cluster as it was given, `completed`.
+
+    Attributes:
+        disturbed: nodes that a pod has left: the order of the others there is another one now.
+        is_found: whether the order is known.
     """
 
-    def __init__(self, objects: Iterable[KubeObject]) -> None:
-        self._given = {key_of(one): one for one in objects}
-        self._now = dict(self._given)
+    def __init__(self, objects: Sequence[KubeObject]) -> None:
+        self.disturbed: set[str] = set()
+        self.is_found = False
+        self._objects = objects
+        self._told: list[WatchEvent] = []  # until then
+        self._given: dict[Key, KubeObject] = {}
+        self._now: dict[Key, KubeObject] = {}
         self._is_ordered = True  # whether `_now` is in the order of the positions
-        self._position = {key: position for position, key in enumerate(self._now)}
-        self._n_arrived = count(len(self._now))
-        self._pending = {key: one for key, one in self._now.items() if _is_pending(one)}
+        self._position: dict[Key, int] = {}
+        self._n_arrived = count(len(objects))
+        self._pending: dict[Key, Pod] = {}
         self._journal: list[_Entry] = []
         self._n_marks = 0
 
+    @property
+    def is_as_given(self) -> bool:
+        """Whether it is certain that nothing has changed."""
+        return not self.is_found and not self._told
+
+    def _find(self) -> None:
+        """Number the objects, and then note what has happened to them."""
+        if self.is_found:
+            return
+        self.is_found = True
+        self._given = {key_of(one): one for one in self._objects}
+        self._now = dict(self._given)
+        self._position = {key: position for position, key in enumerate(self._now)}
+        self._pending = {key: one for key, one in self._now.items() if _is_pending(one)}
+        told, self._told = self._told, []
+        for event in told:
+            self.note(event)
+
     def get(self, key: Key) -> KubeObject | None:
         """An object as it is now; None where there is none."""
+        self._find()
         return self._now.get(key)
 
     def of(self, kind: str) -> list[KubeObject]:
@@ -44,18 +77,28 @@ class Inventory:
 
     def written(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
         """Some of the objects that there were at any time, whose JSON has what the session decided."""
+        self._find()
         return [one if one is self._given.get(key_of(one)) else _as_written(one) for one in objects]
 
     def pending(self) -> list[Pod]:
-        """The pods that wait for a node."""
+        """The pods that wait for a node, as they are now."""
+        self._find()
         position = self._position
         return [self._pending[key] for key in sorted(self._pending, key=position.__getitem__)]
 
-    def position(self, key: Key) -> int:
-        """Where an object is among the others."""
-        return self._position[key]
+    def put_in_order(self, cluster_state: ClusterState) -> None:
+        """Have the pods of disturbed nodes in the order in which a loaded snapshot has them; ties may depend on it."""
+        self._find()
+        columns = cluster_state.columns
+        for node in self.disturbed:
+            row = columns.row_of.get(node)
+            pods = [] if row is None else [info.pod for info in columns.pods[row]]
+            pods.sort(key=lambda pod: self._position["Pod", pod.key])
+            cluster_state.arrange(node, [pod.uid for pod in pods])
+        self.disturbed.clear()
 
     def _in_order(self) -> dict[Key, KubeObject]:
+        self._find()
         if not self._is_ordered:
             self._now = {key: self._now[key] for key in sorted(self._now, key=self._position.__getitem__)}
             self._is_ordered = True
@@ -63,19 +106,24 @@ class Inventory:
 
     # --- changes ---
 
-    def note(self, event: WatchEvent) -> KubeObject | None:
-        """Note what an event changes. Returns: the object that is gone, if one is."""
-        key = (event.kind, event.object.key)
+    def note(self, event: WatchEvent) -> None:
+        """Note what an event changes."""
+        if not self.is_found:
+            self._told.append(event)
+            return
         if event.type is not EventType.DELETED:
             self.put(event.object)
-            return None
+            return
+        key = (event.kind, event.object.key)
         gone = self._now.get(key)
         self._write_down(key, gone)
         self._set(key, None, None)
-        return gone
+        if isinstance(gone, Pod):
+            self.disturbed.add(gone.node_name)
 
     def put(self, one: KubeObject) -> None:
         """Add an object, or put it in the place of an older one."""
+        self._find()
         key = key_of(one)
         old = self._now.get(key)
         if old is one:
@@ -102,10 +150,11 @@ class Inventory:
         else:
             self._pending.pop(key, None)
 
-    def mark(self) -> int:
+    def mark(self) -> _Mark:
         """Write down what changes from now on. Returns: what `go_back` takes."""
+        self._find()
         self._n_marks += 1
-        return len(self._journal)
+        return len(self._journal), frozenset(self.disturbed)
 
     def keep(self) -> None:
         """End the last mark, and keep what has changed since."""
@@ -113,11 +162,13 @@ class Inventory:
         if not self._n_marks:
             self._journal.clear()
 
-    def go_back(self, mark: int) -> None:
+    def go_back(self, mark: _Mark) -> None:
         """End the last mark, and undo what has changed since."""
-        self._is_ordered &= len(self._journal) == mark
-        while len(self._journal) > mark:
+        length, disturbed = mark
+        self._is_ordered &= len(self._journal) == length
+        while len(self._journal) > length:
             self._set(*self._journal.pop())
+        self.disturbed = set(disturbed)
         self.keep()
 
 

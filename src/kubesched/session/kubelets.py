@@ -3,13 +3,13 @@
 Rule: kubelet v1.36, as in `controllers/kubelet_admission.py`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from kubesched.api import EventType, Node, Pod, WatchEvent, edited
-from kubesched.controllers import awaited_claims, no_room, node_refusal, rejected_by
+from kubesched.controllers import awaited_claims, no_room, node_refusal, rejected_by, why_it_hangs
 from kubesched.session.creation import Creation
 from kubesched.session.report import Fill, Placement, PodState
 from kubesched.state import ClusterState
@@ -24,17 +24,33 @@ class Kubelets:
         tell: takes the event of each pod that takes room on its node.
 
     Attributes:
+        coming: the new pods that name their node and have not been seen by its kubelet.
+        not_started: the pods that have been on their node for long without a start.
         placements: what became of the new pods that name their node, by uid.
     """
 
     def __init__(self, cluster_state: ClusterState, tell: Callable[[WatchEvent], None]) -> None:
+        self.coming: list[Pod] = []
+        self.not_started: list[Pod] = []
+        self.placements: dict[str, Placement] = {}
         self._cluster_state = cluster_state
         self._tell = tell
-        self.placements: dict[str, Placement] = {}
+        self._hanging: list[tuple[Pod, str]] = []
 
-    def start(self, bound: Iterable[Pod], creation: Creation, owner_of: Callable[[Pod], str]) -> None:
-        """Start new pods, as far as the API server creates them and their nodes take them."""
-        for pod in bound:
+    def look(self) -> None:
+        """Find out which of the pods that have not started hang."""
+        known = self._cluster_state.objects
+        there = (pod for pod in self.not_started if known.get("Pod", pod.key) is pod)
+        hang = ((pod, why_it_hangs(pod, self._cluster_state)) for pod in there)
+        self._hanging = [(pod, fault) for pod, fault in hang if fault]
+
+    def stuck(self, owner_of: Callable[[Pod], str]) -> tuple[Placement, ...]:
+        """The pods that hang, as placements without a node."""
+        return tuple(not_running(pod, fault, owner_of(pod)) for pod, fault in self._hanging)
+
+    def start(self, creation: Creation, owner_of: Callable[[Pod], str]) -> None:
+        """Start the pods that are coming, as far as the API server creates them and their nodes take them."""
+        for pod in self.coming:
             placement = Placement(pod.key, "", PodState.SCHEDULED, pod.node_name, message=UNSEEN, names_node=True)
             if not creation.is_allowed(pod):
                 placement.state, placement.node = PodState.NOT_TRIED, ""
@@ -48,6 +64,7 @@ class Kubelets:
                 self._tell(WatchEvent(EventType.ADDED, "Pod", _started(pod)))
             self.placements[pod.uid] = placement
             placement.owner = owner_of(pod)
+        self.coming.clear()
 
     def _refusal(self, pod: Pod) -> str:
         """Why no kubelet takes a pod on the node that it names; empty if one does."""

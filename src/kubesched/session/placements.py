@@ -1,9 +1,9 @@
 """Turns the last decision on each pod into its placement."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from kubesched.api import Pod
-from kubesched.framework import Decision
+from kubesched.framework import Decision, DeletePod
 from kubesched.queue import QueuedPod
 from kubesched.scheduler import Scheduler, no_profile
 from kubesched.session.creation import Creation
@@ -20,6 +20,7 @@ class Placements:
     """
 
     def __init__(self, scheduler: Scheduler, creation: Creation, outcomes: Mapping[str, Decision]) -> None:
+        self._queue = scheduler.queue
         self._cluster_state = scheduler.cluster_state
         self._frameworks = scheduler.frameworks
         self._creation = creation
@@ -37,12 +38,28 @@ class Placements:
         current = self._cluster_state.objects.get("Pod", pod.key)
         return current if isinstance(current, Pod) else None
 
-    def of(self, pod: Pod, gated: Mapping[str, QueuedPod]) -> Placement:
-        """The placement of one pod.
+    def all(
+        self, pods: Iterable[Pod], evicted: Iterable[DeletePod], owner_of: Callable[[Pod], str]
+    ) -> Iterator[Placement]:
+        """The placements of some pods.
 
         Args:
-            gated: the pods that PreEnqueue plugins keep out of the queue, by `namespace/name`.
+            evicted: the evictions of the run.
         """
+        preemptors: dict[str, str] = {}  # by the uid of the victim
+        victims: dict[str, list[str]] = {}  # by the uid of the preemptor
+        for action in evicted:
+            preemptors[action.pod.uid] = action.preemptor.key
+            victims.setdefault(action.preemptor.uid, []).append(action.pod.key)
+        gated = {one.key: one for one in self._queue.pending().pods if one.gated_by}
+        for pod in pods:
+            placement = self._of(pod, gated)
+            placement.owner = owner_of(pod)
+            placement.victims = tuple(victims.get(pod.uid, ()))
+            placement.evicted_by = preemptors.get(pod.uid, "")
+            yield placement
+
+    def _of(self, pod: Pod, gated: Mapping[str, QueuedPod]) -> Placement:
         name = pod.scheduler_name
         if name not in self._frameworks:
             return Placement(pod.key, "", PodState.NOT_TRIED, message=no_profile(name, self._frameworks))

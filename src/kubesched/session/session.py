@@ -6,29 +6,20 @@ pods are not, and the queue is empty. So each `schedule` begins as that of a ses
 and gives the same placements.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from random import Random
 from typing import Any, Self, TypeVar
 
 import msgspec
 
-from kubesched.api import (
-    EventType,
-    KubeObject,
-    Pod,
-    WatchEvent,
-    completed,
-    kind_of,
-    objects_of,
-)
-from kubesched.controllers import has_not_started, is_new_and_bound, why_it_hangs
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, kind_of, objects_of
+from kubesched.controllers import has_not_started, is_new_and_bound
 from kubesched.engine import paused_gc
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
 from kubesched.scheduler import (
     Extenders,
     MakeFramework,
-    Request,
     Scheduler,
     TieBreak,
     drive,
@@ -36,13 +27,13 @@ from kubesched.scheduler import (
     start_plugins,
     stop_plugins,
 )
-from kubesched.session.attempt import Attempt, Preempt, attempt
+from kubesched.session.attempt import Attempt, Preempt, attempt, refuse
 from kubesched.session.cluster import MemoryCluster
 from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
 from kubesched.session.fork import SessionFork
 from kubesched.session.inventory import Inventory
-from kubesched.session.kubelets import Kubelets, not_running
+from kubesched.session.kubelets import Kubelets
 from kubesched.session.placements import Placements
 from kubesched.session.queue_run import Progress, QueueRun
 from kubesched.session.report import Fill, Placement, Report
@@ -149,18 +140,15 @@ class Session(ClusterNow):
         self._calls = extender_calls
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._is_closed = False
-        self._inventory: Inventory | None = None  # made when it is asked, from what was given and told
-        self._told: list[WatchEvent] = []
-        self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
         with paused_gc(is_kept=True):
             self._given = [completed(one) for one in objects_of(snapshot)]
             bound = {id(one): one for one in self._given if starts_bound and is_new_and_bound(one)}
             there = [one for one in self._given if id(one) not in bound]
-            self._bound = list(bound.values())
+            self.kubelets.coming = list(bound.values())
             self.pending = load_cluster(self.cluster_state, there)
+        self._inventory = Inventory(self._given)
         self._left = list(self.pending)
-        self._not_started = [one for one in there if isinstance(one, Pod) and has_not_started(one)]
-        self._hanging: list[tuple[Pod, str]] = []
+        self.kubelets.not_started = [one for one in there if isinstance(one, Pod) and has_not_started(one)]
         self.creation = Creation(self.pending, new, self.cluster_state.objects)
         self.loop.run(start_plugins(self.frameworks.values()))
 
@@ -187,11 +175,11 @@ class Session(ClusterNow):
 
     def of(self, kind: str) -> list[KubeObject]:
         """The objects of one kind as they are now."""
-        return self._held().of(kind)
+        return self._inventory.of(kind)
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         """An object as it is now; None where there is none."""
-        return self._held().get((kind, key))
+        return self._inventory.get((kind, key))
 
     def objects(self, at: Iterable[KubeObject] | None = None) -> list[KubeObject]:
         """The cluster as it is now, complete enough for `write_snapshot`.
@@ -199,15 +187,15 @@ class Session(ClusterNow):
         Args:
             at: what `objects_now` returned at the time that is meant; None for now.
         """
-        return self._held().written(self.objects_now() if at is None else at)
+        return self._inventory.written(self.objects_now() if at is None else at)
 
     def objects_now(self) -> list[KubeObject]:
         """The objects as they are now; the JSON of pods that the session placed has no node."""
-        return self._held().objects()
+        return self._inventory.objects()
 
     def waiting(self) -> list[Pod]:
         """The pods that wait for a node, as they are now, in the order of `objects`."""
-        return self._left if self._inventory is None else self._inventory.pending()
+        return self._inventory.pending() if self._inventory.is_found else self._left
 
     def finished(self) -> list[Pod]:
         """The pods of the snapshot that have finished."""
@@ -215,26 +203,25 @@ class Session(ClusterNow):
 
     def pods_on(self, node: str) -> list[Pod]:
         """The pods that hold something of a node, in the order of `objects`."""
-        self._put_in_order()
+        self._inventory.put_in_order(self.cluster_state)
         row = self.cluster_state.columns.row_of.get(node)
         return [] if row is None else [info.pod for info in self.cluster_state.columns.pods[row]]
 
     def stuck(self) -> tuple[Placement, ...]:
         """The pods of the snapshot that have a node and do not start there, as placements without a node."""
-        return tuple(not_running(pod, fault, self.owner_of(pod)) for pod, fault in self._hanging)
+        return self.kubelets.stuck(self.owner_of)
 
     # --- changes ---
 
     def change(self, changed: Iterable[KubeObject] = (), gone: Iterable[KubeObject] = ()) -> None:
         """Remove some objects, then add others or put them in the place of older ones. Pods arrive at the next run."""
-        held = self._held()
         for one in gone:
             self._tell(WatchEvent(EventType.DELETED, kind_of(one), one))
         for one in changed:
             if is_new_and_bound(one):  # a kubelet sees it at the next run
-                self._bound.append(one)
+                self.kubelets.coming.append(one)
             elif isinstance(one, Pod) and not one.node_name:
-                held.put(one)
+                self._inventory.put(one)
             else:
                 self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
 
@@ -245,7 +232,7 @@ class Session(ClusterNow):
                 self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
                 continue
             self.pending.append(one)
-            self._held().put(one)
+            self._inventory.put(one)
             if self.creation.is_allowed(one):
                 self._tell(WatchEvent(EventType.ADDED, "Pod", one))
 
@@ -253,25 +240,24 @@ class Session(ClusterNow):
         """Have a pod on a node. What its controller creates then is left to the caller."""
         bound = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node_name))
         event = WatchEvent(EventType.MODIFIED, "Pod", bound)
-        self._note(self._held(), event)
+        self._inventory.note(event)
         self.scheduler.handle_event(event)
 
     @contextmanager
     def fork(self) -> Iterator[SessionFork]:
         """Take back at the end of the `with` what changes inside, unless it is committed. Forks can be nested."""
-        held, of_state = self._held(), self.cluster_state.fork()
-        mark, bound, seconds, disturbed = held.mark(), tuple(self._bound), self.clock.seconds, set(self._disturbed)
+        mark, of_state = self._inventory.mark(), self.cluster_state.fork()
+        coming, seconds = tuple(self.kubelets.coming), self.clock.seconds
 
         def take_back() -> None:
             of_state.revert()
-            held.go_back(mark)
-            self._bound[:] = bound
+            self._inventory.go_back(mark)
+            self.kubelets.coming[:] = coming
             self.clock.seconds = seconds
-            self._disturbed = disturbed
 
         def keep() -> None:
             of_state.commit()
-            held.keep()
+            self._inventory.keep()
 
         fork = SessionFork(take_back, keep)
         try:
@@ -279,38 +265,12 @@ class Session(ClusterNow):
         finally:
             fork.revert()
 
-    def _put_in_order(self) -> None:
-        """Have the pods of disturbed nodes in the order in which a loaded snapshot has them; ties may depend on it."""
-        held, columns = self._held(), self.cluster_state.columns
-        for node in self._disturbed:
-            row = columns.row_of.get(node)
-            pods = [] if row is None else [info.pod for info in columns.pods[row]]
-            pods.sort(key=lambda pod: held.position(("Pod", pod.key)))
-            self.cluster_state.arrange(node, [pod.uid for pod in pods])
-        self._disturbed.clear()
-
-    def _held(self) -> Inventory:
-        if self._inventory is None:
-            self._inventory = Inventory(self._given)
-            for event in self._told:
-                self._note(self._inventory, event)
-            self._told.clear()
-        return self._inventory
-
-    def _note(self, held: Inventory, event: WatchEvent) -> None:
-        gone = held.note(event)
-        if isinstance(gone, Pod):
-            self._disturbed.add(gone.node_name)
-
     def _emit(self, action: Action) -> None:
         self.cluster.perform(action)
 
     def _tell(self, event: WatchEvent) -> None:
         """Note what an event changes, and pass it on."""
-        if self._inventory is None:
-            self._told.append(event)
-        else:
-            self._note(self._inventory, event)
+        self._inventory.note(event)
         self.scheduler.handle_event(event)
         pod = event.object
         if isinstance(pod, Pod) and pod.node_name and event.type is not EventType.DELETED:
@@ -340,7 +300,7 @@ class Session(ClusterNow):
 
     async def _answered(self, question: Coroutine[Any, Any, T]) -> T:
         await self.loop.breathe()
-        return await drive(question, _refuse if self._calls is None else answering_calls(self._calls))
+        return await drive(question, refuse if self._calls is None else answering_calls(self._calls))
 
     # --- runs ---
 
@@ -360,9 +320,9 @@ class Session(ClusterNow):
         if ties is not None:
             self.scheduler.cycle.tie_break, seed = ties
             self.rng.seed(seed)
-        if self._inventory is not None or self._told:
-            self.pending = self._held().pending()
-            self._put_in_order()
+        if not self._inventory.is_as_given:
+            self.pending = self._inventory.pending()
+            self._inventory.put_in_order(self.cluster_state)
         self.kubelets.placements.clear()
         self.cluster.evicted.clear()
         self.cluster.events.clear()
@@ -397,13 +357,9 @@ class Session(ClusterNow):
 
     def begin(self) -> list[Pod]:
         """Have kubelets start the new pods that name their nodes. Returns: the pending pods that exist."""
-        known = self.cluster_state.objects
-        there = (pod for pod in self._not_started if known.get("Pod", pod.key) is pod)
-        hang = ((pod, why_it_hangs(pod, self.cluster_state)) for pod in there)
-        self._hanging = [(pod, fault) for pod, fault in hang if fault]
-        created = self.creation.begin(self.pending, self._bound)
-        self.kubelets.start(self._bound, self.creation, self.owner_of)
-        self._bound.clear()
+        self.kubelets.look()
+        created = self.creation.begin(self.pending, self.kubelets.coming)
+        self.kubelets.start(self.creation, self.owner_of)
         return created
 
     def _rest(self) -> None:
@@ -423,20 +379,10 @@ class Session(ClusterNow):
         self.scheduler.cycle.tie_break = self._tie_break
 
     def _report(self, before: Fill, found: Placements) -> Report:
-        evicted = {action.pod.uid: action.preemptor.key for action in self.cluster.evicted}
-        victims: dict[str, list[str]] = {}
-        for action in self.cluster.evicted:
-            victims.setdefault(action.preemptor.uid, []).append(action.pod.key)
-        gated = {one.key: one for one in self.scheduler.queue.pending().pods if one.gated_by}
-        placements = list(self.kubelets.placements.values())
-        for pod in sorted(self.pending, key=lambda pod: -pod.priority):
-            placement = found.of(pod, gated)
-            placement.owner = self.owner_of(pod)
-            placement.victims = tuple(victims.get(pod.uid, ()))
-            placement.evicted_by = evicted.get(pod.uid, "")
-            placements.append(placement)
+        in_order = sorted(self.pending, key=lambda pod: -pod.priority)
+        placements = (*self.kubelets.placements.values(), *found.all(in_order, self.cluster.evicted, self.owner_of))
         return Report(
-            tuple(placements),
+            placements,
             tuple(self.victims(self.cluster.evicted)),
             before,
             self.fill(),
@@ -445,10 +391,3 @@ class Session(ClusterNow):
             stuck=self.stuck(),
             devices=self.devices(),
         )
-
-
-def _refuse(request: Request) -> Awaitable[Any]:
-    """Answer what a hook asks of a question that has no effect."""
-    if isinstance(request, Action):
-        raise RuntimeError(f"this run cannot perform actions: {request!r}")
-    raise RuntimeError("this run cannot wait for conditions")
