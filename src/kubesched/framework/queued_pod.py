@@ -87,3 +87,13 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
         """Take a newer version of the pod; what was derived from the old one goes with it."""
         self.pod = pod
         self.pod_info = None
+
+    def note_failure(self, now: float) -> None:
+        """Count an attempt that failed: as an error, unless plugins rejected the pod."""
+        if self.unschedulable_plugins or self.pending_plugins:
+            self.unschedulable_count += 1
+            self.consecutive_errors_count = 0
+        else:
+            self.consecutive_errors_count += 1
+        self.timestamp = now
+        self.backoff_expiration = None

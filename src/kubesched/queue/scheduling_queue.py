@@ -54,6 +54,7 @@ from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, P
 from kubesched.errors import StateError
 from kubesched.framework import PodQueue, QueuedPodInfo, Status
 from kubesched.queue.backlog import Backlog, PendingEvent
+from kubesched.queue.gate import Gate, PreEnqueue
 from kubesched.queue.heap import Less, chosen_sort_key
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.nominator import Nominator
@@ -65,9 +66,6 @@ from kubesched.queue.requeueing import (
     Registration,
     RequeueingTable,
 )
-
-PreEnqueue = Callable[[Pod, str], Status]
-"""(pod, plugin to ask first or "") -> SUCCESS, or the status of the plugin that gates the pod, under its name."""
 
 _POD_ADD = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD).label
 _POD_UPDATE = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE).label
@@ -119,8 +117,7 @@ class SchedulingQueue:
         self._in_flight = InFlight()
         self._backlog = Backlog(self._places.unschedulable, table, key, self._move)
         self._at_once = at_once
-        self._pre_enqueue = pre_enqueue
-        self._on_gate_fault = on_gate_fault
+        self._gate = Gate(self._places, pre_enqueue, on_gate_fault)
         self._max_in_unschedulable = max_in_unschedulable
         self._next_flush = -math.inf
         self.nominator = Nominator() if nominator is None else nominator
@@ -218,7 +215,7 @@ class SchedulingQueue:
             present = self._places.find(info.key)
             if present is not None and present.place is not None:
                 raise StateError(f"Pod {info.key} is already present in {PLACE_NAMES[present.place]}")
-            self._count_failure(info, now)
+            info.note_failure(now)
             strategy = QueueingStrategy.AFTER_BACKOFF  # a pod that is not in flight has no record to replay
             if info.pod.uid in self._in_flight:
                 strategy = self._table.replay(info, self._in_flight.events_since(info.pod.uid))
@@ -345,7 +342,7 @@ class SchedulingQueue:
             raise StateError(f'pod "{pod.key}" has no metadata.uid; the queue distinguishes pods by it, so set one')
         self._places.remove(pod.key)
         info = QueuedPodInfo(pod=pod, key=pod.key, timestamp=now)
-        if self._is_let_in(info, label):
+        if self._gate.lets_in(info, label):
             self._places.to_active(info, label, now)
             self.nominator.add(info)
 
@@ -382,40 +379,17 @@ class SchedulingQueue:
         info = self._places.find(pod.key)
         if info is None or info.place is PodQueue.ACTIVE:
             return False
-        if info.place is PodQueue.UNSCHEDULABLE and not self._is_let_in(info, FORCE_ACTIVATE.label):
+        if info.place is PodQueue.UNSCHEDULABLE and not self._gate.lets_in(info, FORCE_ACTIVATE.label):
             return False
         self._places.to_active(info, FORCE_ACTIVATE.label, now)
         return True
-
-    def _count_failure(self, info: QueuedPodInfo, now: float) -> None:
-        if info.unschedulable_plugins or info.pending_plugins:
-            info.unschedulable_count += 1
-            info.consecutive_errors_count = 0
-        else:
-            info.consecutive_errors_count += 1
-        info.timestamp = now
-        info.backoff_expiration = None
 
     def _requeue(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
         """Put a pod that is in no queue or unschedulable where the strategy says, if PreEnqueue lets it."""
         if strategy is QueueingStrategy.SKIP:
             self._places.to_unschedulable(info, label)
-        elif self._is_let_in(info, label):
+        elif self._gate.lets_in(info, label):
             if strategy is QueueingStrategy.AFTER_BACKOFF and self._places.backoff.is_backing_off(info, now):
                 self._places.to_backoff(info, label)
             else:
                 self._places.to_active(info, label, now)
-
-    def _is_let_in(self, info: QueuedPodInfo, label: str) -> bool:
-        """Run PreEnqueue; a pod that does not pass is gated and becomes unschedulable."""
-        status = None if self._pre_enqueue is None else self._pre_enqueue(info.pod, info.gating_plugin)
-        if status is None or status.is_success:
-            info.gating_plugin = info.gating_message = ""
-            return True
-        if self._on_gate_fault is not None and status.place and status.located != info.gating_message:
-            self._on_gate_fault(info.pod, status)
-        info.gating_plugin = status.plugin
-        info.gating_message = status.located
-        info.unschedulable_plugins.add(info.gating_plugin)
-        self._places.to_unschedulable(info, label)
-        return False
