@@ -5,11 +5,12 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.scheduler.aside import Aside
     from kubesched.scheduler.assembly import MakeFramework, build_frameworks, no_profile, start_plugins, stop_plugins
+    from kubesched.scheduler.binding_cycle import BindingCycle
     from kubesched.scheduler.evictions import Eviction
     from kubesched.scheduler.extenders import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
     from kubesched.scheduler.initial_cluster import load_cluster
     from kubesched.scheduler.placed_pod import PlacedPod
-    from kubesched.scheduler.scheduler import Attempt, BindingCycle, Scheduler
+    from kubesched.scheduler.scheduler import Attempt, Scheduler
     from kubesched.scheduler.scheduling_cycle import SchedulingCycle
     from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
     from kubesched.scheduler.suspension import (

@@ -6,13 +6,15 @@ and assume if it returns anything but SUCCESS.
 
 import inspect
 from asyncio import CancelledError, current_task
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from kubesched.api import Pod
 from kubesched.framework import (
     HOOK_FAULTS,
     Code,
     CycleState,
+    Decision,
     Framework,
     Hook,
     PatchPodStatus,
@@ -24,6 +26,13 @@ from kubesched.framework import (
 )
 from kubesched.scheduler.pod_in_pre_bind import PodInPreBind
 from kubesched.scheduler.suspension import PermitRequest, perform, suspend
+
+BindingCycle = Coroutine[Any, Any, Decision]
+"""Runs a decision to its end; yields requests (see `suspension`) and gives the decision with its final outcome.
+
+Closing it, or throwing anything into it that is not a hook's fault, takes the pod off its node and puts it back into
+the queue.
+"""
 
 
 async def run_binding_cycle(

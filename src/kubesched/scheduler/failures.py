@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from kubesched.api import Pod
-from kubesched.framework import Action, Decision, Diagnosis, Outcome, PatchPodStatus, RecordEvent, Status
+from kubesched.framework import Action, Decision, Diagnosis, Logger, Outcome, PatchPodStatus, RecordEvent, Status
 
 _NOTE_BYTES: Final = 1024
 
@@ -49,3 +49,23 @@ def _note(message: str) -> str:
     if len(encoded) <= _NOTE_BYTES:
         return message
     return encoded[: _NOTE_BYTES - 4].decode(errors="ignore") + " ..."
+
+
+class MissingReasons:
+    """Logs once which plugin rejects without a reason: the message of the pod says nothing about it."""
+
+    def __init__(self) -> None:
+        self._named: set[str] = set()  # plugins that the log has named
+
+    def look_at(self, decision: Decision, logger: Logger) -> None:
+        """Look for a rejection without a reason among those of a pod."""
+        for status in (decision.outcome.status, *(status for status, _ in decision.rejections)):
+            name = status.plugin
+            if status.is_rejected and name and not any(status.reasons) and name not in self._named:
+                self._named.add(name)
+                logger.warning(
+                    "plugin %s rejects without a reason, for example pod %s; give one that users can search for: "
+                    'Status.unschedulable("node(s) had no license")',
+                    name,
+                    decision.pod.key,
+                )

@@ -8,9 +8,9 @@ kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
 import math
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -36,9 +36,10 @@ from kubesched.framework import (
 from kubesched.queue import Nominator, Observer, SchedulingQueue
 from kubesched.scheduler.aside import Aside
 from kubesched.scheduler.assembly import MakeFramework, build_frameworks
+from kubesched.scheduler.binding_cycle import BindingCycle
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.extenders import Extenders
-from kubesched.scheduler.failures import failure_actions, rejected_later
+from kubesched.scheduler.failures import MissingReasons, failure_actions, rejected_later
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
 from kubesched.scheduler.registrations import registrations
@@ -48,13 +49,6 @@ from kubesched.scheduler.suspension import begun, perform, straight, wait
 from kubesched.scheduler.unconfirmed import Unconfirmed
 from kubesched.scheduler.waits import Waits
 from kubesched.state import ClusterState, PodInfo
-
-BindingCycle = Coroutine[Any, Any, Decision]
-"""Runs a decision to its end; yields requests (see `suspension`) and gives the decision with its final outcome.
-
-Closing it, or throwing anything into it that is not a hook's fault, takes the pod off its node and puts it back into
-the queue.
-"""
 
 Attempt = tuple[Decision, BindingCycle | Eviction | None]
 """A decision, and what to run to its end or to close: a binding cycle for a chosen node, or the eviction of victims."""
@@ -111,7 +105,7 @@ class Scheduler:
         self._unconfirmed = Unconfirmed()
         self._now = services.clock.monotonic
         self._emit = emit
-        self._without_reason: set[str] = set()  # plugins that the log has named
+        self._missing_reasons = MissingReasons()
         self.extenders = Extenders(extenders, services.logger)
         self.cycle = SchedulingCycle(tie_break, services.rng, self.extenders or None)
         nominator = Nominator(self._find_pod)
@@ -425,7 +419,7 @@ class Scheduler:
 
     def _failed(self, queued: QueuedPodInfo, decision: Decision) -> None:
         """Return the pod to the queue, and report why it was not placed."""
-        self._log_missing_reasons(decision)
+        self._missing_reasons.look_at(decision, self.frameworks[decision.pod.scheduler_name].handle.logger)
         queued.unschedulable_plugins.update(decision.unschedulable_plugins)
         queued.pending_plugins.update(decision.pending_plugins)
         if self._still_waits(queued):
@@ -433,17 +427,3 @@ class Scheduler:
             self.queue.nominator.add(queued, decision.nominated_node_name)
         for action in failure_actions(decision, self._find_pod(decision.pod) or decision.pod):
             self._emit(action)
-
-    def _log_missing_reasons(self, decision: Decision) -> None:
-        """Log once which plugin rejects without a reason: the message of the pod says nothing about it."""
-        for status in (decision.outcome.status, *(status for status, _ in decision.rejections)):
-            name = status.plugin
-            if status.is_rejected and name and not any(status.reasons) and name not in self._without_reason:
-                self._without_reason.add(name)
-                logger = self.frameworks[decision.pod.scheduler_name].handle.logger
-                logger.warning(
-                    "plugin %s rejects without a reason, for example pod %s; give one that users can search for: "
-                    'Status.unschedulable("node(s) had no license")',
-                    name,
-                    decision.pod.key,
-                )
