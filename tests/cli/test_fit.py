@@ -152,7 +152,15 @@ def test_the_document_has_the_answer(cluster, manifest):
         (("--resource", "a.io/gpu=0.5"), 'error: resource a.io/gpu: Invalid value: "0.5": must be an integer'),
         (("--resource", "hugepages-2Mi=2Mi"), "error: resources: Forbidden: HugePages require cpu or memory"),
         (("--resource", "cpu=1", "--max", "--replicas", "2"), "--max and --replicas are mutually exclusive"),
-        (("--resource", "cpu=1", "--replicas", "0"), "--replicas: found 0; expected 1 or more"),
+        (("--resource", "cpu=1", "--replicas", "0"), "'--replicas': 0 is not in the range x>=1"),
+        (
+            ("--resource", "cpu=1", "--nodes-like", "n0=x"),
+            "'--nodes-like': found 'n0=x'; write NODE or NODE=N, such as",
+        ),
+        (
+            ("--resource", "cpu=1", "--max", "--nodes-like", "n0"),
+            "--max needs the number of new nodes: --nodes-like NODE=N",
+        ),
         (("--resource", "cpu=1", "--only", "deploy/web"), "--only and --resource are mutually exclusive"),
     ],
 )

@@ -297,8 +297,8 @@ def test_a_live_cluster_is_shrunk_and_renamed_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--salt", "s"], "--salt has no effect without --anonymize"),
-        (["--table", "t.json"], "--table has no effect without --anonymize"),
+        (["--salt", "s"], "--salt needs --anonymize"),
+        (["--table", "t.json"], "--table needs --anonymize"),
         (["--anonymize", "--salt", ""], "found an empty text"),
         (["--anonymize", "--keep-annotations"], "--anonymize and --keep-annotations are mutually exclusive"),
         (["--anonymize", "--table", "no/names.json"], "no/names.json: cannot be written: No such file or directory"),

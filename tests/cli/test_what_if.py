@@ -96,9 +96,10 @@ def test_an_uncordoned_node_gets_pods(tmp_path, which):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--add-nodes", "1"), "--add-nodes and --like belong together"),
-        (("--like", "n1"), "--add-nodes and --like belong together"),
-        (("-l", "pool=a"), "-l belongs to --without-nodes: --without-nodes -l pool=spot"),
+        (("--add-nodes", "1"), "--add-nodes and --like need each other: --add-nodes 3 --like worker-1"),
+        (("--like", "n1"), "--add-nodes and --like need each other: --add-nodes 3 --like worker-1"),
+        (("-l", "pool=a"), "-l and --without-nodes need each other: --without-nodes -l pool=spot"),
+        (("--without-nodes",), "-l and --without-nodes need each other: --without-nodes -l pool=spot"),
         (("--scale", "deploy/web"), "found 'deploy/web'; write WORKLOAD=N, such as deploy/web=20"),
         (("--scale", "deploy/web=1", "--scale", "deploy/web=2"), "deploy/web is given twice"),
         (("--uncordon", "n1"), "node n1 is not cordoned"),

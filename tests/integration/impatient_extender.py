@@ -8,6 +8,7 @@ It has just these options, and prints what the command prints.
 import argparse
 
 from kubesched.cli.extender import _serve
+from kubesched.cli.inputs import SetupOptions
 from kubesched.extender import ExtenderOptions
 from kubesched.serving import ServerOptions
 
@@ -26,7 +27,7 @@ def main() -> None:
         kubeconfig=args.kubeconfig,
         silence_seconds=SILENCE_SECONDS,
     )
-    _serve(None, args.plugin, {}, (), options, log_json=False)
+    _serve(SetupOptions(references=tuple(args.plugin)), options, log_json=False)
 
 
 if __name__ == "__main__":

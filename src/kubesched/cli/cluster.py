@@ -4,16 +4,16 @@ import logging
 import os
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from kubesched.cli.general_options import is_quiet
+from kubesched.cli.inputs import InputOptions, SetupOptions
 from kubesched.cli.json_log import json_log
-from kubesched.cli.live_cluster import LiveSource, read_live
+from kubesched.cli.live_cluster import read_live
 from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.plugin_log import log_once
 
@@ -45,14 +45,7 @@ def note(text: str) -> None:
         print_text(f"kubesched: note: {text}".replace("\n", "\\n"), is_error=True)
 
 
-def read_cluster(
-    snapshots: Sequence[str],
-    manifests: Sequence[str],
-    *,
-    kinds: Collection[str] = (),
-    skip_bad_objects: bool,
-    may_be_empty: bool = False,
-) -> "ClusterObjects":
+def read_cluster(inputs: InputOptions, *, kinds: Collection[str] = (), may_be_empty: bool = False) -> "ClusterObjects":
     """Load a snapshot, or without one the live cluster, and report what was left out of it.
 
     Args:
@@ -62,19 +55,16 @@ def read_cluster(
         InputError: it cannot be read.
         ClusterError: the API server did not answer, or this user may not list nodes or pods.
     """
-    live = LiveSource.current()
-    if snapshots and any(live):
-        given = "--kubeconfig" if live.kubeconfig else "--context"
-        raise click.UsageError(f"{given} and SNAPSHOT are mutually exclusive: the cluster comes from one of them")
+    server, snapshots = "", inputs.snapshots
     if snapshots:
-        cluster = _load(snapshots, manifests, kinds, skip_bad_objects)
+        cluster = _load(inputs, kinds)
         if cluster.taken_at is not None:
             from kubesched.pages.formats import age_sentence
 
             note(f"the {age_sentence(cluster.taken_at)}")
-        server = ""
     else:
-        cluster, access = read_live(live, manifests, kinds=kinds, skip_bad_objects=skip_bad_objects, on_wait=note)
+        skips = inputs.skip_bad_objects
+        cluster, access = read_live(inputs.live, inputs.manifests, kinds=kinds, skip_bad_objects=skips, on_wait=note)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
         server = access.server
@@ -122,14 +112,16 @@ def options_of_command() -> list[str]:
     return [name for option in context.command.params for name in option.opts] if context else []
 
 
-def _load(
-    snapshots: Sequence[str], manifests: Sequence[str], kinds: Collection[str], skip_bad_objects: bool
-) -> "ClusterObjects":
+def _load(inputs: InputOptions, kinds: Collection[str]) -> "ClusterObjects":
     from kubesched.snapshot import load_snapshot
 
     with progress_bar("reading") as progress:
         return load_snapshot(
-            *snapshots, manifests=manifests, kinds=kinds, skip_bad_objects=skip_bad_objects, progress=progress
+            *inputs.snapshots,
+            manifests=inputs.manifests,
+            kinds=kinds,
+            skip_bad_objects=inputs.skip_bad_objects,
+            progress=progress,
         )
 
 
@@ -196,16 +188,7 @@ def _homeless(cluster: "ClusterObjects") -> list[str]:
     return [f"{count(len(pods), 'pod')} on {where}: not counted"]
 
 
-def read_both(
-    snapshots: Sequence[str],
-    manifests: Sequence[str],
-    config: Path | None,
-    references: Sequence[str],
-    plugin_args: Mapping[str, str],
-    *,
-    skip_bad_objects: bool,
-    may_be_empty: bool = False,
-) -> "tuple[ClusterObjects, Setup]":
+def read_both(inputs: InputOptions, *, may_be_empty: bool = False) -> "tuple[ClusterObjects, Setup]":
     """Read a cluster and what decides; without --config the configuration that the snapshot has, if it has one.
 
     Raises:
@@ -213,15 +196,13 @@ def read_both(
     """
     from kubesched.config import ConfigSource
 
-    setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(
-        snapshots, manifests, kinds=setup.read_kinds, skip_bad_objects=skip_bad_objects, may_be_empty=may_be_empty
-    )
-    if cluster.scheduler_config and config is None:
+    setup = read_setup(inputs.setup)
+    cluster = read_cluster(inputs, kinds=setup.read_kinds, may_be_empty=may_be_empty)
+    if cluster.scheduler_config and inputs.setup.config is None:
         note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
-        source = ConfigSource("schedulerConfig of the snapshot", cluster.scheduler_config.decode(), snapshots[0])
-        setup = read_setup(source, references, plugin_args)
-    if snapshots:
+        text = cluster.scheduler_config.decode()
+        setup = read_setup(inputs.setup, ConfigSource("schedulerConfig of the snapshot", text, inputs.snapshots[0]))
+    if inputs.snapshots:
         note_missing_kinds(cluster, setup.read_kinds)
     return cluster, setup
 
@@ -238,11 +219,11 @@ def note_missing_kinds(cluster: "ClusterObjects", kinds: Iterable[str]) -> None:
             note(f"a plugin reads {kind.resource}, and the snapshot has none; {save} stores them")
 
 
-def read_setup(
-    config: "Path | ConfigSource | None", references: Sequence[str], plugin_args: Mapping[str, str]
-) -> "Setup":
+def read_setup(options: SetupOptions, config: "ConfigSource | None" = None) -> "Setup":
     """Read the configuration and load the plugins; log from the level in LOG_LEVEL on, by default warnings.
 
+    Args:
+        config: the configuration, where --config does not name it.
     Raises:
         InputError: the configuration cannot be read or is not valid, or LOG_LEVEL is not a level.
         PluginDefinitionError: a plugin does not load.
@@ -254,7 +235,7 @@ def read_setup(
         from kubesched.serving import set_up_logging
 
         set_up_logging(os.environ)
-    return set_up(config, references, plugin_args)
+    return set_up(config or options.config, options.references, options.plugin_args)
 
 
 def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":

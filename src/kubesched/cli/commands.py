@@ -13,6 +13,7 @@ import click
 
 from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
 from kubesched.cli.json_log import json_log, with_json_log
+from kubesched.cli.option_rules import with_checked_usage
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
 from kubesched.cli.standard_streams import checked_output, discard_the_rest, with_own_output
@@ -45,13 +46,23 @@ class _Commands(Mapping[str, click.Command]):
         if name not in _COMMANDS:
             raise KeyError(name)
         command: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
-        return with_own_output(with_general_options(command))
+        return _prepared(with_general_options(command))
 
     def __iter__(self) -> Iterator[str]:
         return iter(_COMMANDS)
 
     def __len__(self) -> int:
         return len(_COMMANDS)
+
+
+def _prepared(command: click.Command) -> click.Command:
+    """A copy of a command that prints to its own output and whose usage is checked; also of subcommands."""
+    prepared = copy(command)
+    if command.callback is not None:
+        prepared.callback = with_own_output(with_checked_usage(command.callback))
+    if isinstance(prepared, click.Group):
+        prepared.commands = {name: _prepared(child) for name, child in prepared.commands.items()}
+    return prepared
 
 
 class _Main(click.Group):

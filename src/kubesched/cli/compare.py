@@ -1,29 +1,37 @@
 """`kubesched compare`: place the same pods with two configurations and compare the outcome."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kubesched.cli.cluster import note, note_missing_kinds, note_refused, read_cluster
+from kubesched.cli.inputs import InputOptions, SetupOptions, with_inputs
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.plugin_log import log_once
 from kubesched.cli.reports import print_report, report_output_option
-from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.slow_plugins import note_slow_plugin
 
 if TYPE_CHECKING:
     from kubesched.comparison import Candidate
+    from kubesched.snapshot import ClusterObjects
 
 _DEFAULTS = "defaults"
 _PENDING = "pending"
 _MOST_CONFIGS = 2
 
 
+def _two_at_most(context: click.Context, option: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    if len(files) > _MOST_CONFIGS:
+        raise click.UsageError(f"--config is given {len(files)} times; compare two configurations at a time")
+    return files
+
+
 @click.command()
+@with_inputs()
 @cluster_options
 @click.option(
     "--config",
@@ -31,6 +39,7 @@ _MOST_CONFIGS = 2
     type=click.Path(path_type=Path),
     metavar="FILE",
     multiple=True,
+    callback=_two_at_most,
     help="KubeSchedulerConfiguration. Give it twice to compare two, once to compare the defaults with it.",
 )
 @plugin_options
@@ -64,12 +73,8 @@ _MOST_CONFIGS = 2
 )
 @report_output_option()
 def compare(
-    snapshots: tuple[str, ...],
-    manifests: tuple[str, ...],
-    skip_bad_objects: bool,
+    inputs: InputOptions,
     configs: tuple[Path, ...],
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
     pack: bool,
     pods: str,
     seeds: int,
@@ -94,43 +99,45 @@ def compare(
     from kubesched.comparison import compare as run
     from kubesched.comparison import failures, parse_conditions, read_prices
     from kubesched.pages.comparisons import comparison_page
-    from kubesched.setup import set_up
 
     log_once()
-    sides = _sides(configs, references, plugin_args, pack=pack)
+    sides = _sides(configs, inputs.setup, pack=pack)
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)
-    setups = [set_up(side.configuration, side.plugins, side.plugin_args) for side in sides]
-    kinds = {kind: None for setup in setups for kind in setup.read_kinds}
-    cluster = read_cluster(snapshots, manifests, kinds=kinds, skip_bad_objects=skip_bad_objects)
-    if snapshots:
-        note_missing_kinds(cluster, kinds)
-    if manifests:
-        note_refused(cluster, "counted as pending")
-    if cluster.scheduler_config:
-        advice = "to compare it, save it in a file and name it with --config"
-        note(f"the schedulerConfig of the snapshot is not used; {advice}")
+    cluster = _read(inputs, sides)
     with progress_bar("comparing") as progress:
         comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
     for times, side, name in zip(comparison.times, "AB", (comparison.a, comparison.b), strict=True):
         note_slow_plugin(times, f"{side} ({name})")
     checks = failures(conditions, comparison)
-    next_command = _next(configs, references, pack=pack, pods=pods)
+    next_command = _next(configs, inputs, pack=pack, pods=pods)
     print_report(comparison_page(comparison, checks, next_command=next_command), output)
     if any(checks.values()) or any(comparison.faults):
         raise click.exceptions.Exit(1)
 
 
-def _sides(
-    configs: Sequence[Path], references: tuple[str, ...], plugin_args: Mapping[str, str], *, pack: bool
-) -> "tuple[Candidate, Candidate]":
+def _read(inputs: InputOptions, sides: "tuple[Candidate, Candidate]") -> "ClusterObjects":
+    """The cluster, with what the plugins of both sides read."""
+    from kubesched.setup import set_up
+
+    setups = [set_up(side.configuration, side.plugins, side.plugin_args) for side in sides]
+    kinds = {kind: None for setup in setups for kind in setup.read_kinds}
+    cluster = read_cluster(inputs, kinds=kinds)
+    if inputs.snapshots:
+        note_missing_kinds(cluster, kinds)
+    if inputs.manifests:
+        note_refused(cluster, "counted as pending")
+    if cluster.scheduler_config:
+        advice = "to compare it, save it in a file and name it with --config"
+        note(f"the schedulerConfig of the snapshot is not used; {advice}")
+    return cluster
+
+
+def _sides(configs: Sequence[Path], plugins: SetupOptions, *, pack: bool) -> "tuple[Candidate, Candidate]":
     from kubesched.comparison import Candidate, packed
 
-    if len(configs) > _MOST_CONFIGS:
-        raise click.UsageError(f"--config is given {len(configs)} times; compare two configurations at a time")
+    _, references, plugin_args, _ = plugins
     if len(configs) == _MOST_CONFIGS:
-        if pack:
-            raise click.UsageError("--pack and a second --config are mutually exclusive")
         a, b = (Candidate(str(file), file, references, plugin_args) for file in configs)
         return a, b
     file, name = (configs[0], str(configs[0])) if configs else (None, _DEFAULTS)
@@ -144,8 +151,6 @@ def _sides(
             _refuse_plugins_of(file, references, names_of_plugins)
         loaded = " and ".join(names_of_plugins)
         return Candidate(name, file), Candidate(f"{name} with {loaded}", file, references, plugin_args)
-    if not configs:
-        raise click.UsageError("there is nothing to compare; give --config twice, or --config, --plugin or --pack")
     return Candidate(_DEFAULTS), Candidate(name, file)
 
 
@@ -153,7 +158,7 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
     """Refuse a configuration that names one of the plugins: without the plugin it is not valid.
 
     Raises:
-        InputError, ConfigError, PluginDefinitionError: it cannot be read with the plugins.
+        InputError, ConfigError, PluginDefinitionError: it does, or it cannot be read with the plugins.
     """
     from kubesched.errors import ConfigError
     from kubesched.setup import set_up
@@ -163,16 +168,15 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
         set_up(file)
     except ConfigError as error:
         named = next((name for name in names if f'"{name}"' in str(error)), " and ".join(names))
-        raise click.UsageError(f"{file} names {named} itself; give a second --config without it") from error
+        raise ConfigError(f"{file} names {named} itself; give a second --config without it") from error
 
 
-def _next(configs: Sequence[Path], references: Sequence[str], *, pack: bool, pods: str) -> str:
+def _next(configs: Sequence[Path], inputs: InputOptions, *, pack: bool, pods: str) -> str:
     """What differs between two files; with one or none, what the second side makes of all pods."""
     if len(configs) == _MOST_CONFIGS:
-        loaded = [word for reference in references for word in ("--plugin", reference)]
+        loaded = [word for reference in inputs.setup.references for word in ("--plugin", reference)]
         return shlex.join(["kubesched", "config", "diff", *map(str, configs), *loaded])
-    again = same_cluster("compare")
-    if not again or pods != _PENDING:
+    if pods != _PENDING:
         return ""
     words = [*(word for file in configs for word in ("--config", str(file))), *(["--pack"] if pack else [])]
-    return f"{again} {shlex.join([*words, '--pods', 'all'])}"
+    return inputs.next_command("compare", *words, "--pods", "all")

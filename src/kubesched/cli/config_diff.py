@@ -12,6 +12,7 @@ from kubesched.cli.output import text_console
 from kubesched.cli.plugin_log import log_once
 from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.standard_streams import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, FieldChange
@@ -23,8 +24,23 @@ _OTHER_COLOUR: Final = "yellow"
 _RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; kubesched has no limit
 
 
+def _one_or_two(context: click.Context, option: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    if len(files) > 2:
+        raise click.UsageError(f"expected one or two configurations, found {len(files)}")
+    if [str(file) for file in files] == [STANDARD_STREAM] * 2:
+        raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
+    return files
+
+
 @click.command()
-@click.argument("files", metavar="[A] B", type=click.Path(path_type=Path, allow_dash=True), nargs=-1, required=True)
+@click.argument(
+    "files",
+    metavar="[A] B",
+    type=click.Path(path_type=Path, allow_dash=True),
+    nargs=-1,
+    required=True,
+    callback=_one_or_two,
+)
 @plugin_option
 @report_output_option(default="text")
 def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> None:
@@ -37,10 +53,6 @@ def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> N
 
     As with diff, the exit code is 0 if both are equal, 1 if they are different, and 2 if one is not valid.
     """
-    if len(files) > 2:
-        raise click.UsageError(f"expected one or two configurations, found {len(files)}")
-    if [str(file) for file in files] == ["-", "-"]:
-        raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
     from kubesched.pages.configurations import config_diff_page
 
     log_once()

@@ -1,26 +1,23 @@
 """`kubesched drain`: what would happen to the pods of nodes that are drained."""
 
-import shlex
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.completion import complete_files
+from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
-from kubesched.cli.same_cluster import same_cluster, same_setup
 from kubesched.cli.slow_plugins import noting_slow_plugins
-from kubesched.cli.targets import named_targets, split_targets
 from kubesched.cli.written_files import refuse_inputs
 
 if TYPE_CHECKING:
     from kubesched.pages.formats import Page
     from kubesched.planning import Drain, Drainer
+    from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
 _AFTER: Final = "after.json"
@@ -28,7 +25,7 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 
 
 @click.command()
-@named_targets("NODE")
+@with_inputs("[SNAPSHOT|NODE]...")
 @cluster_options
 @setup_options
 @extenders_option
@@ -56,15 +53,7 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 )
 @report_output_option()
 def drain(
-    snapshots: tuple[str, ...],
-    manifests: tuple[str, ...],
-    skip_bad_objects: bool,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    extenders: str,
-    tie_break: str,
-    seed: int,
+    inputs: InputOptions,
     selector: str | None,
     zone: str | None,
     each: bool,
@@ -90,44 +79,22 @@ def drain(
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. An argument is
     a SNAPSHOT if there is such a file or folder, or if it ends like one; every other argument is a NODE.
     """  # noqa: D301
-    targets = split_targets(snapshots)
-    _check_usage(targets.names, selector, zone, write, each=each, most=most)
     from kubesched.pages.plans import drain_page, each_page, most_page
-    from kubesched.planning import Drainer
-    from kubesched.scheduler import TieBreak
-    from kubesched.snapshot import check_target
 
-    if write is not None:
-        refuse_inputs(
-            "--write", check_target(write), [*targets.snapshots, *manifests, *([str(config)] if config else [])]
-        )
-    cluster, setup = read_both(
-        targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
-    )
-    names = _chosen(cluster, targets.names, selector, zone)
-    taken_at = cluster.taken_at
+    _check_written(write, inputs)
+    cluster, setup = read_both(inputs)
+    names = _chosen(cluster, inputs.names, selector, zone)
+    with noting_slow_plugins(setup), _drainer(cluster, setup, inputs) as drainer:
+        results = _drained(drainer, names, each=each, most=most)
     page: Page
-    ties, calls = TieBreak(tie_break), extender_calls(setup, extenders)
-    with ExitStack() as stack:
-        stack.enter_context(noting_slow_plugins(setup))
-        with progress_bar("placing") as progress:
-            drainer = Drainer(cluster, setup, tie_break=ties, seed=seed, extender_calls=calls, progress=progress)
-        stack.enter_context(drainer)
-        if each:
-            results = _each(drainer, names)
-            page = each_page(results, taken_at=taken_at)
-        elif most:
-            results = [_most(drainer, names)]
-            page = most_page(results[0], len(names), taken_at=taken_at)
-        else:
-            results = [_together(drainer, names)]
-            page = drain_page(results[0], explain=_explain(targets.names, selector, zone), taken_at=taken_at)
+    if each:
+        page = each_page(results, taken_at=cluster.taken_at)
+    elif most:
+        page = most_page(results[0], len(names), taken_at=cluster.taken_at)
+    else:
+        page = drain_page(results[0], explain=_explain(inputs, selector, zone), taken_at=cluster.taken_at)
     if write is not None:
-        import msgspec
-
-        from kubesched.snapshot import write_snapshot
-
-        write_snapshot(msgspec.structs.replace(cluster, objects=results[0].objects), write)
+        _write(cluster, results[0], write)
     print_report(page, output)
     is_known = all(result.could_go is not None for result in results)
     finds_none = most and not results[0].nodes and bool(results[0].undecided_nodes)
@@ -135,18 +102,11 @@ def drain(
         raise click.exceptions.Exit(1)
 
 
-def _check_usage(
-    names: Sequence[str], selector: str | None, zone: str | None, write: str | None, *, each: bool, most: bool
-) -> None:
-    if each and most:
-        raise click.UsageError("--each and --most are mutually exclusive")
-    if each and write is not None:
-        raise click.UsageError("--each and --write are mutually exclusive: --each tries many drains")
-    if names and (selector is not None or zone is not None):
-        given = "-l" if selector is not None else "--zone"
-        raise click.UsageError(f"NODE and {given} are mutually exclusive; found {names[0]} and {given}")
-    if not (names or selector is not None or zone is not None or each or most):
-        raise click.UsageError("name the nodes, or use -l LABELS, --zone ZONE, --each or --most")
+def _check_written(write: str | None, inputs: InputOptions) -> None:
+    from kubesched.snapshot import check_target
+
+    if write is not None:
+        refuse_inputs("--write", check_target(write), inputs.files())
 
 
 def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | None, zone: str | None) -> list[str]:
@@ -163,31 +123,39 @@ def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | Non
     return [node.name for node in nodes_matching(cluster, ",".join(wanted))]
 
 
-def _each(drainer: "Drainer", names: Sequence[str]) -> "list[Drain]":
-    with progress_bar("draining each node") as progress:
-        return list(drainer.each(names, progress))
+def _drainer(cluster: "ClusterObjects", setup: "Setup", inputs: InputOptions) -> "Drainer":
+    from kubesched.planning import Drainer
+
+    ties, calls = inputs.ties, extender_calls(setup, inputs.extenders)
+    with progress_bar("placing") as progress:
+        return Drainer(cluster, setup, tie_break=ties, seed=inputs.seed or 0, extender_calls=calls, progress=progress)
 
 
-def _together(drainer: "Drainer", names: Sequence[str]) -> "Drain":
-    with progress_bar("draining") as progress:
-        return drainer.drain(names, progress)
+def _drained(drainer: "Drainer", names: Sequence[str], *, each: bool, most: bool) -> "list[Drain]":
+    doing = "draining each node" if each else "searching" if most else "draining"
+    with progress_bar(doing) as progress:
+        if each:
+            return list(drainer.each(names, progress))
+        return [drainer.most(names, progress) if most else drainer.drain(names, progress)]
 
 
-def _most(drainer: "Drainer", names: Sequence[str]) -> "Drain":
-    with progress_bar("searching") as progress:
-        return drainer.most(names, progress)
+def _write(cluster: "ClusterObjects", result: "Drain", file: str) -> None:
+    import msgspec
+
+    from kubesched.snapshot import write_snapshot
+
+    write_snapshot(msgspec.structs.replace(cluster, objects=result.objects), file)
 
 
-def _explain(names: Sequence[str], selector: str | None, zone: str | None) -> str:
+def _explain(inputs: InputOptions, selector: str | None, zone: str | None) -> str:
     """The commands that write the cluster after the drain and explain a pod of it, without the pod.
 
     Empty if standard input was read.
     """
     which = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
-    again = same_cluster("drain", ties=True)
-    return (
-        f"{again} {shlex.join([*names, *which, '--write', _AFTER])} && {same_setup('explain', _AFTER)}" if again else ""
-    )
+    again = inputs.next_command("drain", *inputs.names, *which, "--write", _AFTER, ties=True)
+    after = InputOptions(snapshots=(_AFTER,), setup=inputs.setup, extenders=inputs.extenders)
+    return f"{again} && {after.next_command('explain')}" if again else ""
 
 
 def _is_harm(result: "Drain") -> bool:

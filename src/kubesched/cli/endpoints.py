@@ -1,19 +1,64 @@
 """The flags of the HTTPS endpoints of `kubesched scheduler`, with kube-scheduler's names."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import click
+
+from kubesched.cli.parameters import option_value
 
 if TYPE_CHECKING:
     from kubesched.live import EndpointOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _FILE: Final = click.Path(path_type=Path)
 _VERSIONS: Final = {"VersionTLS12": "TLSv1_2", "VersionTLS13": "TLSv1_3"}
-_OPTIONS: Final = (
+
+
+def _endpoints(
+    *,
+    secure_port: int,
+    bind_address: str,
+    tls_cert_file: Path | None,
+    tls_private_key_file: Path | None,
+    cert_dir: Path | None,
+    tls_min_version: str,
+    tls_cipher_suites: tuple[str, ...],
+    client_ca_file: Path | None,
+    authentication_kubeconfig: str,
+    authorization_kubeconfig: str,
+    authorization_always_allow_paths: tuple[str, ...],
+) -> "EndpointOptions | None":
+    """What the flags ask for; None for no endpoints."""
+    import ssl
+
+    from kubesched.live import EndpointOptions
+    from kubesched.serving import HEALTH_PATHS
+
+    if not secure_port:
+        return None
+    return EndpointOptions(
+        host=bind_address,
+        port=secure_port,
+        certificate=tls_cert_file,
+        key=tls_private_key_file,
+        certificate_folder=cert_dir,
+        client_ca=client_ca_file,
+        min_version=ssl.TLSVersion[_VERSIONS[tls_min_version]],
+        cipher_suites=_split(tls_cipher_suites),
+        authentication_kubeconfig=authentication_kubeconfig,
+        authorization_kubeconfig=authorization_kubeconfig,
+        always_allow_paths=_split(authorization_always_allow_paths) or HEALTH_PATHS,
+    )
+
+
+def _split(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of lists with commas."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+endpoint_options: Final = option_value(
+    "endpoints",
+    _endpoints,
     click.option(
         "--secure-port",
         type=click.IntRange(0, 65535),
@@ -69,54 +114,4 @@ _OPTIONS: Final = (
         help="Paths that everybody may ask, separated by commas.  [default: /healthz,/readyz,/livez]",
     ),
 )
-
-
-def endpoint_flags(command: F) -> F:
-    """The flags: the arguments of `endpoint_options`."""
-    for decorate in reversed(_OPTIONS):
-        command = decorate(command)
-    return command
-
-
-def endpoint_options(
-    *,
-    secure_port: int,
-    bind_address: str,
-    tls_cert_file: Path | None,
-    tls_private_key_file: Path | None,
-    cert_dir: Path | None,
-    tls_min_version: str,
-    tls_cipher_suites: tuple[str, ...],
-    client_ca_file: Path | None,
-    authentication_kubeconfig: str,
-    authorization_kubeconfig: str,
-    authorization_always_allow_paths: tuple[str, ...],
-) -> "EndpointOptions | None":
-    """What the flags ask for; None for no endpoints."""
-    import ssl
-
-    from kubesched.live import EndpointOptions
-    from kubesched.serving import HEALTH_PATHS
-
-    if (tls_cert_file is None) != (tls_private_key_file is None):
-        raise click.UsageError("--tls-cert-file and --tls-private-key-file need each other; give both")
-    if not secure_port:
-        return None
-    return EndpointOptions(
-        host=bind_address,
-        port=secure_port,
-        certificate=tls_cert_file,
-        key=tls_private_key_file,
-        certificate_folder=cert_dir,
-        client_ca=client_ca_file,
-        min_version=ssl.TLSVersion[_VERSIONS[tls_min_version]],
-        cipher_suites=_split(tls_cipher_suites),
-        authentication_kubeconfig=authentication_kubeconfig,
-        authorization_kubeconfig=authorization_kubeconfig,
-        always_allow_paths=_split(authorization_always_allow_paths) or HEALTH_PATHS,
-    )
-
-
-def _split(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of lists with commas."""
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+"""The argument `endpoints` of a command."""

@@ -1,36 +1,40 @@
 """`kubesched extender`: serve plugins to a stock kube-scheduler."""
 
 import logging
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from kubesched.cli.cluster import note
+from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.json_log import json_log
 from kubesched.cli.options import (
-    Seconds,
     beside_scheduler_options,
-    common_names,
+    client_cn_option,
+    http_timeout_option,
     managed_resource_option,
     preemption_helps_option,
-    refuse_options_before,
 )
 from kubesched.cli.output import print_verbatim
+from kubesched.cli.parameters import Seconds
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
-    from kubesched.config import ExtenderManagedResource
     from kubesched.extender import Extender, ExtenderOptions
-    from kubesched.serving import Server, TlsFiles
+    from kubesched.serving import Server
 
 _MIB: Final = 2**20
+_FILE: Final = click.Path(path_type=Path)
+_OF_SERVER: Final = ("host", "port", "health_port", "max_connections", "drain_seconds")
 
 
 @click.group(invoke_without_command=True)
+@with_setup
 @beside_scheduler_options
-@click.option("--kubeconfig", metavar="FILE", help="Watch this cluster. Needed for node names and for bind.")
+@click.option(
+    "--kubeconfig", default="", metavar="FILE", help="Watch this cluster. Needed for node names and for bind."
+)
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
 @click.option("--in-cluster", is_flag=True, help="Watch the cluster that this pod runs in.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -46,25 +50,17 @@ _MIB: Final = 2**20
     help="Serve health checks and metrics at this port as well, in plain HTTP. Needed for TLS with slow plugins.",
 )
 @click.option(
-    "--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; reloaded when the file changes."
+    "--tls-cert-file",
+    type=_FILE,
+    metavar="FILE",
+    help="Serve HTTPS with this certificate; reloaded when the file changes.",
 )
-@click.option("--tls-private-key-file", metavar="FILE", help="The certificate's private key.")
-@click.option("--client-ca-file", metavar="FILE", help="Accept only clients with a certificate of this authority.")
+@click.option("--tls-private-key-file", type=_FILE, metavar="FILE", help="The certificate's private key.")
 @click.option(
-    "--client-cn",
-    "client_names",
-    multiple=True,
-    metavar="NAME",
-    callback=common_names,
-    help="Accept only client certificates with this common name and no other. Repeatable.",
+    "--client-ca-file", type=_FILE, metavar="FILE", help="Accept only clients with a certificate of this authority."
 )
-@click.option(
-    "--http-timeout",
-    type=Seconds(),
-    default="5s",
-    show_default=True,
-    help="kube-scheduler's httpTimeout. After four fifths of it, no further hook is called and the extender answers.",
-)
+@client_cn_option("Accept only client certificates with this common name and no other. Repeatable.")
+@http_timeout_option
 @click.option(
     "--on-timeout",
     type=click.Choice(["error", "allow"]),
@@ -89,7 +85,7 @@ _MIB: Final = 2**20
 )
 @click.option(
     "--record",
-    type=click.Path(path_type=Path),
+    type=_FILE,
     metavar="DIR",
     help="Record calls and answers for `kubesched extender replay`. The files contain whole pods and nodes.",
 )
@@ -98,35 +94,7 @@ _MIB: Final = 2**20
     is_flag=True,
     help="Log JSON lines. The environment variable LOG_LEVEL sets the level: debug, info, warning or error.",
 )
-@click.pass_context
-def extender(
-    ctx: click.Context,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    skipped: tuple[str, ...],
-    kubeconfig: str | None,
-    context: str,
-    in_cluster: bool,
-    host: str,
-    path_prefix: str | None,
-    port: int,
-    health_port: int | None,
-    tls_cert_file: str | None,
-    tls_private_key_file: str | None,
-    client_ca_file: str | None,
-    client_names: tuple[str, ...],
-    http_timeout: float,
-    on_timeout: str,
-    preemption_helps: bool,
-    offers_bind: bool,
-    managed_resources: tuple["ExtenderManagedResource", ...],
-    max_body_mib: int,
-    max_connections: int,
-    drain_seconds: float,
-    record: Path | None,
-    log_json: bool,
-) -> None:
+def extender(setup_options: SetupOptions, log_json: bool, **flags: Any) -> None:
     """Serve plugins to a stock kube-scheduler, over the HTTP extender protocol.
 
     From --config, the extender uses the plugins that kube-scheduler v1.36 does not have, and pluginConfig: the default
@@ -144,79 +112,42 @@ def extender(
     Without a cluster, kube-scheduler has to send whole nodes (nodeCacheCapable: false). With a cluster, names are
     enough, which is much faster; docs/guides/extender.md has figures.
     """  # noqa: D301
-    if ctx.invoked_subcommand is not None:
-        refuse_options_before(ctx, ctx.invoked_subcommand)
-        return
-    from kubesched.extender import ExtenderOptions
-    from kubesched.serving import ServerOptions
-
-    if health_port and health_port == port:
-        raise click.UsageError("--health-port and --port are the same; use a different port for health checks")
-    if client_names and not client_ca_file:
-        raise click.UsageError("--client-cn needs --client-ca-file, the authority that signs the names")
-    if in_cluster and kubeconfig:
-        raise click.UsageError("--in-cluster and --kubeconfig are mutually exclusive")
-    if in_cluster and context:
-        raise click.UsageError("--in-cluster and --context are mutually exclusive: a context belongs to a kubeconfig")
-    options = ExtenderOptions(
-        server=ServerOptions(
-            host=host,
-            port=port,
-            health_port=health_port,
-            tls=_tls(tls_cert_file, tls_private_key_file, client_ca_file),
-            max_body_bytes=max_body_mib * _MIB,
-            max_connections=max_connections,
-            drain_seconds=drain_seconds,
-        ),
-        client_names=client_names,
-        is_watched=in_cluster or bool(kubeconfig) or bool(context),
-        kubeconfig=kubeconfig or "",
-        context=context,
-        in_cluster=in_cluster,
-        http_timeout=http_timeout,
-        allow_on_timeout=on_timeout == "allow",
-        preemption_helps=preemption_helps,
-        offers_bind=offers_bind,
-        record=record,
-        path_prefix=path_prefix,
-        managed_resources=managed_resources,
-    )
-    _serve(config, references, plugin_args, skipped, options, log_json=log_json)
+    _serve(setup_options, _extender_options(**flags), log_json=log_json)
 
 
-def _tls(cert_file: str | None, key_file: str | None, client_ca_file: str | None) -> "TlsFiles | None":
-    from kubesched.serving import TlsFiles
-
-    if cert_file is None and key_file is None:
-        if client_ca_file is not None:
-            raise click.UsageError("--client-ca-file needs --tls-cert-file and --tls-private-key-file")
-        return None
-    if cert_file is None or key_file is None:
-        raise click.UsageError("--tls-cert-file and --tls-private-key-file need each other; give both")
-    return TlsFiles(
-        certificate=Path(cert_file),
-        key=Path(key_file),
-        client_ca=None if client_ca_file is None else Path(client_ca_file),
-    )
-
-
-def _serve(
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    skipped: tuple[str, ...],
-    options: "ExtenderOptions",
+def _extender_options(
     *,
-    log_json: bool,
-) -> None:
+    max_body_mib: int,
+    on_timeout: str,
+    tls_cert_file: Path | None,
+    tls_private_key_file: Path | None,
+    client_ca_file: Path | None,
+    **flags: Any,
+) -> "ExtenderOptions":
+    """What the flags ask for; those that are not listed have the names of fields."""
+    from kubesched.extender import ExtenderOptions
+    from kubesched.serving import ServerOptions, TlsFiles
+
+    tls = None
+    if tls_cert_file is not None and tls_private_key_file is not None:
+        tls = TlsFiles(certificate=tls_cert_file, key=tls_private_key_file, client_ca=client_ca_file)
+    of_server = {name: flags.pop(name) for name in _OF_SERVER}
+    return ExtenderOptions(
+        server=ServerOptions(tls=tls, max_body_bytes=max_body_mib * _MIB, **of_server),
+        is_watched=flags["in_cluster"] or bool(flags["kubeconfig"]) or bool(flags["context"]),
+        allow_on_timeout=on_timeout == "allow",
+        **flags,
+    )
+
+
+def _serve(setup_options: SetupOptions, options: "ExtenderOptions", *, log_json: bool) -> None:
     import os
 
     from kubesched.programs import advice_on_extender, serve_until_told
     from kubesched.serving import set_up_logging
-    from kubesched.setup import set_up
 
     set_up_logging(os.environ, as_json=log_json)
-    setup = set_up(config, references, plugin_args, default_plugins=False, skipped=skipped)
+    setup = setup_options.beside_kube_scheduler()
 
     def on_listening(served: "Extender", server: "Server") -> None:
         _announce(served, server, options)
@@ -247,8 +178,8 @@ def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") 
         managed_resources=options.managed_resources,
     )
     if (log := json_log()) is not None:
-        said = f"{served_at} the stanza"
-        log.log(logging.INFO, said, logger="kubesched", stanza=stanza)
+        text = f"{served_at} the stanza"
+        log.log(logging.INFO, text, logger="kubesched", stanza=stanza)
         return
     note(f"{served_at}:")
     print_verbatim(stanza)

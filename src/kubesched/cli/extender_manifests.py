@@ -1,30 +1,30 @@
 """`kubesched extender manifests`: print the objects that run an extender and its kube-scheduler in a cluster."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.cluster import note
-from kubesched.cli.installation import MountedFiles, installation_options
+from kubesched.cli.inputs import SetupOptions, with_setup
+from kubesched.cli.installation import InstallationOptions, MountedFiles, installation_options
 from kubesched.cli.options import (
-    Seconds,
     beside_scheduler_options,
-    common_names,
+    client_cn_option,
+    http_timeout_option,
     managed_resource_option,
     preemption_helps_option,
 )
 from kubesched.cli.output import print_verbatim
 
 if TYPE_CHECKING:
-    from kubesched.config import ExtenderManagedResource
     from kubesched.extender import ManifestOptions, Offer
     from kubesched.framework import Profile
 
 
 @click.command()
+@with_setup
 @installation_options
 @beside_scheduler_options
 @click.option("--bind", is_flag=True, help="Let the extender bind pods even if no plugin takes part in binding.")
@@ -50,13 +50,7 @@ if TYPE_CHECKING:
     help="Number of schedulers; one is active, the others wait for its lease. With --service also the number of "
     "extenders, if they do not bind.",
 )
-@click.option(
-    "--http-timeout",
-    type=Seconds(),
-    default="5s",
-    show_default=True,
-    help="kube-scheduler's httpTimeout. After four fifths of it, no further hook is called and the extender answers.",
-)
+@http_timeout_option
 @click.option("--ignorable", is_flag=True, help="Schedule pods without the extender while it is down.")
 @click.option(
     "--tls-secret",
@@ -72,36 +66,15 @@ if TYPE_CHECKING:
     "signed it. The extender then refuses clients without such a certificate (mutual TLS). Required if the extender "
     "binds pods.",
 )
-@click.option(
-    "--client-cn",
-    "client_names",
-    metavar="NAME",
-    multiple=True,
-    callback=common_names,
-    help="With --client-secret: accepted common name. Repeatable.  [default: any]",
-)
+@client_cn_option("With --client-secret: accepted common name. Repeatable.  [default: any]")
 def manifests(
-    image: str,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    skipped: tuple[str, ...],
-    plugin_files: tuple[Path, ...],
+    setup_options: SetupOptions,
+    where: InstallationOptions,
     bind: bool,
-    managed_resources: tuple["ExtenderManagedResource", ...],
     preemption_helps: bool,
-    name: str,
-    namespace: str,
-    create_namespace: bool,
-    scheduler_name: str | None,
     kube_scheduler_image: str | None,
-    is_service: bool,
-    n_replicas: int,
-    http_timeout: float,
-    ignorable: bool,
     tls_secret: str | None,
-    client_secret: str,
-    client_names: tuple[str, ...],
+    **fields: Any,
 ) -> None:
     """Print manifests that run an extender and a kube-scheduler that calls it.
 
@@ -122,39 +95,18 @@ def manifests(
         served_profiles,
         watched_kinds,
     )
-    from kubesched.manifests import plugin_grants
-    from kubesched.setup import readers_of, set_up
+    from kubesched.setup import readers_of
 
     with refuse_bad_input():
-        profiles = served_profiles(
-            set_up(config, references, plugin_args, default_plugins=False, skipped=skipped), offers_bind=bind
-        )
+        profiles = served_profiles(setup_options.beside_kube_scheduler(), offers_bind=bind)
         mounted = MountedFiles()
-        arguments = [f"--config={mounted.path(config)}"] if config is not None else []
-        arguments += mounted.plugin_arguments(references, plugin_args)
-        arguments += [f"--skip-plugin={name}" for name in skipped]
-        arguments += ["--preemption-helps"] if preemption_helps else []
-        for file in plugin_files:
-            mounted.path(file)
         options = ManifestOptions(
-            image=image,
-            name=name,
-            namespace=namespace,
-            creates_namespace=create_namespace,
-            scheduler_names=_scheduler_names(scheduler_name, name, profiles if config else ()),
+            arguments=_arguments(setup_options, mounted, preemption_helps),
+            **where.fields(mounted, profiles),
+            scheduler_names=_scheduler_names(where, profiles if setup_options.config else ()),
             kube_scheduler_image=kube_scheduler_image or KUBE_SCHEDULER_IMAGE,
-            arguments=tuple(arguments),
-            files=mounted.files,
-            imports_files=any(file.suffix == ".py" for file in plugin_files),
-            is_service=is_service,
-            n_replicas=n_replicas,
-            http_timeout=http_timeout,
-            ignorable=ignorable,
-            tls_secret=tls_secret or f"{name}-extender-tls",
-            client_secret=client_secret,
-            client_names=client_names,
-            managed_resources=managed_resources,
-            plugin_grants=plugin_grants(profiles),
+            tls_secret=tls_secret or f"{where.name}-extender-tls",
+            **fields,
         )
         offer = find_offer(profiles, bind=bind)
         documents = extender_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
@@ -162,8 +114,20 @@ def manifests(
     _print_advice(options, offer, profiles, preemption_helps)
 
 
-def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]) -> tuple[str, ...]:
-    return (given,) if given else tuple(profile.scheduler_name for profile in profiles if profile.plugins) or (name,)
+def _arguments(setup_options: SetupOptions, mounted: MountedFiles, preemption_helps: bool) -> tuple[str, ...]:
+    """The options of `kubesched extender` in the container."""
+    config = setup_options.config
+    return (
+        *([f"--config={mounted.path(config)}"] if config is not None else []),
+        *mounted.plugin_arguments(setup_options),
+        *(f"--skip-plugin={name}" for name in setup_options.skipped),
+        *(["--preemption-helps"] if preemption_helps else []),
+    )
+
+
+def _scheduler_names(where: InstallationOptions, profiles: Iterable["Profile"]) -> tuple[str, ...]:
+    names = tuple(profile.scheduler_name for profile in profiles if profile.plugins)
+    return (where.scheduler_name,) if where.scheduler_name else names or (where.name,)
 
 
 def _print(

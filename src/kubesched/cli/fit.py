@@ -1,43 +1,104 @@
 """`kubesched fit`: would new pods fit into a cluster, and how many."""
 
-import shlex
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from kubesched.cli.cluster import extender_calls, note, read_both
 from kubesched.cli.completion import complete_files
+from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
+from kubesched.cli.parameters import gathered, pairs
 from kubesched.cli.reports import print_report, report_output_option
-from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.slow_plugins import noting_slow_plugins
+
+if TYPE_CHECKING:
+    from kubesched.planning import Asked, Fit
+    from kubesched.setup import ExtenderCalls, Setup
+    from kubesched.snapshot import ClusterObjects
 
 _WITHOUT_NOTES: Final = ("csv", "jsonl", "junit")
 """Formats that have no room for notes on the manifests, which go to standard error then."""
 
 
-def _resources(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """NAME=QUANTITY as a mapping."""
-    resources: dict[str, str] = {}
-    for value in values:
-        name, _, quantity = value.partition("=")
-        if not name or not quantity:
-            raise click.BadParameter(f"found {value!r}; write NAME=QUANTITY, such as cpu=2 or memory=4Gi")
-        if name in resources:
-            raise click.BadParameter(f"{name} is given twice")
-        resources[name] = quantity
-    return resources
+class NewNodes(NamedTuple):
+    """--nodes-like: the model of new nodes, empty for no new nodes; and their number, None where it is asked for."""
+
+    model: str
+    number: int | None = None
+
+    @classmethod
+    def parse(cls, context: click.Context, option: click.Parameter, text: str) -> "NewNodes":
+        """NODE or NODE=N."""
+        model, _, number = text.rpartition("=")
+        if not model:
+            return cls(text)
+        if not number.isdecimal():
+            raise click.BadParameter(f"found {text!r}; write NODE or NODE=N, such as worker-1=3")
+        return cls(model, int(number))
+
+
+class PodsInQuestion(NamedTuple):
+    """Which pods are asked about, and what about them: the options of the command of these names."""
+
+    filenames: tuple[str, ...]
+    resources: Mapping[str, str]
+    only: str
+    replicas: int | None
+    maximum: bool
+    nodes_like: NewNodes
+    rollout: bool
+    add: bool
+
+    def asked(self, cluster: "ClusterObjects") -> "Asked":
+        """The pods, admitted to a cluster.
+
+        Raises:
+            InputError: the pods are not valid, or not of one workload, or there already.
+        """
+        from kubesched.errors import InputError
+        from kubesched.planning import asked_of
+
+        numbers = self.maximum or self.replicas is not None
+        asked = asked_of(self.resources or self.filenames, cluster.objects, may_wake=numbers)
+        if self.only:
+            asked = asked.only(self.only)
+        _note_missing(cluster, asked)
+        if numbers and (several := asked.found_several("--only {}")):
+            raise InputError(f"{'--max' if self.maximum else '--replicas'} needs one workload; {several}")
+        if asked.existing and not (self.rollout or self.add):
+            raise InputError(f"{asked.there_already()}; {self._choice()} to keep the old pods and add the new ones")
+        return asked
+
+    def _choice(self) -> str:
+        is_search = self.maximum or (self.nodes_like.model and self.nodes_like.number is None)
+        return "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"
+
+    def explained(self, inputs: InputOptions) -> str:
+        """The command that explains the pods; empty where it would not answer for the same ones."""
+        if not self.filenames or self.rollout or self.add:
+            return ""
+        return inputs._replace(manifests=self.filenames).next_command("explain")
+
+    def again(self, inputs: InputOptions) -> str:
+        """The command about the same pods, without their number; empty if standard input was read."""
+        if self.rollout:
+            return ""
+        words = [word for name, amount in self.resources.items() for word in ("--resource", f"{name}={amount}")]
+        words += [*(["--only", self.only] if self.only else []), *(["--add"] if self.add else [])]
+        return inputs._replace(manifests=self.filenames).next_command("fit", *words, manifest_option="-f")
 
 
 @click.command()
+@with_inputs()
+@gathered("question", PodsInQuestion)
 @snapshot_options
 @click.option(
     "-f",
     "--filename",
-    "manifests",
+    "filenames",
     metavar="FILE",
     multiple=True,
     shell_complete=complete_files,
@@ -48,22 +109,27 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
     "resources",
     metavar="NAME=QUANTITY",
     multiple=True,
-    callback=_resources,
+    callback=pairs("NAME=QUANTITY, such as cpu=2 or memory=4Gi"),
     help="Ask about a pod with this request instead of a manifest, such as cpu=2. Repeatable.",
 )
 @click.option(
-    "--only", metavar="WORKLOAD", help="Ask about one of several workloads, such as deploy/web or shop/deploy/web."
+    "--only",
+    default="",
+    metavar="WORKLOAD",
+    help="Ask about one of several workloads, such as deploy/web or shop/deploy/web.",
 )
 @click.option(
     "--replicas",
-    type=int,
+    type=click.IntRange(1),
     metavar="N",
     help="The number of pods, instead of the one in the manifest. A suspended workload is asked about as if resumed.",
 )
 @click.option("--max", "maximum", is_flag=True, help="Find how many pods would fit, and what stops the next one.")
 @click.option(
     "--nodes-like",
+    default="",
     metavar="NODE[=N]",
+    callback=NewNodes.parse,
     help="Find how many more nodes of this shape are missing for all pods to fit; with =N, add N of them. NODE is the "
     "name of a node, or a file with a Node.",
 )
@@ -75,24 +141,7 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
 @report_output_option()
-def fit(
-    snapshots: tuple[str, ...],
-    manifests: tuple[str, ...],
-    resources: Mapping[str, str],
-    only: str | None,
-    replicas: int | None,
-    maximum: bool,
-    nodes_like: str | None,
-    rollout: bool,
-    add: bool,
-    skip_bad_objects: bool,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    extenders: str,
-    fail_on_pending: bool,
-    output: str,
-) -> None:
+def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, output: str) -> None:
     """Answer whether new pods would fit, where they would go, and how many would fit.
 
     The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed. If a plugin fails, its pod
@@ -112,90 +161,53 @@ def fit(
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
     cluster of the current kubeconfig context is read.
     """  # noqa: D301
-    if bool(manifests) == bool(resources):
-        given = "both are given" if manifests else "neither is given"
-        raise click.UsageError(f"name the pods with -f FILE or with --resource NAME=QUANTITY; {given}")
-    if only and resources:
-        raise click.UsageError("--only and --resource are mutually exclusive: --only is one of the workloads of -f")
-    if maximum and replicas is not None:
-        raise click.UsageError("--max and --replicas are mutually exclusive: --max asks for the number")
-    if replicas is not None and replicas < 1:
-        raise click.UsageError(f"--replicas: found {replicas}; expected 1 or more")
-    like, n_nodes = _shape(nodes_like or "")
-    if maximum and like and n_nodes is None:
-        raise click.UsageError("--max needs the number of new nodes: --nodes-like NODE=N")
-    if rollout and add:
-        raise click.UsageError("--rollout and --add are mutually exclusive: the old pods are replaced, or they stay")
-    if rollout and (maximum or (like and n_nodes is None)):
-        raise click.UsageError(
-            "--rollout and a search are mutually exclusive: use --replicas N and --nodes-like NODE=N"
-        )
-    if rollout and extenders == "call":
-        raise click.UsageError("--rollout and --extenders call are mutually exclusive")
     from kubesched.pages.plans import fit_page
-    from kubesched.planning import asked_of, fit_asked
-    from kubesched.snapshot import missing_kinds
 
-    cluster, setup = read_both(
-        snapshots,
-        (),
-        config,
-        references,
-        plugin_args,
-        skip_bad_objects=skip_bad_objects,
-        may_be_empty=bool(like),  # how many nodes would it take in an empty cluster?
-    )
-    calls = extender_calls(setup, extenders)
-    asked = asked_of(resources or manifests, cluster.objects, may_wake=maximum or replicas is not None)
-    if only:
-        asked = asked.only(only)
-    for missing in missing_kinds(cluster, cluster.listed_kinds, asked.objects()):
-        if missing.kinds != ("Node",):  # the answer says where the pods fit, and how many nodes they need
-            note(str(missing))
-    if (maximum or replicas is not None) and (several := asked.found_several("--only {}")):
-        raise click.UsageError(f"{'--max' if maximum else '--replicas'} needs one workload; {several}")
-    if asked.existing and not (rollout or add):
-        is_search = maximum or (like and n_nodes is None)
-        choice = "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"
-        raise click.UsageError(f"{asked.there_already()}; {choice} to keep the old pods and add the new ones")
+    # how many nodes would it take in an empty cluster?
+    cluster, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model))
+    calls = extender_calls(setup, inputs.extenders)
+    asked = question.asked(cluster)
+    answer = _answer(question, asked, cluster, setup, calls)
+    explain, again = question.explained(inputs), question.again(inputs)
+    print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
+    if output in _WITHOUT_NOTES:
+        for sentence in answer.notes:
+            note(sentence)
+    if not answer.is_known or (fail_on_pending and not _fits(answer)):
+        raise click.exceptions.Exit(1)
+
+
+def _answer(
+    question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects", setup: "Setup", calls: "ExtenderCalls | None"
+) -> "Fit":
+    from kubesched.planning import fit_asked
+
     with progress_bar("placing") as progress, noting_slow_plugins(setup):
-        answer = fit_asked(
+        return fit_asked(
             cluster,
             asked,
             setup,
             extender_calls=calls,
-            replicas=replicas,
-            maximum=maximum,
-            nodes_like=like,
-            n_nodes=n_nodes,
-            add=add,
-            rollout=rollout,
+            replicas=question.replicas,
+            maximum=question.maximum,
+            nodes_like=question.nodes_like.model,
+            n_nodes=question.nodes_like.number,
+            add=question.add,
+            rollout=question.rollout,
             progress=progress,
         )
-    explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
-    again = "" if rollout else _again(manifests, resources, only, add=add)
-    print_report(fit_page(answer, explain=explain, again=again, replicas=replicas), output)
-    if output in _WITHOUT_NOTES:
-        for said in answer.notes:
-            note(said)
+
+
+def _note_missing(cluster: "ClusterObjects", asked: "Asked") -> None:
+    """Note the kinds that the pods need and the snapshot lacks."""
+    from kubesched.snapshot import missing_kinds
+
+    for missing in missing_kinds(cluster, cluster.listed_kinds, asked.objects()):
+        if missing.kinds != ("Node",):  # the answer says where the pods fit, and how many nodes they need
+            note(str(missing))
+
+
+def _fits(answer: "Fit") -> bool:
+    """Whether no pod in question would stay pending."""
     has_none = not answer.placements and not answer.is_maximum
-    if not answer.is_known or (fail_on_pending and not (answer.all_fit and (answer.n_fit or has_none))):
-        raise click.exceptions.Exit(1)
-
-
-def _again(manifests: tuple[str, ...], resources: Mapping[str, str], only: str | None, *, add: bool) -> str:
-    """The command about the same pods, without their number; empty if standard input was read."""
-    again = same_cluster("fit", manifests, option="-f")
-    asked = [word for name, quantity in resources.items() for word in ("--resource", f"{name}={quantity}")]
-    words = [*asked, *(["--only", only] if only else []), *(["--add"] if add else [])]
-    return f"{again} {shlex.join(words)}".rstrip() if again else ""
-
-
-def _shape(text: str) -> tuple[str, int | None]:
-    """NODE[=N]: the model of new nodes and their number."""
-    model, _, number = text.rpartition("=")
-    if not model:
-        return text, None
-    if not number.isdecimal():
-        raise click.UsageError(f"--nodes-like: found {text!r}; write NODE or NODE=N, such as worker-1=3")
-    return model, int(number)
+    return answer.all_fit and bool(answer.n_fit or has_none)

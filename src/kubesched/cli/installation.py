@@ -1,15 +1,18 @@
 """What the `manifests` commands share: options of an installation, and the user's files that go into it."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from kubesched.cli.bad_input import BadInput
+from kubesched.cli.inputs import SetupOptions
+from kubesched.cli.parameters import option_value
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from kubesched.framework import Profile
 
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # suffixes are appended; still a valid name
 _SCHEDULER_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
@@ -28,7 +31,76 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     return value
 
 
-_OPTIONS: Final = (
+class MountedFiles:
+    """The files of the user that go into a ConfigMap, and where the container has them.
+
+    Attributes:
+        files: their text by the name that they have there.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+        self._sources: dict[str, Path] = {}
+
+    def plugin_arguments(self, setup_options: SetupOptions) -> tuple[str, ...]:
+        """--plugin and --plugin-args as the container needs them; takes the files in."""
+        options = []
+        for reference in setup_options.references:
+            source, _, class_name = reference.rpartition(":")
+            options.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
+        options += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in setup_options.plugin_args.items()]
+        return tuple(options)
+
+    def path(self, file: Path) -> str:
+        """Take a file in. Returns: its path in the container."""
+        from kubesched.manifests import PLUGIN_FOLDER
+
+        name = file.name
+        if self._sources.setdefault(name, file).resolve() != file.resolve():
+            raise BadInput(
+                f"{self._sources[name]} and {file} have the same name, but go into the same folder; rename one"
+            )
+        if not _FILE_NAME.fullmatch(name):
+            raise BadInput(f"{file}: a ConfigMap accepts only names of a-z, A-Z, 0-9, -, _ and .; rename the file")
+        try:
+            self.files[name] = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"open {file}: {(error.strerror or str(error)).lower()}") from None
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{file}: not UTF-8 text (byte {error.start}); put it into the image") from None
+        return f"{PLUGIN_FOLDER}/{name}"
+
+
+class InstallationOptions(NamedTuple):
+    """What is installed, and where: the options of these names."""
+
+    image: str
+    plugin_files: tuple[Path, ...]
+    name: str
+    namespace: str
+    create_namespace: bool
+    scheduler_name: str | None
+
+    def fields(self, mounted: MountedFiles, profiles: "Iterable[Profile]") -> dict[str, Any]:
+        """The fields of `Installation` that follow from them; takes the files in."""
+        from kubesched.manifests import plugin_grants
+
+        for file in self.plugin_files:
+            mounted.path(file)
+        return {
+            "image": self.image,
+            "name": self.name,
+            "namespace": self.namespace,
+            "creates_namespace": self.create_namespace,
+            "files": mounted.files,
+            "imports_files": any(file.suffix == ".py" for file in self.plugin_files),
+            "plugin_grants": plugin_grants(profiles),
+        }
+
+
+installation_options: Final = option_value(
+    "where",
+    InstallationOptions,
     click.option("--image", metavar="IMAGE", required=True, help="Image with kubesched, and Python as python3."),
     click.option(
         "--plugin-file",
@@ -60,50 +132,4 @@ _OPTIONS: Final = (
         help="Value for spec.schedulerName of pods.  [default: the profiles of --config, or --name]",
     ),
 )
-
-
-def installation_options(command: F) -> F:
-    """--image, --plugin-file, --name, --namespace, --create-namespace, --scheduler-name."""
-    for decorate in reversed(_OPTIONS):
-        command = decorate(command)
-    return command
-
-
-class MountedFiles:
-    """The files of the user that go into a ConfigMap, and where the container has them.
-
-    Attributes:
-        files: their text by the name that they have there.
-    """
-
-    def __init__(self) -> None:
-        self.files: dict[str, str] = {}
-        self._sources: dict[str, Path] = {}
-
-    def plugin_arguments(self, references: Sequence[str], plugin_args: Mapping[str, str]) -> tuple[str, ...]:
-        """--plugin and --plugin-args as the container needs them; takes the files in."""
-        options = []
-        for reference in references:
-            source, _, class_name = reference.rpartition(":")
-            options.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
-        options += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in plugin_args.items()]
-        return tuple(options)
-
-    def path(self, file: Path) -> str:
-        """Take a file in. Returns: its path in the container."""
-        from kubesched.manifests import PLUGIN_FOLDER
-
-        name = file.name
-        if self._sources.setdefault(name, file).resolve() != file.resolve():
-            raise BadInput(
-                f"{self._sources[name]} and {file} have the same name, but go into the same folder; rename one"
-            )
-        if not _FILE_NAME.fullmatch(name):
-            raise BadInput(f"{file}: a ConfigMap accepts only names of a-z, A-Z, 0-9, -, _ and .; rename the file")
-        try:
-            self.files[name] = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"open {file}: {(error.strerror or str(error)).lower()}") from None
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{file}: not UTF-8 text (byte {error.start}); put it into the image") from None
-        return f"{PLUGIN_FOLDER}/{name}"
+"""The argument `where` of a command."""

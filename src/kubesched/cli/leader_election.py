@@ -3,16 +3,33 @@
 The default name of the Lease is that of config.lease_name, not kube-scheduler's.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
-from kubesched.cli.options import Seconds
+from kubesched.cli.parameters import Seconds, option_value
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-_FLAGS: Final = (
+def _given_fields(**flags: Any) -> dict[str, Any]:
+    """The fields of LeaderElectionConfiguration that flags replace.
+
+    Args:
+        flags: by parameter name, such as `leader_elect_retry_period`.
+    """
+    from kubesched.config import Duration
+
+    return {
+        name if name == "leader_elect" else name.removeprefix("leader_elect_"): (
+            Duration(value) if isinstance(value, float) else value
+        )
+        for name, value in flags.items()
+        if value is not None
+    }
+
+
+leader_election_options: Final = option_value(
+    "election",
+    _given_fields,
     click.option(
         "--leader-elect",
         type=bool,
@@ -43,27 +60,4 @@ _FLAGS: Final = (
     ),
     click.option("--leader-elect-resource-namespace", metavar="NAME", help="Its namespace.  [default: kube-system]"),
 )
-
-
-def leader_election_options(command: F) -> F:
-    """The flags, each None if it is not given: those of `given_fields`."""
-    for decorate in reversed(_FLAGS):
-        command = decorate(command)
-    return command
-
-
-def given_fields(**flags: Any) -> dict[str, Any]:
-    """The fields of LeaderElectionConfiguration that flags replace.
-
-    Args:
-        flags: by parameter name, such as `leader_elect_retry_period`.
-    """
-    from kubesched.config import Duration
-
-    return {
-        name if name == "leader_elect" else name.removeprefix("leader_elect_"): (
-            Duration(value) if isinstance(value, float) else value
-        )
-        for name, value in flags.items()
-        if value is not None
-    }
+"""The argument `election` of a command: the fields of LeaderElectionConfiguration that flags replace."""

@@ -1,21 +1,19 @@
 """Where a command reads the cluster: files, or the API server of a kubeconfig context."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from kubesched.cli.completion import complete_files
 from kubesched.cli.output import progress_bar
+from kubesched.cli.parameters import not_empty, option_group
 
 if TYPE_CHECKING:
     from kubesched.cluster import Access
     from kubesched.snapshot import ClusterObjects
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _REQUESTS_PER_SECOND: Final = 20.0
-_META: Final = "kubesched.live-source"
 
 
 class LiveSource(NamedTuple):
@@ -24,42 +22,23 @@ class LiveSource(NamedTuple):
     kubeconfig: str = ""
     context: str = ""
 
-    @classmethod
-    def current(cls) -> "LiveSource":
-        """What the command line that runs now has."""
-        context = click.get_current_context(silent=True)
-        given: dict[str, str] = context.meta.get(_META, {}) if context is not None else {}
-        return cls(**given)
 
-
-def live_source_options(command: F) -> F:
-    """--kubeconfig, --context: `LiveSource.current` has their values; they are not arguments of the command."""
-    for decorate in (
-        click.option(
-            "--context",
-            metavar="NAME",
-            expose_value=False,
-            callback=_remember,
-            help="Context in the kubeconfig, if there is no SNAPSHOT.  [default: the current one]",
-        ),
-        click.option(
-            "--kubeconfig",
-            metavar="FILE",
-            expose_value=False,
-            callback=_remember,
-            shell_complete=complete_files,
-            help="The cluster to read if there is no SNAPSHOT.  [default: as kubectl; in a pod, its service account]",
-        ),
-    ):
-        command = decorate(command)
-    return command
-
-
-def _remember(context: click.Context, option: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        if not value:
-            raise click.BadParameter("found an empty text; leave the option out instead")
-        context.meta.setdefault(_META, {})[option.name] = value
+live_source_options: Final = option_group(
+    click.option(
+        "--kubeconfig",
+        metavar="FILE",
+        callback=not_empty,
+        shell_complete=complete_files,
+        help="The cluster to read if there is no SNAPSHOT.  [default: as kubectl; in a pod, its service account]",
+    ),
+    click.option(
+        "--context",
+        metavar="NAME",
+        callback=not_empty,
+        help="Context in the kubeconfig, if there is no SNAPSHOT.  [default: the current one]",
+    ),
+)
+"""--kubeconfig and --context."""
 
 
 def read_live(

@@ -32,13 +32,26 @@ def new(plugin_name: str) -> None:
     is. Existing files are never overwritten.
     """
     from kubesched.cli.plugin_template import class_of, module_of, plugin_files
-    from kubesched.setup import find_plugins
 
     is_class = "-" not in plugin_name and "." not in plugin_name
     name = plugin_name if is_class else class_of(plugin_name)
-    if not (
-        plugin_name[-1:].isalnum() and name.isidentifier() and name.isascii() and name[0].isupper() and "_" not in name
-    ):
+    module = module_of(name)
+    _check_name(plugin_name, name, module)
+    files = plugin_files(name, plugin_name)
+    for file in files:
+        if Path(file).exists() or Path(file).is_symlink():
+            raise BadInput(f"{file} already exists, and is not overwritten; choose another name, or another folder")
+    for file, text in files.items():
+        _write_new(file, text)
+    print_text(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
+
+
+def _check_name(plugin_name: str, name: str, module: str) -> None:
+    """Refuse a name that a plugin, its class or its module cannot have."""
+    from kubesched.setup import find_plugins
+
+    ends_well, is_one_word = plugin_name[-1:].isalnum(), name.isidentifier() and name.isascii() and "_" not in name
+    if not (ends_well and is_one_word and name[0].isupper()):
         raise BadInput(f"{plugin_name!r} is not the name of a plugin; write it like TeamZone or team-zone")
     with refuse_bad_input():
         registry = find_plugins()
@@ -49,22 +62,18 @@ def new(plugin_name: str) -> None:
         raise BadInput(f"{name} is a keyword of Python; choose another name")
     if name in sys.modules["kubesched"].__all__:  # a room may not import from the package
         raise BadInput(f"{name} is a name that plugins import from kubesched; choose another name")
-    module = module_of(name)
     if module in sys.stdlib_module_names or module in ("kubesched", "pytest"):
         raise BadInput(f"{module}.py would hide the Python module {module}; choose another name")
-    files = plugin_files(name, plugin_name)
-    for file in files:
-        if Path(file).exists() or Path(file).is_symlink():
-            raise BadInput(f"{file} already exists, and is not overwritten; choose another name, or another folder")
-    for file, text in files.items():
-        try:
-            with Path(file).open("x", encoding="utf-8") as opened:
-                opened.write(text)
-        except OSError as error:
-            if not isinstance(error, FileExistsError):
-                Path(file).unlink(missing_ok=True)  # a full disk takes its name, and nothing of its text
-            raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
-    print_text(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
+
+
+def _write_new(file: str, text: str) -> None:
+    try:
+        with Path(file).open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except OSError as error:
+        if not isinstance(error, FileExistsError):
+            Path(file).unlink(missing_ok=True)  # a full disk takes its name, and nothing of its text
+        raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
 
 
 @plugin.command()

@@ -1,27 +1,35 @@
 """`kubesched scheduler`: schedule the pods of a live cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from kubesched.cli.cluster import note
-from kubesched.cli.endpoints import endpoint_flags, endpoint_options
+from kubesched.cli.endpoints import endpoint_options
 from kubesched.cli.ignored_flags import given_ignored_flags, ignored_flags
-from kubesched.cli.leader_election import given_fields, leader_election_options
-from kubesched.cli.options import Seconds, refuse_options_before, setup_options
+from kubesched.cli.inputs import SetupOptions, with_setup
+from kubesched.cli.leader_election import leader_election_options
+from kubesched.cli.options import setup_options
 from kubesched.cli.output import print_verbatim
+from kubesched.cli.parameters import Command, Seconds, gathered
 from kubesched.cli.scheduler_differences import differences
 from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION, VERSION_TEXT
 
 if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
-    from kubesched.live import LiveScheduler
+    from kubesched.live import LiveScheduler, SchedulerOptions
+    from kubesched.setup import Setup
     from kubesched.shadow import Shadow
 
 _ATTEMPTS, _DEBUG = 2, 4  # from these verbosities on
+_OPTIONS: Final = (
+    *("kubeconfig", "context", "master", "in_cluster", "tie_break", "max_in_unschedulable", "dry_run", "replaces"),
+    "endpoints",
+)
 
 
 class Verbosity(click.ParamType[int]):
@@ -44,10 +52,57 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: str | No
         ctx.exit()
 
 
+class Log(NamedTuple):
+    """-v, --log-json and --logging-format."""
+
+    verbosity: int | None
+    log_json: bool
+    logging_format: str
+
+    def set_up(self) -> Callable[[str], None]:
+        """Log as the options say. Returns: what takes notes; readers of JSON lines read every line."""
+        import logging
+        import os
+
+        from kubesched.live import ATTEMPT_LOG
+        from kubesched.serving import set_up_logging
+
+        environ = dict(os.environ)
+        if self.verbosity is not None:
+            environ["LOG_LEVEL"] = "debug" if self.verbosity >= _DEBUG else "info"
+        is_json = self.log_json or self.logging_format == "json"
+        set_up_logging(environ, as_json=is_json)
+        if self.verbosity is not None and self.verbosity >= _ATTEMPTS:
+            ATTEMPT_LOG.setLevel("DEBUG")
+        return logging.getLogger("kubesched.scheduler").info if is_json else note
+
+
+def _scheduler_options(*, tie_break: str, **fields: Any) -> "SchedulerOptions":
+    from kubesched.live import SchedulerOptions
+    from kubesched.scheduler import TieBreak
+
+    return SchedulerOptions(tie_break=TieBreak(tie_break), **fields)
+
+
+def _ignoring_sigusr2(command: Command) -> Command:
+    """Before anything is loaded: its default action would end the process."""
+
+    @wraps(command)
+    def call(*arguments: Any, **values: Any) -> Any:
+        from kubesched.signals import ignoring_sigusr2
+
+        with ignoring_sigusr2():
+            return command(*arguments, **values)
+
+    return call
+
+
 @click.group(invoke_without_command=True)
+@_ignoring_sigusr2
+@with_setup
 @ignored_flags
 @setup_options
-@click.option("--kubeconfig", metavar="FILE", help="The cluster. In a pod, the cluster that it runs in.")
+@click.option("--kubeconfig", default="", metavar="FILE", help="The cluster. In a pod, the cluster that it runs in.")
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
 @click.option("--master", default="", metavar="URL", help="API server, instead of the one in the kubeconfig.")
 @click.option("--in-cluster", is_flag=True, help="The cluster that this pod runs in.")
@@ -86,7 +141,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: str | No
     "Lease so that only one of the two schedules.",
 )
 @leader_election_options
-@endpoint_flags
+@endpoint_options
 @click.option(
     "--feature-gates",
     metavar="NAME=BOOL,...",
@@ -118,29 +173,17 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: str | No
 )
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
-@click.pass_context
+@gathered("log", Log)
+@gathered("options", _scheduler_options, _OPTIONS)
 def scheduler(
-    ctx: click.Context,
-    /,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    kubeconfig: str | None,
-    context: str,
-    master: str,
-    in_cluster: bool,
-    tie_break: str,
-    max_in_unschedulable: float,
-    dry_run: bool,
+    setup_options: SetupOptions,
+    options: "SchedulerOptions",
+    log: Log,
+    election: Mapping[str, Any],
     shadow: bool,
     shadow_dir: Path | None,
-    replaces: bool,
     feature_gates: tuple[str, ...],
     write_config_to: Path | None,
-    verbosity: int | None,
-    log_json: bool,
-    logging_format: str,
-    **flags: Any,
 ) -> None:
     """Schedule the pods of a live cluster, in place of kube-scheduler or beside it.
 
@@ -154,98 +197,78 @@ def scheduler(
 
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
-    if ctx.invoked_subcommand is not None:
-        refuse_options_before(ctx, ctx.invoked_subcommand)
-        return
-    if dry_run and shadow:
-        raise click.UsageError("--dry-run and --shadow are mutually exclusive")
-    if shadow_dir is not None and not shadow:
-        raise click.UsageError("--shadow-dir needs --shadow")
-    import logging
-    import os
-
-    from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
-
-    ctx.with_resource(ignoring_sigusr2())
     from kubesched.config import check_feature_gates
-    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, with_kubeconfig
-    from kubesched.programs import lease_note, schedule_until_told, set_up_scheduler
-    from kubesched.scheduler import TieBreak
-    from kubesched.serving import set_up_logging
-    from kubesched.shadow import run_shadow
+    from kubesched.programs import lease_note, set_up_scheduler
 
-    environ = dict(os.environ)
-    if verbosity is not None:
-        environ["LOG_LEVEL"] = "debug" if verbosity >= _DEBUG else "info"
-    is_json = log_json or logging_format == "json"
-    set_up_logging(environ, as_json=is_json)
-    report = logging.getLogger("kubesched.scheduler").info if is_json else note  # readers of JSON lines read every line
-    if verbosity is not None and verbosity >= _ATTEMPTS:
-        ATTEMPT_LOG.setLevel("DEBUG")
-    ignored_gates = check_feature_gates(feature_gates)
-    election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
-    endpoints = endpoint_options(**flags)
-    setup = set_up_scheduler(config, references, plugin_args, replaces=replaces, election=given_fields(**election))
-    options: SchedulerOptions = SchedulerOptions(
-        kubeconfig=kubeconfig or "",
-        context=context,
-        master=master,
-        in_cluster=in_cluster,
-        tie_break=TieBreak(tie_break),
-        max_in_unschedulable=max_in_unschedulable,
-        endpoints=endpoints,
-        dry_run=dry_run,
-        replaces=replaces,
-    )
-    told = differences(setup, options, given_ignored_flags(), ignored_gates=ignored_gates, is_shadow=shadow)
+    report = log.set_up()
+    gates = check_feature_gates(feature_gates)
+    setup = set_up_scheduler(*setup_options[:3], replaces=options.replaces, election=election)
+    told = differences(setup, options, given_ignored_flags(), ignored_gates=gates, is_shadow=shadow)
     notes = [f"differs from kube-scheduler: {difference}" for difference in told]
     if write_config_to is not None:
         _write_configuration(setup.configuration, write_config_to)
         for text in notes:
             note(text)
         return
-    if not (dry_run or shadow) and (text := lease_note(setup, "give --replace")):
+    if not (options.dry_run or shadow) and (text := lease_note(setup, "give --replace")):
         notes.append(text)
-
-    def on_started() -> None:  # not before: an error at the start is the only message
-        for text in notes:
-            report(text)
-
-    def on_ready(live: "LiveScheduler | Shadow") -> None:
-        what = "compares bindings" if shadow else "decides in a dry run for pods" if dry_run else "schedules pods"
-        names = ", ".join(profile.scheduler_name for profile in setup.profiles)
-        report(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
-
-    async def compare_bindings() -> bool:
-        explain = _explain_options(config, references, plugin_args)
-        with ending_on_signals() as ending:
-            await run_shadow(
-                setup,
-                with_kubeconfig(options, setup),
-                shadow_dir,
-                explain,
-                stop=ending.stop,
-                on_started=on_started,
-                on_ready=on_ready,
-            )
-        return ending.is_interrupted
-
+    run = _Run(setup, options, notes, report)
     try:
-        if shadow:
-            is_interrupted = run_until_told(compare_bindings())
-        else:
-            is_interrupted = schedule_until_told(setup, options, on_started=on_started, on_ready=on_ready)
+        is_interrupted = run.compare(shadow_dir, setup_options.words()) if shadow else run.schedule()
     except LeaseLostError:  # the log says so; the kubelet starts the process again
         raise click.exceptions.Exit(1) from None
     if is_interrupted:
         raise click.Abort
 
 
-def _explain_options(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str]) -> list[str]:
-    """The options with which `kubesched explain` decides as this command does."""
-    options = [] if config is None else ["--config", str(config)]
-    options += [word for reference in references for word in ("--plugin", reference)]
-    return options + [word for name, file in plugin_args.items() for word in ("--plugin-args", f"{name}={file}")]
+class _Run(NamedTuple):
+    """A run until a signal asks for the end.
+
+    Attributes:
+        notes: what `report` gets when it has started; not before: an error at the start is the only message.
+    """
+
+    setup: "Setup"
+    options: "SchedulerOptions"
+    notes: Sequence[str]
+    report: Callable[[str], None]
+
+    def schedule(self) -> bool:
+        """Schedule. Returns: whether Ctrl-C was among the signals."""
+        from kubesched.programs import schedule_until_told
+
+        what = "decides in a dry run for pods" if self.options.dry_run else "schedules pods"
+        on_ready = partial(self._on_ready, what)
+        return schedule_until_told(self.setup, self.options, on_started=self._on_started, on_ready=on_ready)
+
+    def compare(self, folder: Path | None, explain_options: Sequence[str]) -> bool:
+        """Compare bindings. Returns: whether Ctrl-C was among the signals."""
+        from kubesched.live import with_kubeconfig
+        from kubesched.shadow import run_shadow
+        from kubesched.signals import ending_on_signals, run_until_told
+
+        async def compare_bindings() -> bool:
+            with ending_on_signals() as ending:
+                await run_shadow(
+                    self.setup,
+                    with_kubeconfig(self.options, self.setup),
+                    folder,
+                    explain_options,
+                    stop=ending.stop,
+                    on_started=self._on_started,
+                    on_ready=partial(self._on_ready, "compares bindings"),
+                )
+            return ending.is_interrupted
+
+        return run_until_told(compare_bindings())
+
+    def _on_started(self) -> None:
+        for text in self.notes:
+            self.report(text)
+
+    def _on_ready(self, what: str, live: "LiveScheduler | Shadow") -> None:
+        names = ", ".join(profile.scheduler_name for profile in self.setup.profiles)
+        self.report(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
 
 
 def _write_configuration(configuration: "KubeSchedulerConfiguration", file: Path) -> None:

@@ -1,22 +1,23 @@
 """`kubesched scheduler manifests`: print the objects that run a live scheduler in a cluster."""
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.cluster import note
-from kubesched.cli.installation import MountedFiles, installation_options
+from kubesched.cli.inputs import SetupOptions, with_setup
+from kubesched.cli.installation import InstallationOptions, MountedFiles, installation_options
 from kubesched.cli.options import setup_options
 from kubesched.cli.output import print_verbatim
 
 if TYPE_CHECKING:
     from kubesched.manifests import SchedulerInstallation
+    from kubesched.setup import Setup
 
 
 @click.command()
+@with_setup
 @installation_options
 @setup_options
 @click.option(
@@ -34,19 +35,7 @@ if TYPE_CHECKING:
     help="Replace kube-scheduler: serve default-scheduler, and share kube-scheduler's lease so that only one of the "
     "two schedules.",
 )
-def manifests(
-    image: str,
-    plugin_files: tuple[Path, ...],
-    name: str,
-    namespace: str,
-    create_namespace: bool,
-    scheduler_name: str | None,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    n_replicas: int,
-    replaces: bool,
-) -> None:
+def manifests(setup_options: SetupOptions, where: InstallationOptions, n_replicas: int, replaces: bool) -> None:
     """Print manifests that run kubesched as a scheduler, beside kube-scheduler or in its place.
 
     \b
@@ -59,58 +48,51 @@ def manifests(
     ConfigMap. Without --replace, the cluster's own scheduler does not change: pods ask for the new one by
     spec.schedulerName. Comments explain each field. Notes on the result go to standard error.
     """  # noqa: D301
-    from kubesched.manifests import (
-        CONFIG_FILE,
-        SchedulerInstallation,
-        plugin_grants,
-        scheduler_manifests,
-        write_commented,
-    )
+    from kubesched.manifests import SchedulerInstallation, scheduler_manifests, write_commented
     from kubesched.setup import readers_of, set_up
 
-    if config is not None and scheduler_name is not None:
-        raise click.UsageError("--scheduler-name and --config are mutually exclusive: the profiles have the names")
     with refuse_bad_input():
-        setup = set_up(config, references, plugin_args)
+        setup = set_up(*setup_options[:3])
         mounted = MountedFiles()
-        arguments = mounted.plugin_arguments(references, plugin_args)
-        for file in plugin_files:
-            mounted.path(file)
-        if CONFIG_FILE in mounted.files:
-            raise BadInput(f"{CONFIG_FILE} is the name of the configuration in the ConfigMap; rename the plugins' file")
-        if config is not None:
-            scheduler_names = tuple(profile.scheduler_name for profile in setup.profiles)
-        else:
-            scheduler_names = (scheduler_name or ("default-scheduler" if replaces else name),)
         installation = SchedulerInstallation(
-            image=image,
-            name=name,
-            namespace=namespace,
-            creates_namespace=create_namespace,
-            scheduler_names=scheduler_names,
-            given=_fields_of(config, references),
+            arguments=mounted.plugin_arguments(setup_options),
+            **where.fields(mounted, setup.profiles),
+            scheduler_names=_scheduler_names(where, setup_options, setup, replaces=replaces),
+            given=_fields_of(setup_options),
             kinds=setup.watched_kinds,
             readers=readers_of(setup.profiles),
-            plugin_grants=plugin_grants(setup.profiles),
-            arguments=arguments,
-            files=mounted.files,
-            imports_files=any(file.suffix == ".py" for file in plugin_files),
             n_replicas=n_replicas,
             replaces=replaces,
         )
+        _refuse_name_of_configuration(mounted)
         documents = scheduler_manifests(installation)
     print_verbatim(write_commented(documents, installation))
     _print_notes(installation)
 
 
-def _fields_of(config: Path | None, references: tuple[str, ...]) -> dict[str, Any]:
+def _scheduler_names(
+    where: InstallationOptions, setup_options: SetupOptions, setup: "Setup", *, replaces: bool
+) -> tuple[str, ...]:
+    if setup_options.config is not None:
+        return tuple(profile.scheduler_name for profile in setup.profiles)
+    return (where.scheduler_name or ("default-scheduler" if replaces else where.name),)
+
+
+def _refuse_name_of_configuration(mounted: MountedFiles) -> None:
+    from kubesched.manifests import CONFIG_FILE
+
+    if CONFIG_FILE in mounted.files:
+        raise BadInput(f"{CONFIG_FILE} is the name of the configuration in the ConfigMap; rename the plugins' file")
+
+
+def _fields_of(setup_options: SetupOptions) -> dict[str, Any]:
     """The fields of a configuration that is known to be valid, as v1."""
     from kubesched.documents import read_yaml
     from kubesched.setup import convert_text, read_source
 
-    if config is None:
+    if setup_options.config is None:
         return {}
-    text, _ = convert_text(read_source(config), references, kube_scheduler=False)
+    text, _ = convert_text(read_source(setup_options.config), setup_options.references, kube_scheduler=False)
     fields: dict[str, Any] = next(read_yaml(text)).value
     return fields
 

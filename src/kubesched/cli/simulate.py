@@ -1,17 +1,16 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from itertools import chain, count
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from kubesched.cli.cluster import extender_calls, note, read_both
+from kubesched.cli.inputs import InputOptions, same_command, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
-from kubesched.cli.same_cluster import same_cluster, same_command
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import what_if_options
 
@@ -28,6 +27,7 @@ _WITHOUT_DIFFERENCE: Final = ("csv", "jsonl", "junit")
 
 
 @click.command()
+@with_inputs()
 @cluster_options
 @setup_options
 @extenders_option
@@ -47,17 +47,9 @@ _WITHOUT_DIFFERENCE: Final = ("csv", "jsonl", "junit")
 )
 @report_output_option("summary")
 def simulate(
-    snapshots: tuple[str, ...],
-    manifests: tuple[str, ...],
-    skip_bad_objects: bool,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
-    extenders: str,
+    inputs: InputOptions,
     what_if: "WhatIf",
     profile: str | None,
-    tie_break: str,
-    seed: int,
     fail_on_pending: bool,
     no_preemption_effects: bool,
     output: str,
@@ -77,50 +69,65 @@ def simulate(
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
-    if no_preemption_effects and extenders == "call":
-        raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
     from kubesched.planning import new_pods, simulated
-    from kubesched.setup import set_up
 
-    read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
-    setup = _only(profile, whole)
-    left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
-    setups = chain([setup], (_only(profile, set_up(whole.configuration, references, plugin_args)) for _ in count()))
-    first_calls = extender_calls(setup, extenders)  # notes what is not called
-
-    def simulator(objects: "Iterable[KubeObject]", new: "Set[str]") -> "Simulator":
-        from kubesched.scheduler import TieBreak
-        from kubesched.session import Simulator
-
-        own = next(setups)
-        calls = first_calls if own is setup or first_calls is None else extender_calls(own, extenders)
-        return Simulator(objects, own, tie_break=TieBreak(tie_break), seed=seed, extender_calls=calls, new=new)
-
-    def run(objects: "Iterable[KubeObject]", new: "Set[str]") -> "Report":
-        report = _run(simulator(objects, new), tie_break if no_preemption_effects else None)
-        _say_left_out(report, profile, left_out)
-        return report
-
-    found: Difference | None = None
-    compares = bool(what_if) and output not in _WITHOUT_DIFFERENCE
+    read, setup = read_both(inputs)
+    runs = _Runs(inputs, setup, profile, one_by_one=no_preemption_effects)
     changed = what_if.applied(read)
     new = new_pods(changed.objects, read.objects)
+    compares = bool(what_if) and output not in _WITHOUT_DIFFERENCE
     if not compares or output == "summary":
         _note(changed.notes)
     if no_preemption_effects and output == "jsonl":
-        with noting_slow_plugins(setup):
-            n_pending, n_failed = _print_places(simulator(changed.objects, new), tie_break)
+        n_pending, n_failed = _print_places(runs, changed.objects, new)
     else:
-        with noting_slow_plugins(setup):
+        difference: Difference | None = None
+        with noting_slow_plugins(runs.setup):
             if compares:
-                report, found = simulated(what_if, read, run)
+                report, difference = simulated(what_if, read, runs.run)
             else:
-                report = run(changed.objects, new)
-        n_pending = sum(one.is_left_pending or one.is_not_created for one in report.placements)
-        explain = "" if what_if else same_cluster("explain")
-        n_failed = _print(report, found, output, explain, read.taken_at, _more_words(what_if) if n_pending else "")
+                report = runs.run(changed.objects, new)
+        explain = "" if what_if else inputs.next_command("explain")
+        n_pending, n_failed = _print(report, difference, output, explain, read.taken_at, is_changed=bool(what_if))
     if n_failed or (fail_on_pending and (n_pending or changed.lost or changed.may_be_lost)):
         raise click.exceptions.Exit(1)
+
+
+class _Runs:
+    """The simulations of one command. Each has profiles of its own, and the first one those that were read."""
+
+    def __init__(self, inputs: InputOptions, whole: "Setup", profile: str | None, *, one_by_one: bool) -> None:
+        self.setup = _only(profile, whole)
+        self.inputs, self._whole, self._profile, self._one_by_one = inputs, whole, profile, one_by_one
+        self._setups = chain([self.setup], (self._next_setup() for _ in count()))
+        self._calls = extender_calls(self.setup, inputs.extenders)  # notes what is not called
+
+    def _next_setup(self) -> "Setup":
+        from kubesched.setup import set_up
+
+        _, references, plugin_args, _ = self.inputs.setup
+        return _only(self._profile, set_up(self._whole.configuration, references, plugin_args))
+
+    def simulator(self, objects: "Iterable[KubeObject]", new: "Set[str]") -> "Simulator":
+        """The next simulation, before its first pod."""
+        from kubesched.session import Simulator
+
+        setup, inputs, calls = next(self._setups), self.inputs, self._calls
+        if setup is not self.setup and calls is not None:
+            calls = extender_calls(setup, inputs.extenders)
+        return Simulator(objects, setup, tie_break=inputs.ties, seed=inputs.seed or 0, extender_calls=calls, new=new)
+
+    def run(self, objects: "Iterable[KubeObject]", new: "Set[str]") -> "Report":
+        """Run a whole simulation, or try each pod once."""
+        from kubesched.session import place_all
+
+        simulator = self.simulator(objects, new)
+        with progress_bar("placing") as progress:
+            report = place_all(simulator, self.inputs.ties, progress) if self._one_by_one else simulator.run(progress)
+        left_out = {profile.scheduler_name for profile in self._whole.profiles}
+        left_out -= {profile.scheduler_name for profile in self.setup.profiles}
+        _say_left_out(report, self._profile, left_out)
+        return report
 
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":
@@ -145,35 +152,19 @@ def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> 
                 placement.message = f"--profile {profile} leaves out the profile {name}"
 
 
-def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
-    """Run a whole simulation, or try each pod once with the tie-break given."""
-    from kubesched.scheduler import TieBreak
-    from kubesched.session import place_all
-
-    with progress_bar("placing") as progress:
-        if one_by_one is None:
-            return simulator.run(progress)
-        return place_all(simulator, TieBreak(one_by_one), progress)
-
-
-def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
+def _print_places(runs: _Runs, objects: "Iterable[KubeObject]", new: "Set[str]") -> tuple[int, int]:
     """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
     from kubesched.pages.simulations import placed_line
-    from kubesched.scheduler import TieBreak
     from kubesched.session import not_seen, place
 
     n_pending = n_failed = 0
-    for placed in chain(place(simulator, TieBreak(tie_break)), not_seen(simulator)):
-        print_line(placed_line(placed))
-        n_pending += not placed.node
-        n_failed += placed.is_failed
+    with noting_slow_plugins(runs.setup):
+        simulator = runs.simulator(objects, new)
+        for placed in chain(place(simulator, runs.inputs.ties), not_seen(simulator)):
+            print_line(placed_line(placed))
+            n_pending += not placed.node
+            n_failed += placed.is_failed
     return n_pending, n_failed
-
-
-def _more_words(what_if: "WhatIf") -> str:
-    """The command that shows kube-scheduler's words for a changed cluster, which explain cannot read."""
-    again = same_command() if what_if else ""
-    return f"{again} -o wide" if again else ""
 
 
 def _note(notes: Iterable[str]) -> None:
@@ -183,24 +174,32 @@ def _note(notes: Iterable[str]) -> None:
 
 def _print(
     report: "Report",
-    found: "Difference | None",
+    difference: "Difference | None",
     output: str,
     explain: str,
     taken_at: "datetime | None",
-    more_words: str,
-) -> int:
-    """Print a report, and what a change makes of it. Returns: how many pods ended in an error."""
+    *,
+    is_changed: bool,
+) -> tuple[int, int]:
+    """Print a report, and what a change makes of it. Returns: how many pods go nowhere, and how many failed."""
     import msgspec
 
     from kubesched.pages.plans import with_difference
     from kubesched.pages.simulations import report_page, summary_of
     from kubesched.session import PodState
 
+    n_pending = sum(placement.is_left_pending or placement.is_not_created for placement in report.placements)
     if output == "summary":
-        print_text(f"{found.text if found is not None else ''} {summary_of(report)}".lstrip())
+        print_text(f"{difference.text if difference is not None else ''} {summary_of(report)}".lstrip())
     else:
         page = report_page(report, explain, taken_at=taken_at)
-        page = page if found is None else with_difference(page, found)
-        following = page.next_command or ("" if output == "wide" else more_words)
-        print_report(msgspec.structs.replace(page, next_command=following), output)
-    return report.count(PodState.ERROR)
+        page = page if difference is None else with_difference(page, difference)
+        more = _more_words() if is_changed and n_pending and output != "wide" else ""
+        print_report(msgspec.structs.replace(page, next_command=page.next_command or more), output)
+    return n_pending, report.count(PodState.ERROR)
+
+
+def _more_words() -> str:
+    """The command that shows kube-scheduler's words for a changed cluster, which explain cannot read."""
+    again = same_command()
+    return f"{again} -o wide" if again else ""

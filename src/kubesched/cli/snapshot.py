@@ -1,6 +1,5 @@
 """`kubesched snapshot`: save the objects that decide where pods go: all, or what one pod needs; also without names."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -8,28 +7,30 @@ import click
 
 from kubesched.cli.cluster import note, read_cluster, read_setup
 from kubesched.cli.completion import complete_files
+from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.options import setup_options, skip_bad_objects_option, snapshots_argument
 from kubesched.cli.output import progress_bar
-from kubesched.cli.standard_streams import standard_output
-from kubesched.cli.written_files import is_same_file, refuse_inputs
+from kubesched.cli.parameters import not_empty
+from kubesched.cli.standard_streams import STANDARD_STREAM, standard_output
+from kubesched.cli.written_files import refuse_inputs
 
 if TYPE_CHECKING:
     from kubesched.api import Pod
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
-_STANDARD_OUTPUT: Final = "-"
 _NODE_METRICS: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _LISTED: Final = "kubesched explain lists the pending pods"
 
 
 @click.command()
+@with_inputs()
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    default=_STANDARD_OUTPUT,
+    default=STANDARD_STREAM,
     shell_complete=complete_files,
     help="The file to write: .json, .json.gz or .json.zst; - for standard output, as JSON.  [default: -]",
 )
@@ -63,6 +64,7 @@ _LISTED: Final = "kubesched explain lists the pending pods"
 @click.option(
     "--salt",
     metavar="TEXT",
+    callback=not_empty,
     help="With --anonymize: derive the replacements from this secret, so that a name gets the same one in every "
     "snapshot. Without a salt they keep the order of the names.",
 )
@@ -80,9 +82,8 @@ _LISTED: Final = "kubesched explain lists the pending pods"
 )
 @setup_options
 def snapshot(
-    snapshots: tuple[str, ...],
+    inputs: InputOptions,
     output: str,
-    skip_bad_objects: bool,
     keep_annotations: bool,
     keep: tuple[str, ...],
     usage: bool,
@@ -90,9 +91,6 @@ def snapshot(
     salt: str | None,
     table: Path | None,
     around: str | None,
-    config: Path | None,
-    references: tuple[str, ...],
-    plugin_args: Mapping[str, str],
 ) -> None:
     """Save what decides where pods go in one file.
 
@@ -114,11 +112,10 @@ def snapshot(
     """  # noqa: D301
     from kubesched.snapshot import only_read_fields
 
-    _check_anonymize(anonymize, salt, table, keep_annotations, keep_objects=bool(keep or usage))
-    setup = read_setup(config, references, plugin_args)
-    _check_files(snapshots, output, table)
+    setup = read_setup(inputs.setup)
+    _check_files(inputs, output, table)
     kinds = (*_checked(keep), *((_NODE_METRICS,) if usage else ()), *setup.read_kinds)
-    cluster = read_cluster(snapshots, (), kinds=kinds, skip_bad_objects=skip_bad_objects)
+    cluster = read_cluster(inputs, kinds=kinds)
     if anonymize:
         cluster = _decoded_only(cluster)
     whole = frozenset() if anonymize else setup.raw_kinds
@@ -128,8 +125,7 @@ def snapshot(
         pod = _pod_of(kept, around)
         kept = _around(kept, pod, setup)
     if anonymize:
-        is_default = not (config or references or plugin_args)
-        kept = _anonymous(kept, salt or "", table, pod, None if is_default else setup)
+        kept = _anonymous(kept, salt or "", table, pod, setup if any(inputs.setup) else None)
     _write(kept, output)
 
 
@@ -155,39 +151,17 @@ def _decoded_only(cluster: "ClusterObjects") -> "ClusterObjects":
     return msgspec.structs.replace(cluster, objects=decoded)
 
 
-def _check_anonymize(
-    anonymize: bool, salt: str | None, table: Path | None, keep_annotations: bool, *, keep_objects: bool
-) -> None:
-    if anonymize and keep_objects:
-        raise click.UsageError(
-            "--anonymize and --keep or --usage are mutually exclusive: the names in such objects cannot be replaced"
-        )
-    if anonymize and keep_annotations:
-        raise click.UsageError(
-            "--anonymize and --keep-annotations are mutually exclusive: an annotation is free text that may have names"
-        )
-    for option, value in (("--salt", salt), ("--table", table)):
-        if value is not None and not anonymize:
-            raise click.UsageError(f"{option} has no effect without --anonymize; add it")
-    if salt == "":
-        raise click.BadParameter("found an empty text; leave the option out instead", param_hint="--salt")
-
-
-def _check_files(snapshots: Sequence[str], output: str, table: Path | None) -> None:
+def _check_files(inputs: InputOptions, output: str, table: Path | None) -> None:
     """Refuse files that cannot or should not be written before the cluster is read."""
     from kubesched.errors import InputError
     from kubesched.snapshot import check_target
 
-    if output != _STANDARD_OUTPUT:
-        refuse_inputs("-o", check_target(output), snapshots)
-    elif standard_output().isatty():
-        raise click.UsageError("standard output is a terminal; name a file, such as -o cluster.json.gz")
+    if output != STANDARD_STREAM:
+        refuse_inputs("-o", check_target(output), inputs.snapshots)
     if table is not None:
         if not table.parent.is_dir():
             raise InputError(f"{table}: cannot be written: No such file or directory")
-        refuse_inputs("--table", table, snapshots)
-        if is_same_file(table, Path(output)):
-            raise click.UsageError("--table and -o name the same file; the table has to stay private")
+        refuse_inputs("--table", table, inputs.snapshots)
 
 
 def _pod_of(cluster: "ClusterObjects", name: str) -> "Pod":
@@ -241,8 +215,8 @@ def _write(cluster: "ClusterObjects", output: str) -> None:
     from kubesched.documents import count
     from kubesched.snapshot import write_snapshot
 
-    write_snapshot(cluster, standard_output().buffer if output == _STANDARD_OUTPUT else output, strip=True)
-    if output != _STANDARD_OUTPUT:
+    write_snapshot(cluster, standard_output().buffer if output == STANDARD_STREAM else output, strip=True)
+    if output != STANDARD_STREAM:
         kinds = cluster.kinds
         nodes, pods = kinds.pop("Node", 0), kinds.pop("Pod", 0)
         counted = f"{count(nodes, 'node')}, {count(pods, 'pod')} and {count(sum(kinds.values()), 'other object')}"

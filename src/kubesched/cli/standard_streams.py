@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from copy import copy
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -17,26 +16,17 @@ import click
 
 from kubesched.cli.bad_input import BadInput
 
+STANDARD_STREAM: Final = "-"
+"""In place of a file: standard input or output."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _LEFT: Final = errno.EPIPE
 _FAILED: Final = 1  # as click ends after a reader that left
 _OWN: Final = "kubesched.stdout"
 
 
-def with_own_output(command: click.Command) -> click.Command:
-    """A copy of a command during which `print` writes to standard error; also of subcommands.
+def with_own_output(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a command, during which `print` writes to standard error; it prints to `standard_output`."""
 
-    The command itself prints to `standard_output`.
-    """
-    copied = copy(command)
-    if command.callback is not None:
-        copied.callback = _redirected(command.callback)
-    if isinstance(copied, click.Group):
-        copied.commands = {name: with_own_output(child) for name, child in copied.commands.items()}
-    return copied
-
-
-def _redirected(callback: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **options: Any) -> Any:
         click.get_current_context().meta[_OWN] = sys.stdout
         with redirect_stdout(sys.stderr):

@@ -4,12 +4,10 @@ An argument is a SNAPSHOT if it is `-`, if there is a file or folder of that nam
 Everything else is a name. `./web-7` is always a file, also where a folder has the name of a pod.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
-
-F = TypeVar("F", bound=Callable[..., Any])
+from typing import Final, NamedTuple
 
 _FILE_ENDINGS: Final = (".json", ".jsonl", ".yaml", ".yml", ".gz", ".zst", ".tar", ".tgz")
 
@@ -24,22 +22,6 @@ class Targets(NamedTuple):
 
     snapshots: tuple[str, ...]
     names: tuple[str, ...]
-
-
-def named_targets(name: str) -> Callable[[F], F]:
-    """The usage of a command that takes names among its SNAPSHOTs; above `cluster_options`.
-
-    Args:
-        name: such as `NODE`.
-    """
-
-    def decorate(command: F) -> F:
-        for param in getattr(command, "__click_params__", ()):
-            if param.name == "snapshots":
-                param.metavar = f"[SNAPSHOT|{name}]..."
-        return command
-
-    return decorate
 
 
 def split_targets(arguments: Sequence[str]) -> Targets:

@@ -3,11 +3,9 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
-import click
-
-_STREAM: Final = "-"
+from kubesched.cli.standard_streams import STANDARD_STREAM
+from kubesched.errors import InputError
 
 
 def refuse_inputs(option: str, file: str | os.PathLike[str], inputs: Iterable[str]) -> None:
@@ -17,14 +15,14 @@ def refuse_inputs(option: str, file: str | os.PathLike[str], inputs: Iterable[st
         option: names the file on the command line.
         inputs: files and folders; `-` is standard input.
     Raises:
-        UsageError: it would replace an input.
+        InputError: it would replace an input.
     """
     target = Path(file)
     for given in inputs:
-        if given == _STREAM or not target.exists():
+        if given == STANDARD_STREAM or not target.exists():
             continue
         if is_same_file(target, Path(given)) or Path(given).resolve() in target.resolve().parents:
-            raise click.UsageError(f"{option} {file} would replace an input; name another file")
+            raise InputError(f"{option} {file} would replace an input; name another file")
 
 
 def is_same_file(first: Path, second: Path) -> bool:

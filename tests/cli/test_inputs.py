@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from kubesched.cli import main
-from kubesched.cli.same_cluster import same_command
+from kubesched.cli.inputs import same_command
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
 from tests.planning.drain_clusters import owned_by

@@ -1,0 +1,138 @@
+"""Explains one pod: of the cluster, or a new one from a file."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kubesched.cli.cluster import extender_calls
+from kubesched.cli.new_pod import new_pod
+from kubesched.cli.queue_place import queue_place
+from kubesched.cli.reports import print_report
+
+if TYPE_CHECKING:
+    from kubesched.api import KubeObject, Pod
+    from kubesched.explanation import Explanation
+    from kubesched.pages.formats import Page
+    from kubesched.setup import ExtenderCalls, Setup
+    from kubesched.snapshot import ClusterObjects
+
+
+class View(NamedTuple):
+    """Which part of an explanation is shown: the options of these names."""
+
+    by: str
+    nodes: tuple[str, ...]
+    all_nodes: bool
+    queue: bool | None
+
+    def closely(self, cluster: "ClusterObjects", pod: "Pod") -> list[str] | None:
+        """The nodes that are looked at closely beside the nearest ones; None for all.
+
+        Raises:
+            InputError: there is no such node.
+        """
+        from kubesched.api import Node
+        from kubesched.naming import full_names
+
+        if pod.is_finished:  # no node is looked at
+            return []
+        if self.nodes:
+            return full_names([node.name for node in cluster.of(Node)], self.nodes, "--node: ")
+        return None if self.all_nodes else []
+
+
+class ExplainQuestion(NamedTuple):
+    """What the question is about, and how the answer is printed.
+
+    Attributes:
+        again: the command with the same cluster and setup.
+    """
+
+    cluster: "ClusterObjects"
+    setup: "Setup"
+    calls: "ExtenderCalls | None"
+    again: str
+    output: str
+
+    def calls_of_run(self) -> "ExtenderCalls | None":
+        """New calls of the extenders, which a run closes; None where they are not called."""
+        return None if self.calls is None else extender_calls(self.setup, "call")
+
+
+def print_pod(question: ExplainQuestion, pod: "Pod", view: View) -> list[str]:
+    """Print why a pod of the cluster goes to its node, or why none fits. Returns: it, if a plugin failed for it."""
+    from kubesched.pages.formats import command_about
+
+    cluster, setup = question.cluster, question.setup
+    simulated = queue_place(cluster, pod, setup) if view.queue and not pod.node_name else None
+    explanation = _explained(question, pod.key, cluster, view.closely(cluster, pod), _refusal(cluster, pod))
+    queue = "" if simulated is None else simulated.sentence(explanation)
+    page = _page(question, explanation, view, command_about(question.again, pod.key), queue)
+    if simulated is not None:
+        page = _with_queue(page, simulated.document(explanation))
+    return _print(question, explanation, page)
+
+
+def print_new_pod(question: ExplainQuestion, file: str, view: View) -> list[str]:
+    """The same for a pod of a file, which is not in the cluster."""
+    pod, cluster, admitted = new_pod(file, question.cluster)
+    closely = view.closely(question.cluster, pod)
+    explanation = _explained(question, pod, cluster, closely, _refusal(admitted, pod))
+    again = f"{question.again} --pod {shlex.quote(file)}" if question.again else ""
+    return _print(question, explanation, _page(question, explanation, view, again))
+
+
+def _explained(
+    question: ExplainQuestion, pod: "Pod | str", cluster: "Iterable[KubeObject]", nodes: list[str] | None, refused: str
+) -> "Explanation":
+    import msgspec
+
+    from kubesched.explanation import explain
+
+    explanation = explain(cluster, pod, question.setup, extender_calls=question.calls, nodes=nodes)
+    return msgspec.structs.replace(explanation, refused=refused)
+
+
+def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:
+    """Why the API server does not create a pod of a manifest; empty if it does."""
+    from kubesched.controllers import is_from_manifest
+
+    if not is_from_manifest(pod):
+        return ""
+    from kubesched.planning import new_pods
+    from kubesched.session import refused_pods
+
+    known = list(cluster)
+    return refused_pods(known, new_pods(known)).get(pod.key, "")
+
+
+def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":
+    import msgspec
+
+    document = {**page.document, "queue": queue}
+    return msgspec.structs.replace(page, document=document, lines=(document,))
+
+
+def _print(question: ExplainQuestion, explanation: "Explanation", page: "Page") -> list[str]:
+    print_report(page, question.output)
+    return [explanation.pod.key] if explanation.failure is not None else []
+
+
+def _page(question: ExplainQuestion, explanation: "Explanation", view: View, again: str, queue: str = "") -> "Page":
+    import msgspec
+
+    from kubesched.naming import full_names
+    from kubesched.pages.explanations import explanation_page, node_page
+
+    if view.nodes and explanation.ended is None:
+        names = explanation.nodes.names
+        page = node_page(explanation, [names.index(name) for name in full_names(names, view.nodes, "--node: ")])
+        return msgspec.structs.replace(page, next_command=again)
+    return explanation_page(
+        explanation,
+        all_nodes=view.all_nodes,
+        by_plugin=view.by == "plugin",
+        every_verdict=question.output == "html",
+        queue=queue,
+        again=again,
+    )

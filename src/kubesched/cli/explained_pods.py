@@ -1,0 +1,149 @@
+"""Explains several pods: those that are pending, those that were chosen, or a group that has to fit together."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from kubesched.cli.explained_pod import ExplainQuestion
+from kubesched.cli.output import print_line, progress_bar
+from kubesched.cli.reports import print_report
+
+if TYPE_CHECKING:
+    from kubesched.api import Pod
+    from kubesched.explanation import Evaluation
+    from kubesched.naming import ChosenPods
+    from kubesched.pages.explanations import Rows
+    from kubesched.planning import PendingPods
+    from kubesched.snapshot import ClusterObjects
+
+
+def print_group(question: ExplainQuestion, name: str, namespace: str) -> Collection[str]:
+    """Print how many pods of a group fit together. Returns: those for which a plugin failed."""
+    from kubesched.explanation import Explainer, find_group, place_group
+    from kubesched.pages.explanations import group_page
+
+    group = find_group(question.cluster, name, namespace)
+    with Explainer(question.cluster, question.setup, extender_calls=question.calls) as explainer:
+        fit = place_group(explainer, group)
+        print_report(group_page(fit, question.again), question.output)
+    return fit.faults
+
+
+def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection[str]:
+    """Explain pending pods as a simulation places them, and others as if they were pending.
+
+    Returns: the pods for which a plugin failed.
+    """
+    from kubesched.api import Pod
+    from kubesched.explanation import answer_of, gangs_of
+    from kubesched.pages.explanations import Rows, as_line, overview_page
+
+    meant = {pod.key for pod in chosen.pods if not pod.node_name}
+    failed: list[str] = []
+    lines: list[dict[str, Any]] = []
+    rows, pending = Rows(), None
+    emit = print_line if question.output == "jsonl" else lines.append  # together they may be larger than the memory
+    has_lines = question.output in ("json", "jsonl")
+    workload_of = _workloads(question.cluster)
+    if meant or not chosen.pods:
+        pending = _take_pending(question, meant, rows, workload_of, emit if has_lines else None, failed)
+    stuck = {} if pending is None else pending.stuck
+    pods = chosen.pods
+    if chosen.what == "pending":
+        placed = (pod for pod in question.cluster.of(Pod) if pod.key in stuck)
+        pods = (*pods, *(pod for pod in placed if chosen.namespace in ("", pod.namespace)))
+    for evaluation, fixes in _placed(question, pods):
+        evaluation.hangs = stuck.get(evaluation.pod.key, evaluation.hangs)
+        said = rows.take(answer_of(evaluation, workload_of(evaluation.pod), fixes))
+        if evaluation.failure is not None:
+            failed.append(evaluation.pod.key)
+        if has_lines:
+            emit(as_line(evaluation) | said)
+    if question.output != "jsonl":
+        gangs = gangs_of(question.cluster, chosen.pods)
+        foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
+        counts = pending.counts(chosen.namespace) if pending is not None and chosen.what == "pending" else None
+        victims = None if pending is None else pending.report.removed
+        page = overview_page(
+            rows,
+            foreign=foreign,
+            gangs=gangs,
+            what=chosen.what,
+            again=question.again,
+            lines=lines,
+            counts=counts,
+            victims=victims,
+        )
+        print_report(page, question.output)
+    return failed
+
+
+def _take_pending(
+    question: ExplainQuestion,
+    meant: Collection[str],
+    rows: "Rows",
+    workload_of: "Callable[[Pod], str]",
+    emit: "Callable[[dict[str, Any]], None] | None",
+    failed: list[str],
+) -> "PendingPods":
+    """Add the pending pods to the rows.
+
+    Args:
+        meant: `namespace/name` of these pods.
+        emit: takes the line of each pod; None for nothing.
+        failed: takes the pods for which a plugin failed.
+    Returns: the simulation, which is closed.
+    """
+    from kubesched.explanation import State
+    from kubesched.pages.explanations import as_line
+    from kubesched.planning import PendingPods
+
+    said: dict[str, dict[str, str]] = {}
+
+    def line_of(evaluation: "Evaluation") -> dict[str, Any]:
+        return as_line(evaluation) | said[evaluation.pod.key]
+
+    with progress_bar("placing") as progress:
+        decides = question.setup, workload_of, question.calls_of_run()
+        pending = PendingPods(question.cluster, *decides, progress, repeats=emit is not None)
+    with pending:
+        for answer in pending.answers(meant):
+            said[answer.pod] = rows.take(answer) | ({"node": answer.node} if answer.node else {})
+            if answer.state is State.FAILED:
+                failed.append(answer.pod)
+        if emit is not None:
+            not_tried = [line_of(evaluation) for evaluation in pending.not_tried(said)]
+            pending.each_attempt(said, lambda evaluation: emit(line_of(evaluation)))
+            for line in not_tried:
+                emit(line)
+    return pending
+
+
+def _placed(
+    question: ExplainQuestion, pods: "Iterable[Pod]"
+) -> "Iterator[tuple[Evaluation, Callable[[Evaluation], Any]]]":
+    """Explain pods that have a node as if they were pending; and what finds their fixes."""
+    from kubesched.explanation import Explainer
+
+    names = {profile.scheduler_name for profile in question.setup.profiles}
+    placed = [pod for pod in pods if pod.node_name and pod.scheduler_name in names]
+    if not placed:
+        return
+    with Explainer(question.cluster, question.setup, extender_calls=question.calls_of_run()) as explainer:
+        for evaluation in _with_progress(explainer.evaluations(placed), len(placed)):
+            yield evaluation, explainer.fixes
+
+
+def _workloads(cluster: "ClusterObjects") -> "Callable[[Pod], str]":
+    """What finds the workload of a pod, such as `Deployment shop/web`."""
+    from kubesched.api import ReplicaSet, Workload, workload_of
+
+    sets = {one.key: one for one in cluster.of(ReplicaSet)}
+    return lambda pod: str(workload_of(pod, sets) or Workload.alone(pod))
+
+
+def _with_progress(evaluations: "Iterator[Evaluation]", n: int) -> "Iterator[Evaluation]":
+    with progress_bar("explaining") as progress:
+        for i, evaluation in enumerate(evaluations, 1):
+            yield evaluation
+            if progress is not None:
+                progress(i, n)
