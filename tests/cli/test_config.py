@@ -4,7 +4,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from kubesched.cli.config import config
+from kubesched.cli import main
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 PLUGIN = """
@@ -24,7 +24,7 @@ def run(tmp_path):
     def run_on(command: str, text: str, *options: str) -> Result:
         file = tmp_path / "scheduler.yaml"
         file.write_text(text)
-        return CliRunner().invoke(config, [command, str(file), *options])
+        return CliRunner().invoke(main, ["config", command, str(file), *options])
 
     return run_on
 
@@ -81,21 +81,21 @@ def test_acceptance_is_given_as_json(run):
 
 @pytest.mark.parametrize("command", ["check", "show"])
 def test_a_missing_file_ends_with_2(command, tmp_path):
-    result = CliRunner().invoke(config, [command, str(tmp_path / "nothing.yaml")])
+    result = CliRunner().invoke(main, ["config", command, str(tmp_path / "nothing.yaml")])
     assert result.exit_code == 2
-    assert result.stderr == f"Error: open {tmp_path}/nothing.yaml: no such file or directory\n"
+    assert result.stderr == f"kubesched: error: open {tmp_path}/nothing.yaml: no such file or directory\n"
 
 
 @pytest.mark.parametrize("command", ["check", "show"])
 def test_a_plugin_that_does_not_load_ends_with_2(run, command):
     result = run(command, HEADER, "--plugin", "nothing.py:Nothing")
-    assert (result.exit_code, result.stderr) == (2, "Error: nothing.py: no such file\n")
+    assert (result.exit_code, result.stderr) == (2, "kubesched: error: nothing.py: no such file\n")
 
 
 def test_what_is_shown_of_a_refused_file_is_why(run):
     result = run("show", HEADER + "parallelism: 0")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("Error: parallelism: Invalid value: 0: ")
+    assert result.stderr.startswith("kubesched: error: parallelism: Invalid value: 0: ")
 
 
 def test_the_effective_configuration_is_shown_as_yaml_and_json(run):

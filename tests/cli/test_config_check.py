@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from kubesched.cli.config import config
+from kubesched.cli import main
 from kubesched.config import RULES
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -34,7 +34,7 @@ def check(*texts: str, options: tuple[str, ...] = ()) -> Result:
     names = [f"{'abc'[i]}.yaml" for i in range(len(texts))]
     for name, text in zip(names, texts, strict=True):
         Path(name).write_text(text)
-    return CliRunner().invoke(config, ["check", *names, *options], env={"COLUMNS": "120"})
+    return CliRunner().invoke(main, ["config", "check", *names, *options], env={"COLUMNS": "120"})
 
 
 def second(name: str, lease: str) -> str:
@@ -184,7 +184,7 @@ def test_github_gets_a_command_for_each_finding():
 
 def test_a_name_for_github_is_escaped():
     Path("a,b: 100%.yaml").write_text(RISKY)
-    result = CliRunner().invoke(config, ["check", "a,b: 100%.yaml", "-o", "github"])
+    result = CliRunner().invoke(main, ["config", "check", "a,b: 100%.yaml", "-o", "github"])
     assert result.stdout.startswith("::warning file=a%2Cb%3A 100%25.yaml,line=3,")
 
 
@@ -225,7 +225,7 @@ def test_a_finding_in_a_config_map_has_the_line_of_the_file():
 
 
 def test_standard_input_is_checked():
-    result = CliRunner().invoke(config, ["check", "-"], input=BROKEN)
+    result = CliRunner().invoke(main, ["config", "check", "-"], input=BROKEN)
     assert result.exit_code == 1
     assert "\nstandard input:3:1: error: unknown field" in result.stdout
 

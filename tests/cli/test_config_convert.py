@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from kubesched.cli.config import config
+from kubesched.cli import main
 from kubesched.config import effective
 from kubesched.setup import load_configuration
 
@@ -19,7 +19,7 @@ OLDER = [
 
 
 def convert(text: str, *options: str) -> Result:
-    return CliRunner().invoke(config, ["convert", "-", *options], input=text)
+    return CliRunner().invoke(main, ["config", "convert", "-", *options], input=text)
 
 
 @pytest.mark.parametrize("text", OLDER)
@@ -75,7 +75,7 @@ def test_a_bundled_plugin_is_kept_for_kubesched_alone():
 def test_what_is_not_valid_ends_with_2(tmp_path):
     file = tmp_path / "old.yaml"
     file.write_text(HEADER.format("v1beta2") + "parallelism: 0\n")
-    result = CliRunner().invoke(config, ["convert", str(file)])
+    result = CliRunner().invoke(main, ["config", "convert", str(file)])
     assert result.exit_code == 2
     assert "parallelism: Invalid value: 0" in result.stderr
     assert result.stdout == ""
@@ -84,7 +84,7 @@ def test_what_is_not_valid_ends_with_2(tmp_path):
 def test_check_refuses_an_older_version_and_names_the_command(tmp_path):
     file = tmp_path / "old.yaml"
     file.write_text(POLICY)
-    result = CliRunner().invoke(config, ["check", str(file)])
+    result = CliRunner().invoke(main, ["config", "check", str(file)])
     assert result.exit_code == 1
     assert result.stdout.startswith('no kind "Policy" is registered for version "v1"\n')
     assert "kubesched config convert FILE" in result.stdout
@@ -111,4 +111,4 @@ def test_a_value_of_a_wrong_type_ends_with_2(fields):
     document = {"apiVersion": f"{GROUP}/v1", "kind": "KubeSchedulerConfiguration", **fields}
     result = convert(json.dumps(document))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("Error: ")
+    assert result.stderr.startswith("kubesched: error: ")

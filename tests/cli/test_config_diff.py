@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from kubesched.cli.config import config
+from kubesched.cli import main
 
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 WEIGHT = "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 5}]}}}]\n"
@@ -25,7 +25,7 @@ def run(tmp_path, monkeypatch):
     def run_on(*words: str, files: tuple[str, ...] = ()) -> Result:
         for name, content in zip("abc", files, strict=False):
             (tmp_path / f"{name}.yaml").write_text(content)
-        return CliRunner().invoke(config, list(words))
+        return CliRunner().invoke(main, ["config", *words])
 
     return run_on
 
@@ -93,7 +93,9 @@ def test_a_configuration_that_is_not_valid_ends_with_2(run):
 def test_a_file_with_several_configurations_ends_with_2(run):
     result = run("diff", "a.yaml", "b.yaml", files=(V1, f"{V1}---\n{V1}"))
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: b.yaml: expected one configuration, found 2: b.yaml: line 1; b.yaml: ")
+    assert result.stderr.startswith(
+        "kubesched: error: b.yaml: expected one configuration, found 2: b.yaml: line 1; b.yaml: "
+    )
 
 
 def test_the_flags_of_a_scheduler_are_compared(run):
@@ -131,7 +133,7 @@ def test_a_plugin_that_is_disabled_where_it_runs_is_one_difference(run):
 def test_three_configurations_are_too_many(run):
     result = run("diff", "a.yaml", "b.yaml", "c.yaml", files=(V1, V1, V1))
     assert result.exit_code == 2
-    assert result.stderr.endswith("Error: expected one or two configurations, found 3\n")
+    assert result.stderr.startswith("kubesched: error: expected one or two configurations, found 3\n")
 
 
 def test_a_long_line_is_folded_on_a_terminal(run, monkeypatch):

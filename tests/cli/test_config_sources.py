@@ -5,7 +5,6 @@ import yaml
 from click.testing import CliRunner, Result
 
 from kubesched.cli import main
-from kubesched.cli.config import config
 from kubesched.config import effective
 from kubesched.setup import load_configuration
 
@@ -30,7 +29,7 @@ def run(tmp_path, monkeypatch):
     def run_on(*words: str, files: tuple[str, ...] = (), text: str | None = None) -> Result:
         for name, content in zip("abc", files, strict=False):
             (tmp_path / f"{name}.yaml").write_text(content)
-        return CliRunner().invoke(config, list(words), input=text)
+        return CliRunner().invoke(main, ["config", *words], input=text)
 
     return run_on
 
@@ -74,7 +73,7 @@ def test_a_message_names_the_place_in_the_file(run):
 def test_a_file_without_a_configuration_ends_with_2(run, command):
     result = run(command, "a.yaml", files=("kind: Service\n",))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("Error: a.yaml: no scheduler configuration: found Service; expected ")
+    assert result.stderr.startswith("kubesched: error: a.yaml: no scheduler configuration: found Service; expected ")
 
 
 def test_a_policy_is_read_from_the_config_map_that_another_file_has(run):

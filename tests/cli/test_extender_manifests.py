@@ -2,8 +2,8 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from kubesched.cli import main
 from kubesched.cli.extender import extender
-from kubesched.cli.extender_manifests import manifests
 from tests.cli.clusters import TEAM_ZONE, ZONED_CONFIG
 
 
@@ -16,7 +16,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*options: str, image: str = "kubesched:1") -> Result:
-    return CliRunner().invoke(manifests, ["--image", image, *options])
+    return CliRunner().invoke(main, ["extender", "manifests", "--image", image, *options])
 
 
 def documents(*options: str) -> dict[tuple[str, str], dict]:

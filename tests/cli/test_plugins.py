@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from kubesched.cli.plugin import plugin
+from kubesched.cli import main
 from kubesched.legacy import LEGACY_PLUGINS
 from kubesched.plugins import IN_TREE_PLUGINS
 
@@ -24,7 +24,7 @@ class TeamZone(Plugin):
 def run(*words: str) -> Result:
     """Run `plugin list`, or `plugin show` if the first word is a name."""
     command = "show" if words and not words[0].startswith("-") else "list"
-    return CliRunner().invoke(plugin, [command, *words])
+    return CliRunner().invoke(main, ["plugin", command, *words])
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_lists_for_programs_have_a_row_for_each_plugin():
 def test_a_plugin_that_does_not_load_ends_with_2():
     result = run("--plugin", "nothing.py:Nothing")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "Error: nothing.py: no such file\n"
+    assert result.stderr == "kubesched: error: nothing.py: no such file\n"
 
 
 def test_a_broken_package_does_not_hide_the_others(monkeypatch):

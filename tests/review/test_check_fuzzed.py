@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from campaigns.inputs.configurations import changed, faults_of_check
-from kubesched.cli.config import config
+from kubesched.cli import main
 from tests.config.test_load import CASES
 from tests.review.checked_cases import FOLDER, HEADER, cases
 
@@ -36,7 +36,7 @@ def test_a_file_of_any_bytes_ends_the_command_in_order(content: bytes, output: s
     file = tmp_path / "scheduler.yaml"
     for written in (content, HEADER.encode() + content):
         file.write_bytes(written)
-        result = CliRunner().invoke(config, ["check", str(file), "-o", output])
+        result = CliRunner().invoke(main, ["config", "check", str(file), "-o", output])
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         assert result.exit_code in (0, 1, 2)
 

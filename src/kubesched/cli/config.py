@@ -6,7 +6,6 @@ from typing import Final
 
 import click
 
-from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_check import check
 from kubesched.cli.config_diff import diff
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in, under_names
@@ -46,8 +45,7 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], reader: str, outp
     from kubesched.documents import write_yaml
     from kubesched.setup import set_up
 
-    with refuse_bad_input():
-        read = [(one, set_up(one, references)) for one in sources_in(files, reader)]
+    read = [(one, set_up(one, references)) for one in sources_in(files, reader)]
     shown = [(source, without_secrets(effective(setup.configuration))) for source, setup in read]
     if output == "json":
         documents = [document for _, document in shown]
@@ -70,11 +68,10 @@ def convert(files: tuple[Path, ...], references: tuple[str, ...], reader: str) -
     """
     from kubesched.setup import convert_text
 
-    with refuse_bad_input():
-        converted = [
-            (source, *convert_text(source, references, kube_scheduler=reader == "kube-scheduler"))
-            for source in sources_in(files)
-        ]
+    converted = [
+        (source, *convert_text(source, references, kube_scheduler=reader == "kube-scheduler"))
+        for source in sources_in(files)
+    ]
     text = under_names((source, text) for source, text, _ in converted)
     print_verbatim(text if text.endswith("\n") else f"{text}\n")
     if any(is_lossy for _, _, is_lossy in converted):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in
 from kubesched.cli.output import print_document, print_text
 from kubesched.cli.plugins import plugin_option
@@ -48,8 +47,7 @@ def check(
     """
     from kubesched.pages.configurations import as_github, as_sarif, as_text, findings_page
 
-    with refuse_bad_input():
-        checked = _compared([_check(source, references, reader, probe) for source in _sources(files, reader)])
+    checked = _compared([_check(source, references, reader, probe) for source in _sources(files, reader)])
     failing = ("error", "warning") if strict else ("error",)
     if output == "sarif":
         print_document(as_sarif(checked))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import source_in
 from kubesched.cli.output import text_console
 from kubesched.cli.plugin_log import log_once
@@ -56,10 +55,9 @@ def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> N
     from kubesched.pages.configurations import config_diff_page
 
     log_once()
-    with refuse_bad_input():
-        *others, new = (source_in(file) for file in files)
-        old = others[0] if others else None
-        changes = _changes(old, new, references)
+    *others, new = (source_in(file) for file in files)
+    old = others[0] if others else None
+    changes = _changes(old, new, references)
     if output == "text":
         print_changes(changes)
     else:

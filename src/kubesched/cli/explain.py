@@ -19,7 +19,7 @@ from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.targets import split_targets
 
 
-class PodChoice(NamedTuple):
+class PodSelection(NamedTuple):
     """Which pods are explained, beside those among the arguments: the options of these names."""
 
     pod: str | None
@@ -32,7 +32,7 @@ class PodChoice(NamedTuple):
 
 @click.command()
 @with_inputs("[SNAPSHOT | POD]...")
-@gathered("choice", PodChoice)
+@gathered("choice", PodSelection)
 @gathered("view", View)
 @cluster_options
 @setup_options
@@ -72,7 +72,7 @@ class PodChoice(NamedTuple):
     "[default: in small clusters, without --plugin and --extenders call]",
 )
 @report_output_option()
-def explain(inputs: InputOptions, choice: PodChoice, view: View, output: str) -> None:
+def explain(inputs: InputOptions, choice: PodSelection, view: View, output: str) -> None:
     """Explain why pods are pending, why a pod goes to its node, or why no node fits.
 
     Without a POD, all pending pods are explained. Pods of one workload with one cause share a line. A POD is
@@ -103,7 +103,7 @@ def explain(inputs: InputOptions, choice: PodChoice, view: View, output: str) ->
         raise click.exceptions.Exit(1)
 
 
-def _answer(question: ExplainQuestion, inputs: InputOptions, choice: PodChoice, view: View) -> Collection[str]:
+def _answer(question: ExplainQuestion, inputs: InputOptions, choice: PodSelection, view: View) -> Collection[str]:
     """Print the answer. Returns: the pods for which a plugin failed."""
     from kubesched.errors import InputError
     from kubesched.naming import choose_pods

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kubesched.cli.cluster import note
+from kubesched.cli.extender_manifests import manifests
+from kubesched.cli.extender_replay import replay
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.json_log import json_log
 from kubesched.cli.options import (
@@ -185,12 +187,5 @@ def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") 
     print_verbatim(stanza)
 
 
-def _attach() -> None:
-    from kubesched.cli.extender_manifests import manifests
-    from kubesched.cli.extender_replay import replay
-
-    extender.add_command(manifests)
-    extender.add_command(replay)
-
-
-_attach()
+extender.add_command(manifests)
+extender.add_command(replay)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.cluster import note
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.installation import InstallationOptions, MountedFiles, installation_options
@@ -97,19 +96,18 @@ def manifests(
     )
     from kubesched.setup import readers_of
 
-    with refuse_bad_input():
-        profiles = served_profiles(setup_options.beside_kube_scheduler(), offers_bind=bind)
-        mounted = MountedFiles()
-        options = ManifestOptions(
-            arguments=_arguments(setup_options, mounted, preemption_helps),
-            **where.fields(mounted, profiles),
-            scheduler_names=_scheduler_names(where, profiles if setup_options.config else ()),
-            kube_scheduler_image=kube_scheduler_image or KUBE_SCHEDULER_IMAGE,
-            tls_secret=tls_secret or f"{where.name}-extender-tls",
-            **fields,
-        )
-        offer = find_offer(profiles, bind=bind)
-        documents = extender_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
+    profiles = served_profiles(setup_options.beside_kube_scheduler(), offers_bind=bind)
+    mounted = MountedFiles()
+    options = ManifestOptions(
+        arguments=_arguments(setup_options, mounted, preemption_helps),
+        **where.fields(mounted, profiles),
+        scheduler_names=_scheduler_names(where, profiles if setup_options.config else ()),
+        kube_scheduler_image=kube_scheduler_image or KUBE_SCHEDULER_IMAGE,
+        tls_secret=tls_secret or f"{where.name}-extender-tls",
+        **fields,
+    )
+    offer = find_offer(profiles, bind=bind)
+    documents = extender_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
     _print(documents, options, readers_of(profiles))
     _print_advice(options, offer, profiles, preemption_helps)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from kubesched.cli.bad_input import BadInput
 from kubesched.cli.inputs import SetupOptions
 from kubesched.cli.parameters import option_value
+from kubesched.errors import InputError
 
 if TYPE_CHECKING:
     from kubesched.framework import Profile
@@ -57,17 +57,17 @@ class MountedFiles:
 
         name = file.name
         if self._sources.setdefault(name, file).resolve() != file.resolve():
-            raise BadInput(
+            raise InputError(
                 f"{self._sources[name]} and {file} have the same name, but go into the same folder; rename one"
             )
         if not _FILE_NAME.fullmatch(name):
-            raise BadInput(f"{file}: a ConfigMap accepts only names of a-z, A-Z, 0-9, -, _ and .; rename the file")
+            raise InputError(f"{file}: a ConfigMap accepts only names of a-z, A-Z, 0-9, -, _ and .; rename the file")
         try:
             self.files[name] = file.read_text(encoding="utf-8")
         except OSError as error:
-            raise BadInput(f"open {file}: {(error.strerror or str(error)).lower()}") from None
+            raise InputError(f"open {file}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError as error:
-            raise BadInput(f"{file}: not UTF-8 text (byte {error.start}); put it into the image") from None
+            raise InputError(f"{file}: not UTF-8 text (byte {error.start}); put it into the image") from None
         return f"{PLUGIN_FOLDER}/{name}"
 
 

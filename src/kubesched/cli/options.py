@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.bad_input import BadInput
 from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.parameters import Decorator, Seconds, option_group, pairs
 from kubesched.cli.plugins import plugin_option
+from kubesched.errors import InputError
 
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
@@ -30,7 +30,7 @@ def _managed_resources(
         errors += managed_resource_errors("--managed-resource", name, resources)
         resources[name] = ExtenderManagedResource(name=name, ignored_by_scheduler=bool(sign))
     if errors:
-        raise BadInput(str(error_of(map(field_finding, errors))))
+        raise InputError(str(error_of(map(field_finding, errors))))
     return tuple(resources.values())
 
 

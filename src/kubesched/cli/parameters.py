@@ -55,41 +55,27 @@ def option_value(argument: str, make: Callable[..., Any], *options: Decorator) -
     return option_group(gathered(argument, make, names), *options)
 
 
-def pairs(form: str, of: Callable[[str], Any] = str, *, twice: str = "") -> ParameterCheck:
+def pairs(form: str, *, is_value: Callable[[str], bool] = bool, twice: str = "") -> ParameterCheck:
     """The callback of an option that is given as NAME=VALUE, several times: a mapping.
 
     Args:
         form: `NAME=QUANTITY, such as cpu=2`.
-        of: the value of its text; raises ValueError.
+        is_value: whether a text is a value.
         twice: what to add where a name is given twice.
     """
 
-    def parse(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, Any]:
-        values: dict[str, Any] = {}
+    def parse(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+        values: dict[str, str] = {}
         for text in texts:
             name, _, value = text.partition("=")
-            if not name or not value:
+            if not name or not is_value(value):
                 raise click.BadParameter(f"found {text!r}; write {form}")
             if name in values:
                 raise click.BadParameter(f"{name} is given twice{twice}")
-            try:
-                values[name] = of(value)
-            except ValueError:
-                raise click.BadParameter(f"found {text!r}; write {form}") from None
+            values[name] = value
         return values
 
     return parse
-
-
-def number_in(text: str) -> int:
-    """A number in decimal digits.
-
-    Raises:
-        ValueError: it has something else.
-    """
-    if not text.isdecimal():
-        raise ValueError(text)
-    return int(text)
 
 
 def not_empty(context: click.Context, option: click.Parameter, value: str | None) -> str | None:

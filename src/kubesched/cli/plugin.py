@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.output import print_text
 from kubesched.cli.plugins import list_plugins, show_plugin
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.errors import InputError
 
 
 @click.group()
@@ -40,7 +40,7 @@ def new(plugin_name: str) -> None:
     files = plugin_files(name, plugin_name)
     for file in files:
         if Path(file).exists() or Path(file).is_symlink():
-            raise BadInput(f"{file} already exists, and is not overwritten; choose another name, or another folder")
+            raise InputError(f"{file} already exists, and is not overwritten; choose another name, or another folder")
     for file, text in files.items():
         _write_new(file, text)
     print_text(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
@@ -52,18 +52,17 @@ def _check_name(plugin_name: str, name: str, module: str) -> None:
 
     ends_well, is_one_word = plugin_name[-1:].isalnum(), name.isidentifier() and name.isascii() and "_" not in name
     if not (ends_well and is_one_word and name[0].isupper()):
-        raise BadInput(f"{plugin_name!r} is not the name of a plugin; write it like TeamZone or team-zone")
-    with refuse_bad_input():
-        registry = find_plugins()
+        raise InputError(f"{plugin_name!r} is not the name of a plugin; write it like TeamZone or team-zone")
+    registry = find_plugins()
     if plugin_name in registry:
         origin = registry[plugin_name].origin
-        raise BadInput(f"a plugin named {plugin_name} already exists ({origin}); choose another name")
+        raise InputError(f"a plugin named {plugin_name} already exists ({origin}); choose another name")
     if keyword.iskeyword(name):
-        raise BadInput(f"{name} is a keyword of Python; choose another name")
+        raise InputError(f"{name} is a keyword of Python; choose another name")
     if name in sys.modules["kubesched"].__all__:  # a room may not import from the package
-        raise BadInput(f"{name} is a name that plugins import from kubesched; choose another name")
+        raise InputError(f"{name} is a name that plugins import from kubesched; choose another name")
     if module in sys.stdlib_module_names or module in ("kubesched", "pytest"):
-        raise BadInput(f"{module}.py would hide the Python module {module}; choose another name")
+        raise InputError(f"{module}.py would hide the Python module {module}; choose another name")
 
 
 def _write_new(file: str, text: str) -> None:
@@ -73,7 +72,7 @@ def _write_new(file: str, text: str) -> None:
     except OSError as error:
         if not isinstance(error, FileExistsError):
             Path(file).unlink(missing_ok=True)  # a full disk takes its name, and nothing of its text
-        raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
+        raise InputError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
 
 
 @plugin.command()
@@ -98,12 +97,11 @@ def check(reference: str, args_file: Path | None, output: str) -> None:
     from kubesched.setup import find_plugins
     from kubesched.testing import check_plugin, contract_page, run_checks
 
-    with refuse_bad_input():
-        registry = find_plugins([reference])
-        (name,) = registry.loaded
-        plugin_class = registry[name].plugin_class
-        args = load_args(args_file, name, args_types=registry.args_types) if args_file else None
-        checks = check_plugin(plugin_class, args=args if isinstance(args, PluginArgs) else None)
+    registry = find_plugins([reference])
+    (name,) = registry.loaded
+    plugin_class = registry[name].plugin_class
+    args = load_args(args_file, name, args_types=registry.args_types) if args_file else None
+    checks = check_plugin(plugin_class, args=args if isinstance(args, PluginArgs) else None)
     outcomes = run_checks(checks)
     again = f"kubesched simulate CLUSTER.json --plugin {shlex.quote(reference)}"
     print_report(contract_page(name, outcomes, next_command=again), output)

@@ -2,10 +2,9 @@
 
 import click
 
-from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.completion import complete_files
 from kubesched.cli.reports import print_report, report_output_option
-from kubesched.errors import PluginDefinitionError
+from kubesched.errors import InputError, PluginDefinitionError
 
 plugin_option = click.option(
     "--plugin",
@@ -32,17 +31,16 @@ def list_plugins(references: tuple[str, ...], output: str) -> None:
     from kubesched.pages.configurations import described, plugins_page
     from kubesched.setup import find_plugins
 
-    with refuse_bad_input():
-        rows = []
-        broken = {}
-        for plugin in find_plugins(references):
-            try:
-                rows.append(described(plugin))
-            except PluginDefinitionError as error:
-                broken[plugin.name] = str(error)
-        print_report(plugins_page(rows, broken), output)
-        if broken:
-            raise PluginDefinitionError("\n".join(broken.values()))
+    rows = []
+    broken = {}
+    for plugin in find_plugins(references):
+        try:
+            rows.append(described(plugin))
+        except PluginDefinitionError as error:
+            broken[plugin.name] = str(error)
+    print_report(plugins_page(rows, broken), output)
+    if broken:
+        raise PluginDefinitionError("\n".join(broken.values()))
 
 
 @click.command("show")
@@ -58,10 +56,9 @@ def show_plugin(name: str, references: tuple[str, ...], output: str) -> None:
     from kubesched.pages.configurations import plugin_page
     from kubesched.setup import find_plugins
 
-    with refuse_bad_input():
-        registry = find_plugins(references)
-        plugin = registry.named(name)
-        if plugin is None:
-            near = did_you_mean(name, [plugin.name for plugin in registry])
-            raise BadInput(f"no plugin has the name {name}; {near or 'kubesched plugin list prints them'}")
-        print_report(plugin_page(plugin), output)
+    registry = find_plugins(references)
+    plugin = registry.named(name)
+    if plugin is None:
+        near = did_you_mean(name, [plugin.name for plugin in registry])
+        raise InputError(f"no plugin has the name {name}; {near or 'kubesched plugin list prints them'}")
+    print_report(plugin_page(plugin), output)

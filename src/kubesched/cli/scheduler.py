@@ -16,6 +16,7 @@ from kubesched.cli.options import setup_options
 from kubesched.cli.output import print_verbatim
 from kubesched.cli.parameters import Command, Seconds, gathered
 from kubesched.cli.scheduler_differences import differences
+from kubesched.cli.scheduler_manifests import manifests
 from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -282,10 +283,4 @@ def _write_configuration(configuration: "KubeSchedulerConfiguration", file: Path
     note(f"Wrote configuration to {file}")
 
 
-def _attach() -> None:
-    from kubesched.cli.scheduler_manifests import manifests
-
-    scheduler.add_command(manifests)
-
-
-_attach()
+scheduler.add_command(manifests)

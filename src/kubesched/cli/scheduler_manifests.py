@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.cluster import note
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.installation import InstallationOptions, MountedFiles, installation_options
 from kubesched.cli.options import setup_options
 from kubesched.cli.output import print_verbatim
+from kubesched.errors import InputError
 
 if TYPE_CHECKING:
     from kubesched.manifests import SchedulerInstallation
@@ -51,21 +51,20 @@ def manifests(setup_options: SetupOptions, where: InstallationOptions, n_replica
     from kubesched.manifests import SchedulerInstallation, scheduler_manifests, write_commented
     from kubesched.setup import readers_of, set_up
 
-    with refuse_bad_input():
-        setup = set_up(*setup_options[:3])
-        mounted = MountedFiles()
-        installation = SchedulerInstallation(
-            arguments=mounted.plugin_arguments(setup_options),
-            **where.fields(mounted, setup.profiles),
-            scheduler_names=_scheduler_names(where, setup_options, setup, replaces=replaces),
-            given=_fields_of(setup_options),
-            kinds=setup.watched_kinds,
-            readers=readers_of(setup.profiles),
-            n_replicas=n_replicas,
-            replaces=replaces,
-        )
-        _refuse_name_of_configuration(mounted)
-        documents = scheduler_manifests(installation)
+    setup = set_up(*setup_options[:3])
+    mounted = MountedFiles()
+    installation = SchedulerInstallation(
+        arguments=mounted.plugin_arguments(setup_options),
+        **where.fields(mounted, setup.profiles),
+        scheduler_names=_scheduler_names(where, setup_options, setup, replaces=replaces),
+        given=_fields_of(setup_options),
+        kinds=setup.watched_kinds,
+        readers=readers_of(setup.profiles),
+        n_replicas=n_replicas,
+        replaces=replaces,
+    )
+    _refuse_name_of_configuration(mounted)
+    documents = scheduler_manifests(installation)
     print_verbatim(write_commented(documents, installation))
     _print_notes(installation)
 
@@ -82,7 +81,7 @@ def _refuse_name_of_configuration(mounted: MountedFiles) -> None:
     from kubesched.manifests import CONFIG_FILE
 
     if CONFIG_FILE in mounted.files:
-        raise BadInput(f"{CONFIG_FILE} is the name of the configuration in the ConfigMap; rename the plugins' file")
+        raise InputError(f"{CONFIG_FILE} is the name of the configuration in the ConfigMap; rename the plugins' file")
 
 
 def _fields_of(setup_options: SetupOptions) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final, TextIO
 
 import click
 
-from kubesched.cli.bad_input import BadInput
+from kubesched.errors import InputError
 
 STANDARD_STREAM: Final = "-"
 """In place of a file: standard input or output."""
@@ -47,7 +47,7 @@ def checked_output() -> Iterator[None]:
     """Write out what the block prints, and read and write nothing where the shell closed a stream.
 
     Raises:
-        BadInput: standard output cannot be written.
+        InputError: standard output cannot be written.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -66,7 +66,7 @@ def checked_output() -> Iterator[None]:
         discard_the_rest(sys.stdout)
         if error.errno == _LEFT:
             sys.exit(_FAILED)
-        raise BadInput(f"standard output cannot be written: {error.strerror}") from error
+        raise InputError(f"standard output cannot be written: {error.strerror}") from error
 
 
 def discard_the_rest(stream: TextIO) -> None:

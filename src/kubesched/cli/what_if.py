@@ -1,23 +1,30 @@
 """The what-if options of commands: nodes that are cordoned, uncordoned, removed or added, workloads that are scaled."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from kubesched.cli.option_rules import BARE_WITHOUT_NODES
-from kubesched.cli.parameters import number_in, option_value, pairs
+from kubesched.cli.parameters import option_value, pairs
 
 if TYPE_CHECKING:
     from kubesched.planning import WhatIf
 
 
 def _what_if(
-    *, removed: tuple[str, ...], selectors: tuple[str, ...], add_nodes: int | None, like: str | None, **fields: Any
+    *,
+    removed: tuple[str, ...],
+    selectors: tuple[str, ...],
+    add_nodes: int | None,
+    scale: Mapping[str, str],
+    **fields: Any,
 ) -> "WhatIf":
     from kubesched.planning import WhatIf
 
     names = tuple(name for name in removed if name != BARE_WITHOUT_NODES)
-    return WhatIf(add_nodes=add_nodes or 0, like=like or "", remove=names + selectors, **fields)
+    numbers = {workload: int(number) for workload, number in scale.items()}
+    return WhatIf(add_nodes=add_nodes or 0, remove=names + selectors, scale=numbers, **fields)
 
 
 what_if_options: Final = option_value(
@@ -59,12 +66,17 @@ what_if_options: Final = option_value(
         metavar="N",
         help="What if there were N more nodes, of the shape that --like names.",
     ),
-    click.option("--like", metavar="NODE", help="The model of --add-nodes: the name of a node, or a file with a Node."),
+    click.option(
+        "--like",
+        default="",
+        metavar="NODE",
+        help="The model of --add-nodes: the name of a node, or a file with a Node.",
+    ),
     click.option(
         "--scale",
         metavar="WORKLOAD=N",
         multiple=True,
-        callback=pairs("WORKLOAD=N, such as deploy/web=20", number_in),
+        callback=pairs("WORKLOAD=N, such as deploy/web=20", is_value=str.isdecimal),
         help="What if a workload had N pods: deploy/web=20, or shop/deploy/web=20. Repeatable.",
     ),
 )
