@@ -36,6 +36,11 @@ def test_one_function_offline_tries_a_pod_and_one_picks_its_node() -> None:
     assert callers(TRYING) - online - watching == {"kubesched.session.attempt", "kubesched.session.place"}
 
 
+def test_the_setup_alone_answers_for_extenders() -> None:
+    """Drivers take the extenders that are asked, and the answers, from a Setup, whether there are extenders or not."""
+    assert callers({"answering_calls"}) == {"kubesched.setup.setup"}
+
+
 def test_changes_are_tried_in_forks_alone() -> None:
     """Nobody gives a cluster state the reverse events of a change, or keeps what undoes it."""
     applying = {one.name for one in MODULES if one.room not in BELOW and "apply" in called(one)}

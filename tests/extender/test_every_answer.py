@@ -19,7 +19,7 @@ from kubesched.extender_client import ExtenderCaller
 from kubesched.framework import Status
 from kubesched.scheduler import Extenders, drive
 from kubesched.session import Placement
-from kubesched.setup import answering_calls, load_configuration
+from kubesched.setup import Setup, load_configuration
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 from tests.extender.programmable import Answer, Call, ProgrammableExtender
@@ -331,7 +331,9 @@ def bound(*stanzas: dict[str, Any]) -> Status | None:
         calls = ExtenderCaller(configuration.extenders)
         try:
             extenders = Extenders(configuration.extenders, logging.getLogger("extenders"))
-            return await drive(extenders.bind(ClusterState().pod_info(pod), "n2"), answering_calls(calls))
+            return await drive(
+                extenders.bind(ClusterState().pod_info(pod), "n2"), Setup(configuration, (), calls).answer_cycle
+            )
         finally:
             await calls.close()
 

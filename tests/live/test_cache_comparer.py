@@ -15,6 +15,7 @@ from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.framework import Action, ActionDone
 from kubesched.live import LiveScheduler
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
+from kubesched.scheduler import straight
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.live.fake_api import Sleepless, on_a_loop
@@ -188,7 +189,7 @@ async def test_pods_in_flight_assumed_and_gated_are_where_they_have_to_be():
     going = make_pod("leaving", metadata={**IDENTITY, "deletionTimestamp": "2026-01-01T00:00:00Z"})
     scheduler.cluster_state.objects.put("Pod", going)
     bed.put(going)
-    taken = scheduler.schedule_one()
+    taken = straight(scheduler.attempt())
     assert taken is not None
     assert scheduler.cluster_state.assumed_uids == ["uid-assumed"]
     assert await bed.compared() == {}

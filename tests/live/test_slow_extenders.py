@@ -39,7 +39,7 @@ class Slow:
 @on_a_loop
 async def test_events_wait_until_the_extender_has_answered():
     slow = Slow()
-    cluster = Cluster(extender_calls=slow, configuration=extended(FILTER))
+    cluster = Cluster(calls=slow, configuration=extended(FILTER))
 
     async def story():
         cluster.show(make_pod("p"))
@@ -59,7 +59,7 @@ async def test_events_wait_until_the_extender_has_answered():
 async def test_a_binding_that_fails_meanwhile_gives_its_room_back_afterwards():
     slow = Slow()
     slow.is_open.set()
-    cluster = Cluster(extender_calls=slow, configuration=extended(FILTER))
+    cluster = Cluster(calls=slow, configuration=extended(FILTER))
     cluster.gate, cluster.refusal = asyncio.Event(), "403 Forbidden"
 
     async def story():
@@ -82,7 +82,7 @@ async def test_a_binding_that_fails_meanwhile_gives_its_room_back_afterwards():
 async def test_bindings_go_on_between_pods_that_an_extender_is_asked_about():
     slow = Slow()
     slow.is_open.set()
-    cluster = Cluster(extender_calls=slow, configuration=extended(FILTER))
+    cluster = Cluster(calls=slow, configuration=extended(FILTER))
 
     async def story():
         for number in range(30):
@@ -97,7 +97,7 @@ async def test_bindings_go_on_between_pods_that_an_extender_is_asked_about():
 @on_a_loop
 async def test_a_run_that_ends_while_an_extender_is_asked_leaves_the_pod_in_the_queue():
     slow = Slow()
-    cluster = Cluster(extender_calls=slow, configuration=extended(FILTER))
+    cluster = Cluster(calls=slow, configuration=extended(FILTER))
 
     async def story():
         cluster.show(make_pod("p"))
@@ -114,7 +114,7 @@ async def test_a_run_that_ends_while_an_extender_is_asked_leaves_the_pod_in_the_
 async def test_an_extender_binds_and_the_api_server_is_not_asked():
     slow = Slow()
     slow.is_open.set()
-    cluster = Cluster(extender_calls=slow, configuration=extended(FILTER, BIND))
+    cluster = Cluster(calls=slow, configuration=extended(FILTER, BIND))
 
     async def story():
         cluster.show(make_pod("p"))

@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.framework import Action, ActionDone, Bind, CycleState, Decision, Plugin, Services, Status, Wait
-from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, TieBreak
+from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, TieBreak, straight
 from kubesched.state import ClusterState
 from kubesched.testing.fake_cluster import minimal_profile
 
@@ -59,7 +59,7 @@ class Driven:
 
     def decide(self) -> BindingCycle | Eviction:
         """Try the next pod. Returns: its binding cycle, or the eviction of its victims; nobody has gone on with it."""
-        taken = self.scheduler.schedule_one()
+        taken = straight(self.scheduler.attempt())
         assert taken is not None
         cycle = taken[1]
         assert cycle is not None
@@ -67,7 +67,7 @@ class Driven:
 
     def attempt(self) -> Decision | None:
         """Try the next pod and bind it if it fits; a pod that has to wait in Permit is left waiting."""
-        taken = self.scheduler.schedule_one()
+        taken = straight(self.scheduler.attempt())
         if taken is None:
             return None
         decision, self._binding = taken

@@ -17,7 +17,7 @@ from kubesched.framework import (
     WriteObject,
 )
 from kubesched.plugins import DefaultPreemption, NodeResourcesFit, VolumeBinding
-from kubesched.scheduler import WaitRequest
+from kubesched.scheduler import WaitRequest, straight
 from kubesched.testing import make_node, make_object, make_pod
 from tests.scheduler.driving import Driven
 
@@ -182,7 +182,7 @@ def test_a_pod_that_is_gone_and_back_is_not_placed_while_its_first_cycle_runs(wa
         request = cycle.send(ActionDone(request))
     driven.tell(pod, EventType.DELETED)
     driven.tell(pod)
-    assert driven.scheduler.schedule_one() is None
+    assert straight(driven.scheduler.attempt()) is None
     with pytest.raises(StopIteration):
         cycle.send(Status.unschedulable("removed") if waits else ActionDone(request, error="not found"))
     assert pod in driven.scheduler.queue

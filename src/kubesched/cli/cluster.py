@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubesched.api import KubeObject, Workload
     from kubesched.config import ConfigSource
     from kubesched.errors import InputError
-    from kubesched.setup import ExtenderCalls, Setup
+    from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
 
@@ -238,21 +238,21 @@ def read_setup(options: SetupOptions, config: "ConfigSource | None" = None) -> "
     return set_up(config or options.config, options.references, options.plugin_args)
 
 
-def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":
-    """What calls the extenders of a configuration if --extenders says so; else, and without extenders, None.
+def calling_extenders(setup: "Setup", extenders: str) -> "Setup":
+    """The setup, which calls the extenders of its configuration if --extenders says so.
 
     Raises:
         ConfigError: a certificate, key, authority or address of an extender cannot be used.
     """
     configured = setup.configuration.extenders
     if not configured:
-        return None
+        return setup
     if extenders == "skip":
         note(f"extenders are not called without --extenders call: {', '.join(one.shown_url for one in configured)}")
-        return None
+        return setup
     from kubesched.extender_client import ExtenderCaller
 
-    return ExtenderCaller(configured)
+    return setup.calling(ExtenderCaller(configured))
 
 
 def note_refused(objects: "Iterable[KubeObject]", then: str, keys: Collection[str] | None = None) -> None:

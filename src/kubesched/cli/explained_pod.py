@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kubesched.cli.cluster import extender_calls
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.queue_place import queue_place
 from kubesched.cli.reports import print_report
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
     from kubesched.explanation import Explanation
     from kubesched.pages.formats import Page
-    from kubesched.setup import ExtenderCalls, Setup
+    from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
 
@@ -50,13 +49,8 @@ class ExplainQuestion(NamedTuple):
 
     cluster: "ClusterObjects"
     setup: "Setup"
-    calls: "ExtenderCalls | None"
     again: str
     output: str
-
-    def calls_of_run(self) -> "ExtenderCalls | None":
-        """New calls of the extenders, which a run closes; None where they are not called."""
-        return None if self.calls is None else extender_calls(self.setup, "call")
 
 
 def print_pod(question: ExplainQuestion, pod: "Pod", view: View) -> list[str]:
@@ -89,7 +83,7 @@ def _explained(
 
     from kubesched.explanation import explain
 
-    explanation = explain(cluster, pod, question.setup, extender_calls=question.calls, nodes=nodes)
+    explanation = explain(cluster, pod, question.setup, nodes=nodes)
     return msgspec.structs.replace(explanation, refused=refused)
 
 

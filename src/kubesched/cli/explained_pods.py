@@ -22,7 +22,7 @@ def print_group(question: ExplainQuestion, name: str, namespace: str) -> Collect
     from kubesched.pages.explanations import group_page
 
     group = find_group(question.cluster, name, namespace)
-    with Explainer(question.cluster, question.setup, extender_calls=question.calls) as explainer:
+    with Explainer(question.cluster, question.setup) as explainer:
         fit = place_group(explainer, group)
         print_report(group_page(fit, question.again), question.output)
     return fit.faults
@@ -103,8 +103,7 @@ def _take_pending(
         return as_line(evaluation) | said[evaluation.pod.key]
 
     with progress_bar("placing") as progress:
-        decides = question.setup, workload_of, question.calls_of_run()
-        pending = PendingPods(question.cluster, *decides, progress, repeats=emit is not None)
+        pending = PendingPods(question.cluster, question.setup, workload_of, progress, repeats=emit is not None)
     with pending:
         for answer in pending.answers(meant):
             said[answer.pod] = rows.take(answer) | ({"node": answer.node} if answer.node else {})
@@ -128,7 +127,7 @@ def _placed(
     placed = [pod for pod in pods if pod.node_name and pod.scheduler_name in names]
     if not placed:
         return
-    with Explainer(question.cluster, question.setup, extender_calls=question.calls_of_run()) as explainer:
+    with Explainer(question.cluster, question.setup) as explainer:
         for evaluation in _with_progress(explainer.evaluations(placed), len(placed)):
             yield evaluation, explainer.fixes
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import extender_calls, note, read_both
+from kubesched.cli.cluster import calling_extenders, note, read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
@@ -16,7 +16,7 @@ from kubesched.cli.slow_plugins import noting_slow_plugins
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, Fit
-    from kubesched.setup import ExtenderCalls, Setup
+    from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
 _WITHOUT_NOTES: Final = ("csv", "jsonl", "junit")
@@ -165,9 +165,9 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
 
     # how many nodes would it take in an empty cluster?
     cluster, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model))
-    calls = extender_calls(setup, inputs.extenders)
+    setup = calling_extenders(setup, inputs.extenders)
     asked = question.asked(cluster)
-    answer = _answer(question, asked, cluster, setup, calls)
+    answer = _answer(question, asked, cluster, setup)
     explain, again = question.explained(inputs), question.again(inputs)
     print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
     if output in _WITHOUT_NOTES:
@@ -177,9 +177,7 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
         raise click.exceptions.Exit(1)
 
 
-def _answer(
-    question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects", setup: "Setup", calls: "ExtenderCalls | None"
-) -> "Fit":
+def _answer(question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects", setup: "Setup") -> "Fit":
     from kubesched.planning import fit_asked
 
     with progress_bar("placing") as progress, noting_slow_plugins(setup):
@@ -187,7 +185,6 @@ def _answer(
             cluster,
             asked,
             setup,
-            extender_calls=calls,
             replicas=question.replicas,
             maximum=question.maximum,
             nodes_like=question.nodes_like.model,

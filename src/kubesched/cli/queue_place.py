@@ -63,12 +63,12 @@ def is_cheap(cluster: "ClusterObjects") -> bool:
 
 
 def queue_place(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> QueuePlace | None:
-    """Simulate the queue and find the pod in it; None for a pod that is not tried."""
+    """Simulate the queue, without extenders, and find the pod in it; None for a pod that is not tried."""
     from kubesched.planning import new_pods
     from kubesched.session import PodState, Simulator
 
     n_before = 0
-    for placement in Simulator(cluster, setup, new=new_pods(cluster)).run().placements:
+    for placement in Simulator(cluster, setup.calling(None), new=new_pods(cluster)).run().placements:
         if placement.pod == pod.key:
             is_told = placement.state not in (PodState.NOT_TRIED, PodState.NOT_DECIDED)
             return QueuePlace(placement, n_before) if is_told else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import extender_calls, note, read_both
+from kubesched.cli.cluster import calling_extenders, note, read_both
 from kubesched.cli.inputs import InputOptions, same_command, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, print_text, progress_bar
@@ -97,25 +97,23 @@ class _Runs:
     """The simulations of one command. Each has profiles of its own, and the first one those that were read."""
 
     def __init__(self, inputs: InputOptions, whole: "Setup", profile: str | None, *, one_by_one: bool) -> None:
-        self.setup = _only(profile, whole)
+        self.setup = calling_extenders(_only(profile, whole), inputs.extenders)
         self.inputs, self._whole, self._profile, self._one_by_one = inputs, whole, profile, one_by_one
         self._setups = chain([self.setup], (self._next_setup() for _ in count()))
-        self._calls = extender_calls(self.setup, inputs.extenders)  # notes what is not called
 
     def _next_setup(self) -> "Setup":
         from kubesched.setup import set_up
 
         _, references, plugin_args, _ = self.inputs.setup
-        return _only(self._profile, set_up(self._whole.configuration, references, plugin_args))
+        setup = set_up(self._whole.configuration, references, plugin_args)
+        return _only(self._profile, setup).calling(self.setup.extender_calls)
 
     def simulator(self, objects: "Iterable[KubeObject]", new: "Set[str]") -> "Simulator":
         """The next simulation, before its first pod."""
         from kubesched.session import Simulator
 
-        setup, inputs, calls = next(self._setups), self.inputs, self._calls
-        if setup is not self.setup and calls is not None:
-            calls = extender_calls(setup, inputs.extenders)
-        return Simulator(objects, setup, tie_break=inputs.ties, seed=inputs.seed or 0, extender_calls=calls, new=new)
+        setup, inputs = next(self._setups), self.inputs
+        return Simulator(objects, setup, tie_break=inputs.ties, seed=inputs.seed or 0, new=new)
 
     def run(self, objects: "Iterable[KubeObject]", new: "Set[str]") -> "Report":
         """Run a whole simulation, or try each pod once."""

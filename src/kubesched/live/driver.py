@@ -4,8 +4,8 @@ Theory of operation. Everything runs on one event loop, so that a scheduling cyc
 watch passes events to `feed` at any time. While the process leads, `run` takes pods out of the queue as long as there
 are some, and lets other tasks run every few milliseconds; without pods it sleeps until a pod comes into the queue or
 the Scheduler's next deadline. While extenders are asked about a pod, the state on which it is decided stays as it is:
-events are kept until then, and binding cycles do not go on. What `schedule_one` returns runs as a separate task:
-bindings do not hold up the next pod. Writes are the business of `Writer`.
+events are kept until then, and binding cycles do not go on. What `attempt` returns runs as a separate task: bindings
+do not hold up the next pod. Writes are the business of `Writer`.
 
 A run that ends, because the process stops or lost its lease, cancels the tasks: a cancelled binding cycle gives
 everything back. Bindings that were sent are awaited for a moment, so that their outcome is known; not after the lease
@@ -47,7 +47,7 @@ from kubesched.scheduler import (
     drive,
     load_cluster,
 )
-from kubesched.setup import AwaitedRequests, ExtenderCalls, Setup, answering_calls
+from kubesched.setup import AwaitedRequests, Setup
 from kubesched.state import ClusterState
 
 _SLICE: Final = 0.005  # seconds of scheduling before other tasks get their turn
@@ -85,7 +85,6 @@ class LiveScheduler:
         clock, rng, tie_break, max_in_unschedulable: of the Scheduler.
         observer: called with what happens.
         make_framework: makes the framework of a profile; for metrics, which measure plugins.
-        extender_calls: calls the extenders of the setup; without it they are not asked.
         services: what else plugins get than the clock, random numbers, and events, which the writer takes.
 
     Attributes:
@@ -105,7 +104,6 @@ class LiveScheduler:
         max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
-        extender_calls: ExtenderCalls | None = None,
         services: Services | None = None,
     ) -> None:
         configuration = setup.configuration
@@ -127,11 +125,12 @@ class LiveScheduler:
             max_in_unschedulable=max_in_unschedulable,
             observer=self._queued,
             make_framework=make_framework,
-            extenders=() if extender_calls is None else configuration.extenders,
+            extenders=setup.extenders,
             at_once=_AT_ONCE,
         )
-        self._calls = extender_calls if self.scheduler.extenders else None
-        self._is_steady = asyncio.Event()
+        self._answer_cycle = setup.answer_cycle
+        self._is_steady = asyncio.Event()  # no attempt is under way
+        self._is_steady.set()
         requests = AwaitedRequests(self.scheduler.waits, self.scheduler.waiting_pods, clock)
         self._answer_other = requests.answering(self._perform)
         self.feed = Feed(partial(load_cluster, self.cluster_state), self._apply)
@@ -178,23 +177,23 @@ class LiveScheduler:
             began = clock.monotonic()
             if began >= end:
                 return True
-            taken = scheduler.schedule_one() if self._calls is None else await self._attempt(self._calls)
+            taken = await self._attempt()
             if taken is None:
                 break
             decision, cycle = taken
             self._observer.decided(decision, clock.monotonic() - began)
             if cycle is not None:
                 self._begin(decision, cycle, began)
-            if self._calls is not None:
+            if scheduler.extenders:
                 await asyncio.sleep(0)  # binding cycles go on before the next state is held
         return False
 
-    async def _attempt(self, calls: ExtenderCalls) -> Attempt | None:
-        """Decide with the answers of extenders, on the state as it is now."""
+    async def _attempt(self) -> Attempt | None:
+        """Decide on the state as it is now, with the answers of extenders if there are some."""
         self._is_steady.clear()
         self.feed.hold()
         try:
-            return await drive(self.scheduler.attempt(), answering_calls(calls))
+            return await drive(self.scheduler.attempt(), self._answer_cycle)
         finally:
             self.feed.release()
             self._is_steady.set()
@@ -221,7 +220,7 @@ class LiveScheduler:
         task.add_done_callback(self._ended)
 
     async def _carry_out(self, cycle: BindingCycle | Eviction, began: float) -> None:
-        outcome: Any = await drive(cycle, self._answer, None if self._calls is None else self._until_steady)
+        outcome: Any = await drive(cycle, self._answer, self._until_steady)
         now = self._clock.monotonic()
         if not isinstance(outcome, Decision):
             self._observer.evicted(now - began)
@@ -248,8 +247,8 @@ class LiveScheduler:
         try:
             if isinstance(action, Bind):
                 return await self._writer.perform(action)
-            assert self._calls is not None
-            return await self._calls.call(action)
+            done: ActionDone = await self._answer_cycle(action)
+            return done
         finally:
             self._n_written -= 1
 

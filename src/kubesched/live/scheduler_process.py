@@ -119,7 +119,7 @@ async def run_scheduler(
             for_plugins, (lambda: "a dry run writes nothing") if options.dry_run else election.why_plugins_wait
         )
         live = LiveScheduler(
-            setup,
+            setup.calling(calls),
             DryRunWriter
             if options.dry_run
             else lambda state: ApiWriter(client, state, recorder.record, election.may_write),
@@ -129,7 +129,6 @@ async def run_scheduler(
             max_in_unschedulable=options.max_in_unschedulable,
             observer=observers,
             make_framework=metrics.framework,
-            extender_calls=calls,
             services=Services(client=plugin_requests, metrics_of=metrics.plugins.of),
         )
         other = _other_scheduler(setup, options, client, live)

@@ -18,7 +18,7 @@ from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.what_if import node_model
 from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Progress, Report, Session, workload_text
-from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
+from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.shown import Shown
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
@@ -204,7 +204,6 @@ def fit_asked(
     *,
     tie_break: TieBreak = TieBreak.FIRST,
     seed: int = 0,
-    extender_calls: ExtenderCalls | None = None,
     replicas: int | None = None,
     maximum: bool = False,
     nodes_like: str | Node = "",
@@ -227,7 +226,7 @@ def fit_asked(
     more: MoreNodes | None = None
     if isinstance(model, Node) and n_nodes is not None:
         cluster = with_nodes_like(before, model, n_nodes)
-    with Session(cluster, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls) as session:
+    with Session(cluster, setup, tie_break=tie_break, seed=seed) as session:
         if rollout and asked.existing:
             new, report, rollouts = roll_out(session, asked, replicas, progress)
         elif not asked.pods:

@@ -39,7 +39,7 @@ from kubesched.session import (
     waiting_words,
     without_post_filter,
 )
-from kubesched.setup import ExtenderCalls, Setup
+from kubesched.setup import Setup
 from kubesched.state import PodInfo, Snapshot
 
 _MAX_NAMED: Final = 3
@@ -51,7 +51,6 @@ class PendingPods:
     Args:
         cluster, setup: the cluster, and what decides.
         workload_of: what a pod belongs to, such as `Deployment shop/web`.
-        extender_calls: calls the extenders of the configuration; without it they are not asked.
         progress: of the simulation.
         repeats: whether `each_attempt` will be called.
 
@@ -70,13 +69,12 @@ class PendingPods:
         cluster: Iterable[KubeObject],
         setup: Setup,
         workload_of: Callable[[Pod], str],
-        extender_calls: ExtenderCalls | None = None,
         progress: Progress | None = None,
         *,
         repeats: bool = False,
     ) -> None:
         known = list(cluster)
-        self._session = session = Session(known, setup, extender_calls=extender_calls, new=new_pods(known))
+        self._session = session = Session(known, setup, new=new_pods(known))
         self._open = ExitStack()
         self._fork = self._open.enter_context(session.fork()) if repeats else None
         self._decided: dict[str, Decision] = {}

@@ -1,6 +1,6 @@
 """The scheduler: events in, decisions and actions out. No I/O, no clock, no threads; a driver runs it.
 
-Theory of operation. A driver feeds `handle_event` with what happens in the cluster, calls `schedule_one` while
+Theory of operation. A driver feeds `handle_event` with what happens in the cluster, runs `attempt` while
 `queue.can_pop`, and runs the binding cycles that come out of it (see `suspension`). A pod on its way: queue -> in
 flight (scheduling cycle) -> assumed on a node, reserved -> binding cycle -> bound, when the API server confirms it by
 an event. Whatever fails goes through `_failed`, which undoes what was done and hands the pod back to the queue. Rule:
@@ -45,7 +45,7 @@ from kubesched.scheduler.queue_order import QueueOrder
 from kubesched.scheduler.registrations import registrations
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak
-from kubesched.scheduler.suspension import begun, perform, straight, wait
+from kubesched.scheduler.suspension import begun, perform, wait
 from kubesched.scheduler.unconfirmed import Unconfirmed
 from kubesched.scheduler.waits import Waits
 from kubesched.state import ClusterState, PodInfo
@@ -69,7 +69,7 @@ class Scheduler:
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
         make_framework: makes the framework of a profile; for a driver that measures plugins.
-        extenders: of the configuration, to be called; with any, drivers run `attempt`.
+        extenders: of the configuration, to be called.
         at_once: how much of what events mean for waiting pods is done between two attempts, see SchedulingQueue.
 
     Attributes:
@@ -222,10 +222,6 @@ class Scheduler:
         logger.warning("pod %s is not tried: %s", pod.key, status.located)
 
     # --- one pod ---
-
-    def schedule_one(self) -> Attempt | None:
-        """Take the next pod and decide, without extenders; see `attempt`."""
-        return straight(self.attempt())
 
     async def attempt(self) -> Attempt | None:
         """Take the next pod and decide. Awaits extenders; until it ends the cluster state must not change.

@@ -5,15 +5,12 @@ fault of a plugin as a rejection of the node where it happened.
 """
 
 import enum
-from collections.abc import Awaitable
-from typing import Any
 
 import msgspec
 import numpy as np
 
 from kubesched.errors import ExtenderError
 from kubesched.framework import (
-    Action,
     CycleState,
     Diagnosis,
     FilterResult,
@@ -26,7 +23,7 @@ from kubesched.framework import (
     Verdicts,
     find_feasible,
 )
-from kubesched.scheduler import EXTENDER, ExtenderAnswer, Extenders, PodExtenders, Request
+from kubesched.scheduler import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
 from kubesched.state import Nodes, PodInfo, Snapshot
 
 
@@ -156,10 +153,3 @@ async def _score(framework: Framework, tried: Attempt, asked: PodExtenders | Non
             scores.add(one.name, one.scores)
     tried.scores = scores
     tried.compares = framework.has_scores or any(one.verb == "prioritize" for one in tried.extenders)
-
-
-def refuse(request: Request) -> Awaitable[Any]:
-    """Answer what a hook asks of a question that has no effect."""
-    if isinstance(request, Action):
-        raise RuntimeError(f"this run cannot perform actions: {request!r}")
-    raise RuntimeError("this run cannot wait for conditions")

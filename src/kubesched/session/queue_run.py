@@ -5,16 +5,16 @@ that ended in an error would only be tried again in an unchanged cluster.
 """
 
 import gc
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
 
 from kubesched.engine import paused_gc
 from kubesched.framework import HOOK_FAULTS, Action, Decision, VirtualClock, answer_text
-from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, WaitRequest, drive
+from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Request, Scheduler, WaitRequest, drive
 from kubesched.session.cluster import MemoryCluster
 from kubesched.session.suspended import LATER, SuspendedCycles
-from kubesched.setup import EventLoop, ExtenderCalls, answering_calls
+from kubesched.setup import EventLoop
 
 Progress = Callable[[int, int], None]
 """Told now and then: how many pods have been decided, and how many there are."""
@@ -29,7 +29,7 @@ class QueueRun:
 
     Args:
         scheduler, cluster, clock, loop, suspended: of the session.
-        calls: calls extenders; None where they are not called.
+        answer: what `drive` asks for a scheduling cycle.
         decided: called with each decision; true ends the run.
 
     Attributes:
@@ -43,7 +43,7 @@ class QueueRun:
         clock: VirtualClock,
         loop: EventLoop,
         suspended: SuspendedCycles,
-        calls: ExtenderCalls | None,
+        answer: Callable[[Request], Awaitable[Any]],
         decided: Callable[[Decision], bool],
     ) -> None:
         self.outcomes: dict[str, Decision] = {}
@@ -52,7 +52,7 @@ class QueueRun:
         self._clock = clock
         self._loop = loop
         self._suspended = suspended
-        self._calls = calls
+        self._answer_cycle = answer
         self._decided = decided
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         self._is_over = False
@@ -80,10 +80,7 @@ class QueueRun:
 
     async def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""
-        if self._calls is None:
-            taken = self._scheduler.schedule_one()
-        else:
-            taken = await drive(self._scheduler.attempt(), answering_calls(self._calls))
+        taken = await drive(self._scheduler.attempt(), self._answer_cycle)
         if taken is not None:
             decision, cycle = taken
             self._note(decision)

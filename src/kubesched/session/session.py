@@ -27,7 +27,7 @@ from kubesched.scheduler import (
     start_plugins,
     stop_plugins,
 )
-from kubesched.session.attempt import Attempt, Preempt, attempt, refuse
+from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster import MemoryCluster
 from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
@@ -46,7 +46,6 @@ from kubesched.setup import (
     PluginLike,
     Profiles,
     Setup,
-    answering_calls,
     set_up,
     without_bind,
 )
@@ -114,7 +113,7 @@ class Session(ClusterNow):
         starts_bound: bool = True,
         make_framework: MakeFramework = Framework,
     ) -> None:
-        setup = set_up(configuration, plugins, plugin_args)
+        setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls)
         super().__init__(ClusterState())
         self.clock = VirtualClock()
         self.loop = EventLoop()
@@ -131,13 +130,14 @@ class Session(ClusterNow):
             tie_break=tie_break,
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
-            extenders=() if extender_calls is None else without_bind(setup.configuration.extenders),
+            extenders=without_bind(setup.extenders),
             make_framework=make_framework,
         )
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
         self._tie_break = tie_break
         self._seed = seed
-        self._calls = extender_calls
+        self._calls = setup.extender_calls
+        self._answer = setup.answer_cycle
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._is_closed = False
         with paused_gc(is_kept=True):
@@ -300,7 +300,7 @@ class Session(ClusterNow):
 
     async def _answered(self, question: Coroutine[Any, Any, T]) -> T:
         await self.loop.breathe()
-        return await drive(question, refuse if self._calls is None else answering_calls(self._calls))
+        return await drive(question, self._answer)
 
     # --- runs ---
 
@@ -339,7 +339,7 @@ class Session(ClusterNow):
                 self.decisions(decision)
             return until is not None and until(decision)
 
-        run = QueueRun(self.scheduler, self.cluster, self.clock, self.loop, self._suspended, self._calls, decided)
+        run = QueueRun(self.scheduler, self.cluster, self.clock, self.loop, self._suspended, self._answer, decided)
 
         async def go() -> Placements:
             for pod in self.begin():

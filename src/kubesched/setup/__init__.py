@@ -8,7 +8,7 @@ with lazy_exports(__name__):
     from kubesched.setup.comparable_setup import comparable
     from kubesched.setup.event_loop import EventLoop
     from kubesched.setup.expansion import expand_points
-    from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, without_bind
+    from kubesched.setup.extender_calls import ExtenderCalls, without_bind
     from kubesched.setup.older_versions import convert_text, older_versions
     from kubesched.setup.plugin_times import PluginTimes, timed_plugins
     from kubesched.setup.profile_findings import profile_findings
@@ -29,7 +29,6 @@ __all__ = [
     "RegisteredPlugin",
     "Registry",
     "Setup",
-    "answering_calls",
     "comparable",
     "convert_text",
     "enable_loaded",

@@ -1,4 +1,8 @@
-"""How drivers with an event loop answer a scheduling cycle, which asks for nothing but calls of extenders."""
+"""How drivers answer a scheduling cycle, which asks for nothing but calls of extenders.
+
+A driver gives the `extenders` of its Setup to the Scheduler, and runs its `attempt` with the Setup's `answer_cycle`.
+Without calls, the Scheduler gets no extenders and asks nothing.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -7,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from kubesched.config import ExtenderConfig
-from kubesched.framework import ActionDone, CallExtender
+from kubesched.framework import Action, ActionDone, CallExtender
 from kubesched.scheduler import Request, Together
 
 
@@ -23,14 +27,17 @@ class ExtenderCalls(Protocol):
         ...
 
 
-def answering_calls(calls: ExtenderCalls) -> Callable[[Request], Awaitable[Any]]:
-    """What `drive` asks for a scheduling cycle."""
+def answering_calls(calls: ExtenderCalls | None) -> Callable[[Request], Awaitable[Any]]:
+    """What `drive` asks for a scheduling cycle. It refuses what a hook asks for beside extenders."""
 
     def answer(request: Request) -> Awaitable[Any]:
         if isinstance(request, Together):
             return asyncio.gather(*map(answer, request.actions))
-        assert isinstance(request, CallExtender), f"a scheduling cycle waits for extenders alone; found {request!r}"
-        return calls.call(request)
+        if calls is not None and isinstance(request, CallExtender):
+            return calls.call(request)
+        if isinstance(request, Action):
+            raise RuntimeError(f"this run cannot perform actions: {request!r}")
+        raise RuntimeError("this run cannot wait for conditions")
 
     return answer
 

@@ -2,20 +2,21 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from kubesched.api import KINDS, WATCHED_KINDS, kind_named
-from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
+from kubesched.config import ConfigSource, ExtenderConfig, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile, kinds_read
 from kubesched.legacy import Conversion
+from kubesched.scheduler import Request
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
-from kubesched.setup.extender_calls import sent_kinds
+from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds
 from kubesched.setup.older_versions import logging_conversions, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
@@ -39,6 +40,7 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         configuration: complete and valid, plugins that the user brings enabled.
         profiles: the plugins of each of its profiles, made for this setup alone: a setup serves one cluster.
+        extender_calls: calls the extenders of the configuration; None for runs that do not ask them.
 
     Example:
         setup = set_up("scheduler.yaml")
@@ -47,6 +49,21 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
 
     configuration: KubeSchedulerConfiguration
     profiles: tuple[Profile, ...]
+    extender_calls: ExtenderCalls | None = None
+
+    def calling(self, calls: ExtenderCalls | None) -> "Setup":
+        """The same setup, with other calls of extenders."""
+        return msgspec.structs.replace(self, extender_calls=calls)
+
+    @property
+    def extenders(self) -> tuple[ExtenderConfig, ...]:
+        """The extenders of the configuration, if they are called."""
+        return () if self.extender_calls is None else self.configuration.extenders
+
+    @property
+    def answer_cycle(self) -> Callable[[Request], Awaitable[Any]]:
+        """What `drive` asks for a scheduling cycle."""
+        return answering_calls(self.extender_calls)
 
     @property
     def watched_kinds(self) -> tuple[str, ...]:
@@ -114,6 +131,7 @@ def set_up(
     default_plugins: bool = True,
     skipped: Iterable[str] = (),
     flags: LeaderElectionFlags = _NO_FLAGS,
+    extender_calls: ExtenderCalls | None = None,
 ) -> Setup:
     """Build the profiles of a configuration; further arguments as for load_configuration.
 
@@ -124,6 +142,7 @@ def set_up(
             v1.36 does not have, as in an extender: kube-scheduler runs its own plugins itself.
         skipped: plugins that the configuration enables and that are not built, because kube-scheduler has them, too.
         flags: what the command line says about leader election, before the flags of a workload in the file.
+        extender_calls: calls the extenders of the configuration; without it they are not asked.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 
@@ -134,7 +153,8 @@ def set_up(
     if isinstance(configuration, Setup | Sequence) and not isinstance(configuration, str | bytes):
         if tuple(plugins) or plugin_args:
             raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
-        return configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
+        given = configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
+        return given if extender_calls is None else given.calling(extender_calls)
     registry = find_plugins(plugins)
     configuration = _located(configuration)
     with logging_conversions(configuration) as on_conversion:
@@ -150,7 +170,7 @@ def set_up(
         setup = _build(configuration, loaded, registry, plugin_args, default_plugins=default_plugins)
     for profile in setup.profiles:
         _warn_of_bind(profile)
-    return setup
+    return setup.calling(extender_calls)
 
 
 def _build(
