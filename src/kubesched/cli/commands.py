@@ -46,23 +46,13 @@ class _Commands(Mapping[str, click.Command]):
         if name not in _COMMANDS:
             raise KeyError(name)
         command: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
-        return _prepared(with_general_options(command))
+        return with_general_options(command, lambda callback: with_own_output(with_checked_usage(callback)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(_COMMANDS)
 
     def __len__(self) -> int:
         return len(_COMMANDS)
-
-
-def _prepared(command: click.Command) -> click.Command:
-    """A copy of a command that prints to its own output and whose usage is checked; also of subcommands."""
-    prepared = copy(command)
-    if command.callback is not None:
-        prepared.callback = with_own_output(with_checked_usage(command.callback))
-    if isinstance(prepared, click.Group):
-        prepared.commands = {name: _prepared(child) for name, child in prepared.commands.items()}
-    return prepared
 
 
 class _Main(click.Group):

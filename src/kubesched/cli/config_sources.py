@@ -1,18 +1,16 @@
 """FILE... of `kubesched config`: what holds the configurations, and how several of them are printed."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from kubesched.cli.standard_streams import STANDARD_STREAM
+
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, Readable
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_path: Final = click.Path(path_type=Path, allow_dash=True)
 
 
 class _StandardInput:
@@ -27,22 +25,20 @@ class _StandardInput:
         return "standard input"
 
 
-def files_argument(command: F) -> F:
-    """FILE...: the argument of `sources_in`."""
-    return click.argument("files", metavar="FILE...", type=_path, nargs=-1, required=True)(command)
-
-
-def reader_option(command: F) -> F:
-    """--for: which scheduler reads the configuration."""
-    return click.option(
-        "--for",
-        "reader",
-        type=click.Choice(["kube-scheduler", "kubesched"]),
-        default="kube-scheduler",
-        show_default=True,
-        help="The scheduler that is to read FILE. Only kubesched has bundled and legacy plugins, such as NodeUsage and "
-        "SelectorSpread, reads older versions, and has the Lease kubesched by default.",
-    )(command)
+files_argument: Final = click.argument(
+    "files", metavar="FILE...", type=click.Path(path_type=Path, allow_dash=True), nargs=-1, required=True
+)
+"""The argument of `sources_in`."""
+reader_option: Final = click.option(
+    "--for",
+    "reader",
+    type=click.Choice(["kube-scheduler", "kubesched"]),
+    default="kube-scheduler",
+    show_default=True,
+    help="The scheduler that is to read FILE. Only kubesched has bundled and legacy plugins, such as NodeUsage and "
+    "SelectorSpread, reads older versions, and has the Lease kubesched by default.",
+)
+"""Which scheduler reads the configuration."""
 
 
 def sources_in(files: Iterable[Path], reader: str = "") -> "tuple[ConfigSource, ...]":
@@ -79,7 +75,7 @@ def source_in(file: Path) -> "ConfigSource":
 
 
 def _readable(file: Path) -> "Readable":
-    return _StandardInput() if str(file) == "-" else file
+    return _StandardInput() if str(file) == STANDARD_STREAM else file
 
 
 def under_names(texts: "Iterable[tuple[ConfigSource, str]]") -> str:

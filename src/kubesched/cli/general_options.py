@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from kubesched.cli.parameters import Decorator
 from kubesched.cli.program_name import as_typed
 
 _QUIET: Final = "kubesched.quiet"
@@ -28,13 +29,18 @@ def is_debugging(context: click.Context) -> bool:
     return _DEBUG in context.meta
 
 
-def with_general_options(command: click.Command) -> click.Command:
-    """A copy of a command with both options, and with the name in its help that the user types; also of subcommands."""
+def with_general_options(command: click.Command, around: Decorator = lambda callback: callback) -> click.Command:
+    """A copy of a command with both options, and with the name in its help that the user types; also of subcommands.
+
+    Args:
+        around: what its function is called through.
+    """
     copied = copy(command)
     copied.help = as_typed(command.help or "")
     copied.params = [*command.params, *GENERAL]
+    copied.callback = command.callback and around(command.callback)
     if isinstance(copied, click.Group):
-        copied.commands = {name: with_general_options(child) for name, child in copied.commands.items()}
+        copied.commands = {name: with_general_options(child, around) for name, child in copied.commands.items()}
     return copied
 
 

@@ -4,19 +4,17 @@ Rule: kube-scheduler v1.36. Flags that it has no longer are unknown here, too: t
 place pods by other rules.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
+from kubesched.cli.parameters import Command
 from kubesched.known_flags import BOOLEAN_FLAGS, FLAGS
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _GIVEN: Final = f"{__name__}.given"  # the names on this command line
 
 
-def ignored_flags(command: F) -> F:
+def ignored_flags(command: Command) -> Command:
     """Accept kube-scheduler's flags that the command does not have, without showing them in --help.
 
     It is the outermost of the command's decorators: it looks at the options that the others declared.

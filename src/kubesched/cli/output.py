@@ -9,18 +9,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from kubesched.cli.general_options import is_quiet
+from kubesched.cli.parameters import Decorator
 from kubesched.cli.standard_streams import standard_output
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _PIPE_WIDTH: Final = 120
 _REDRAW_SECONDS: Final = 0.1
@@ -127,6 +126,6 @@ def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
         yield on_progress
 
 
-def output_option(*formats: str, help: str) -> Callable[[F], F]:
+def output_option(*formats: str, help: str) -> Decorator:
     """-o: the format of what the command prints; the first is the default."""
     return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help)

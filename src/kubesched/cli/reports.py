@@ -1,17 +1,15 @@
 """-o of the commands that print a report, and the printing."""
 
-from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from kubesched.cli.cluster import note
 from kubesched.cli.output import output_option, print_verbatim, text_console
+from kubesched.cli.parameters import Decorator
 from kubesched.cli.program_name import as_typed
 
 if TYPE_CHECKING:
     from kubesched.pages.formats import Page
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown", "html", "junit")
 
@@ -19,7 +17,7 @@ _WITHOUT_SENTENCES: Final = ("csv", "jsonl")
 """Formats that are rows alone."""
 
 
-def report_output_option(*others: str, default: str = "") -> Callable[[F], F]:
+def report_output_option(*others: str, default: str = "") -> Decorator:
     """-o: the format of a report; the argument of `print_report`.
 
     Args:
