@@ -189,10 +189,13 @@ def _homeless(cluster: "ClusterObjects") -> list[str]:
 
 
 def read_both(inputs: InputOptions, *, may_be_empty: bool = False) -> "tuple[ClusterObjects, Setup]":
-    """Read a cluster and what decides; without --config the configuration that the snapshot has, if it has one.
+    """Read a cluster and what decides, with the calls of extenders if they are asked for.
+
+    Without --config, the configuration is that of the snapshot, if it has one.
 
     Raises:
         InputError, ClusterError, PluginDefinitionError: as from `read_cluster` and `read_setup`.
+        ConfigError: a certificate, key, authority or address of an extender cannot be used.
     """
     from kubesched.config import ConfigSource
 
@@ -204,7 +207,7 @@ def read_both(inputs: InputOptions, *, may_be_empty: bool = False) -> "tuple[Clu
         setup = read_setup(inputs.setup, ConfigSource("schedulerConfig of the snapshot", text, inputs.snapshots[0]))
     if inputs.snapshots:
         note_missing_kinds(cluster, setup.read_kinds)
-    return cluster, setup
+    return cluster, _calling_extenders(setup, inputs.extenders)
 
 
 def note_missing_kinds(cluster: "ClusterObjects", kinds: Iterable[str]) -> None:
@@ -238,12 +241,8 @@ def read_setup(options: SetupOptions, config: "ConfigSource | None" = None) -> "
     return set_up(config or options.config, options.references, options.plugin_args)
 
 
-def calling_extenders(setup: "Setup", extenders: str) -> "Setup":
-    """The setup, which calls the extenders of its configuration if --extenders says so.
-
-    Raises:
-        ConfigError: a certificate, key, authority or address of an extender cannot be used.
-    """
+def _calling_extenders(setup: "Setup", extenders: str) -> "Setup":
+    """The setup, which calls the extenders of its configuration if --extenders says so."""
     configured = setup.configuration.extenders
     if not configured:
         return setup

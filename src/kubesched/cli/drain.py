@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import calling_extenders, read_both
+from kubesched.cli.cluster import read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
@@ -126,7 +126,6 @@ def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | Non
 def _drainer(cluster: "ClusterObjects", setup: "Setup", inputs: InputOptions) -> "Drainer":
     from kubesched.planning import Drainer
 
-    setup = calling_extenders(setup, inputs.extenders)
     with progress_bar("placing") as progress:
         return Drainer(cluster, setup, tie_break=inputs.ties, seed=inputs.seed or 0, progress=progress)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import click
 
-from kubesched.cli.cluster import EXPLAINED, calling_extenders, note_refused, read_both
+from kubesched.cli.cluster import EXPLAINED, note_refused, read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.explained_pod import ExplainQuestion, View, print_new_pod, print_pod
 from kubesched.cli.explained_pods import print_group, print_several
@@ -93,7 +93,6 @@ def explain(inputs: InputOptions, choice: PodSelection, view: View, output: str)
     """  # noqa: D301
     _refuse_ambiguous(inputs.snapshots)
     cluster, setup = read_both(inputs)
-    setup = calling_extenders(setup, inputs.extenders)
     question = ExplainQuestion(cluster, setup, inputs.next_command("explain"), output)
     if view.queue is None:
         view = view._replace(queue=not inputs.setup.references and not setup.extenders and is_cheap(cluster))

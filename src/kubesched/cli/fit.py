@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import calling_extenders, note, read_both
+from kubesched.cli.cluster import note, read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
@@ -165,7 +165,6 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
 
     # how many nodes would it take in an empty cluster?
     cluster, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model))
-    setup = calling_extenders(setup, inputs.extenders)
     asked = question.asked(cluster)
     answer = _answer(question, asked, cluster, setup)
     explain, again = question.explained(inputs), question.again(inputs)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import calling_extenders, note, read_both
+from kubesched.cli.cluster import note, read_both
 from kubesched.cli.inputs import InputOptions, same_command, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, print_text, progress_bar
@@ -97,7 +97,7 @@ class _Runs:
     """The simulations of one command. Each has profiles of its own, and the first one those that were read."""
 
     def __init__(self, inputs: InputOptions, whole: "Setup", profile: str | None, *, one_by_one: bool) -> None:
-        self.setup = calling_extenders(_only(profile, whole), inputs.extenders)
+        self.setup = _only(profile, whole)
         self.inputs, self._whole, self._profile, self._one_by_one = inputs, whole, profile, one_by_one
         self._setups = chain([self.setup], (self._next_setup() for _ in count()))
 
@@ -130,8 +130,9 @@ class _Runs:
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":
     """The setup with one of its profiles, if one is asked for."""
+    import msgspec
+
     from kubesched.errors import ConfigError
-    from kubesched.setup import Setup
 
     if profile is None:
         return setup
@@ -139,7 +140,7 @@ def _only(profile: str | None, setup: "Setup") -> "Setup":
     if not kept:
         names = ", ".join(one.scheduler_name for one in setup.profiles)
         raise ConfigError(f"--profile {profile}: the configuration has no such profile; found: {names}")
-    return Setup(setup.configuration, kept)
+    return msgspec.structs.replace(setup, profiles=kept)
 
 
 def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> None:
