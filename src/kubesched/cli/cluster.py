@@ -63,8 +63,7 @@ def read_cluster(inputs: InputOptions, *, kinds: Collection[str] = (), may_be_em
 
             note(f"the {age_sentence(cluster.taken_at)}")
     else:
-        skips = inputs.skip_bad_objects
-        cluster, access = read_live(inputs.live, inputs.manifests, kinds=kinds, skip_bad_objects=skips, on_wait=note)
+        cluster, access = read_live(inputs, kinds=kinds, on_wait=note)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
         server = access.server

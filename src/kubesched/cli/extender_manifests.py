@@ -1,13 +1,14 @@
 """`kubesched extender manifests`: print the objects that run an extender and its kube-scheduler in a cluster."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kubesched.cli.cluster import note
 from kubesched.cli.inputs import SetupOptions, with_setup
-from kubesched.cli.installation import InstallationOptions, MountedFiles, installation_options
+from kubesched.cli.installation import MountedFiles, installation_options
 from kubesched.cli.options import (
     beside_scheduler_options,
     client_cn_option,
@@ -68,7 +69,9 @@ if TYPE_CHECKING:
 @client_cn_option("With --client-secret: accepted common name. Repeatable.  [default: any]")
 def manifests(
     setup_options: SetupOptions,
-    where: InstallationOptions,
+    plugin_files: tuple[Path, ...],
+    scheduler_name: str | None,
+    name: str,
     bind: bool,
     preemption_helps: bool,
     kube_scheduler_image: str | None,
@@ -100,10 +103,11 @@ def manifests(
     mounted = MountedFiles()
     options = ManifestOptions(
         arguments=_arguments(setup_options, mounted, preemption_helps),
-        **where.fields(mounted, profiles),
-        scheduler_names=_scheduler_names(where, profiles if setup_options.config else ()),
+        **mounted.fields(plugin_files, profiles),
+        scheduler_names=_scheduler_names(scheduler_name, name, profiles if setup_options.config else ()),
+        name=name,
         kube_scheduler_image=kube_scheduler_image or KUBE_SCHEDULER_IMAGE,
-        tls_secret=tls_secret or f"{where.name}-extender-tls",
+        tls_secret=tls_secret or f"{name}-extender-tls",
         **fields,
     )
     offer = find_offer(profiles, bind=bind)
@@ -123,9 +127,8 @@ def _arguments(setup_options: SetupOptions, mounted: MountedFiles, preemption_he
     )
 
 
-def _scheduler_names(where: InstallationOptions, profiles: Iterable["Profile"]) -> tuple[str, ...]:
-    names = tuple(profile.scheduler_name for profile in profiles if profile.plugins)
-    return (where.scheduler_name,) if where.scheduler_name else names or (where.name,)
+def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]) -> tuple[str, ...]:
+    return (given,) if given else tuple(profile.scheduler_name for profile in profiles if profile.plugins) or (name,)
 
 
 def _print(

@@ -12,7 +12,6 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.general_options import GENERAL
-from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.parameters import Command, Decorator, gathered
 from kubesched.cli.standard_streams import STANDARD_STREAM
 from kubesched.cli.targets import split_targets
@@ -61,7 +60,7 @@ class InputOptions(NamedTuple):
         snapshots: the files of the cluster; empty for the live one.
         names: the other arguments, where a command takes names among its SNAPSHOTs.
         manifests: new objects.
-        live: which cluster it is without a snapshot.
+        kubeconfig, context: which cluster it is without a snapshot; None where they are not given.
         extenders: --extenders.
         seed: None where it is not given.
     """
@@ -70,7 +69,8 @@ class InputOptions(NamedTuple):
     names: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
     skip_bad_objects: bool = False
-    live: LiveSource = LiveSource()
+    kubeconfig: str | None = None
+    context: str | None = None
     setup: SetupOptions = SetupOptions()
     extenders: str = "skip"
     tie_break: str = _FIRST
@@ -102,8 +102,8 @@ class InputOptions(NamedTuple):
         if STANDARD_STREAM in (*self.snapshots, *self.manifests):
             return ""
         options = [
-            *_repeated("--kubeconfig", filter(None, [self.live.kubeconfig])),
-            *_repeated("--context", filter(None, [self.live.context])),
+            *_repeated("--kubeconfig", filter(None, [self.kubeconfig])),
+            *_repeated("--context", filter(None, [self.context])),
             *_repeated(manifest_option, self.manifests),
             *(["--skip-bad-objects"] if self.skip_bad_objects else []),
             *_repeated("--tie-break", [self.tie_break] if ties and self.tie_break != _FIRST else []),
@@ -118,7 +118,7 @@ def _repeated(option: str, values: Iterable[object]) -> list[str]:
     return [word for value in values for word in (option, str(value))]
 
 
-_INPUTS: Final = (*InputOptions._fields, *LiveSource._fields, *SetupOptions._fields)
+_INPUTS: Final = (*InputOptions._fields, *SetupOptions._fields)
 with_setup: Final = gathered("setup_options", SetupOptions)
 """Give a command --config, --plugin, --plugin-args and --skip-plugin as one value."""
 
@@ -139,9 +139,9 @@ def with_inputs(metavar: str = "") -> Decorator:
     return decorate
 
 
-def _inputs(*, kubeconfig: str | None, context: str | None, **others: Any) -> InputOptions:
+def _inputs(**others: Any) -> InputOptions:
     setup = SetupOptions(**{name: others.pop(name) for name in SetupOptions._fields if name in others})
-    return InputOptions(live=LiveSource(kubeconfig or "", context or ""), setup=setup, **others)
+    return InputOptions(setup=setup, **others)
 
 
 def _with_names(*, snapshots: tuple[str, ...], **others: Any) -> InputOptions:

@@ -1,14 +1,14 @@
 """What the `manifests` commands share: options of an installation, and the user's files that go into it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from kubesched.cli.inputs import SetupOptions
-from kubesched.cli.parameters import option_value
+from kubesched.cli.parameters import option_group
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +51,15 @@ class MountedFiles:
         options += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in setup_options.plugin_args.items()]
         return tuple(options)
 
+    def fields(self, plugin_files: Sequence[Path], profiles: "Iterable[Profile]") -> dict[str, Any]:
+        """The fields of `Installation` about plugins and their files; takes further files in."""
+        from kubesched.manifests import plugin_grants
+
+        for file in plugin_files:
+            self.path(file)
+        imports_files = any(file.suffix == ".py" for file in plugin_files)
+        return {"files": self.files, "imports_files": imports_files, "plugin_grants": plugin_grants(profiles)}
+
     def path(self, file: Path) -> str:
         """Take a file in. Returns: its path in the container."""
         from kubesched.manifests import PLUGIN_FOLDER
@@ -71,36 +80,7 @@ class MountedFiles:
         return f"{PLUGIN_FOLDER}/{name}"
 
 
-class InstallationOptions(NamedTuple):
-    """What is installed, and where: the options of these names."""
-
-    image: str
-    plugin_files: tuple[Path, ...]
-    name: str
-    namespace: str
-    create_namespace: bool
-    scheduler_name: str | None
-
-    def fields(self, mounted: MountedFiles, profiles: "Iterable[Profile]") -> dict[str, Any]:
-        """The fields of `Installation` that follow from them; takes the files in."""
-        from kubesched.manifests import plugin_grants
-
-        for file in self.plugin_files:
-            mounted.path(file)
-        return {
-            "image": self.image,
-            "name": self.name,
-            "namespace": self.namespace,
-            "creates_namespace": self.create_namespace,
-            "files": mounted.files,
-            "imports_files": any(file.suffix == ".py" for file in self.plugin_files),
-            "plugin_grants": plugin_grants(profiles),
-        }
-
-
-installation_options: Final = option_value(
-    "where",
-    InstallationOptions,
+installation_options: Final = option_group(
     click.option("--image", metavar="IMAGE", required=True, help="Image with kubesched, and Python as python3."),
     click.option(
         "--plugin-file",
@@ -124,7 +104,12 @@ installation_options: Final = option_value(
         callback=_object_name,
         help="Namespace of all objects. Some providers allow system-cluster-critical pods only in kube-system.",
     ),
-    click.option("--create-namespace", is_flag=True, help="Print the namespace, too; deleting the file deletes it."),
+    click.option(
+        "--create-namespace",
+        "creates_namespace",
+        is_flag=True,
+        help="Print the namespace, too; deleting the file deletes it.",
+    ),
     click.option(
         "--scheduler-name",
         metavar="NAME",
@@ -132,4 +117,4 @@ installation_options: Final = option_value(
         help="Value for spec.schedulerName of pods.  [default: the profiles of --config, or --name]",
     ),
 )
-"""The argument `where` of a command."""
+"""What is installed, and where: --plugin-file, --scheduler-name, and fields of `Installation`."""

@@ -1,53 +1,20 @@
-"""Where a command reads the cluster: files, or the API server of a kubeconfig context."""
+"""Reads the cluster of a kubeconfig context, or of the pod that this process runs in."""
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Final
 
-import click
-
-from kubesched.cli.completion import complete_files
 from kubesched.cli.output import progress_bar
-from kubesched.cli.parameters import not_empty, option_group
 
 if TYPE_CHECKING:
+    from kubesched.cli.inputs import InputOptions
     from kubesched.cluster import Access
     from kubesched.snapshot import ClusterObjects
 
 _REQUESTS_PER_SECOND: Final = 20.0
 
 
-class LiveSource(NamedTuple):
-    """--kubeconfig and --context; empty where they are not given."""
-
-    kubeconfig: str = ""
-    context: str = ""
-
-
-live_source_options: Final = option_group(
-    click.option(
-        "--kubeconfig",
-        metavar="FILE",
-        callback=not_empty,
-        shell_complete=complete_files,
-        help="The cluster to read if there is no SNAPSHOT.  [default: as kubectl; in a pod, its service account]",
-    ),
-    click.option(
-        "--context",
-        metavar="NAME",
-        callback=not_empty,
-        help="Context in the kubeconfig, if there is no SNAPSHOT.  [default: the current one]",
-    ),
-)
-"""--kubeconfig and --context."""
-
-
 def read_live(
-    source: LiveSource,
-    manifests: Sequence[str] = (),
-    *,
-    kinds: Collection[str] = (),
-    skip_bad_objects: bool = False,
-    on_wait: Callable[[str], None] | None = None,
+    inputs: "InputOptions", *, kinds: Collection[str] = (), on_wait: Callable[[str], None] | None = None
 ) -> "tuple[ClusterObjects, Access]":
     """Read the cluster of a kubeconfig context, or of the pod that this process runs in.
 
@@ -65,8 +32,8 @@ def read_live(
     from kubesched.signals import leaving_on_sigterm
     from kubesched.snapshot import ListedObjects
 
-    access = _find_access(source)
-    listed = ListedObjects(manifests=manifests, kinds=kinds, skip_bad_objects=skip_bad_objects)
+    access = _find_access(inputs)
+    listed = ListedObjects(manifests=inputs.manifests, kinds=kinds, skip_bad_objects=inputs.skip_bad_objects)
 
     async def read() -> "ClusterObjects":
         qps = _REQUESTS_PER_SECOND
@@ -78,13 +45,13 @@ def read_live(
         return asyncio.run(read()), access
 
 
-def _find_access(source: LiveSource) -> "Access":
+def _find_access(inputs: "InputOptions") -> "Access":
     from kubesched.cluster import find_access
     from kubesched.errors import ConfigError
 
     try:
-        return find_access(source.kubeconfig or None, source.context)
+        return find_access(inputs.kubeconfig, inputs.context or "")
     except ConfigError as error:
-        if source.kubeconfig or source.context:
+        if inputs.kubeconfig or inputs.context:
             raise
         raise ConfigError(f"{error}; or name a SNAPSHOT file") from error

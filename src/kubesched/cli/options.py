@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.completion import complete_files
-from kubesched.cli.live_cluster import live_source_options
-from kubesched.cli.parameters import Decorator, Seconds, option_group, pairs
+from kubesched.cli.parameters import Decorator, Seconds, not_empty, option_group, pairs
 from kubesched.cli.plugins import plugin_option
 from kubesched.errors import InputError
 
@@ -78,6 +77,23 @@ http_timeout_option: Final = click.option(
     show_default=True,
     help="kube-scheduler's httpTimeout. After four fifths of it, no further hook is called and the extender answers.",
 )
+
+live_source_options: Final = option_group(
+    click.option(
+        "--kubeconfig",
+        metavar="FILE",
+        callback=not_empty,
+        shell_complete=complete_files,
+        help="The cluster to read if there is no SNAPSHOT.  [default: as kubectl; in a pod, its service account]",
+    ),
+    click.option(
+        "--context",
+        metavar="NAME",
+        callback=not_empty,
+        help="Context in the kubeconfig, if there is no SNAPSHOT.  [default: the current one]",
+    ),
+)
+"""--kubeconfig and --context."""
 
 snapshots_argument: Final = click.argument(
     "snapshots", metavar="[SNAPSHOT...]", nargs=-1, shell_complete=complete_files

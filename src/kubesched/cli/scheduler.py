@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from kubesched.shadow import Shadow
 
 _ATTEMPTS, _DEBUG = 2, 4  # from these verbosities on
-_OPTIONS: Final = (
-    *("kubeconfig", "context", "master", "in_cluster", "tie_break", "max_in_unschedulable", "dry_run", "replaces"),
-    "endpoints",
-)
 
 
 class Verbosity(click.ParamType[int]):
@@ -76,13 +72,6 @@ class Log(NamedTuple):
         if self.verbosity is not None and self.verbosity >= _ATTEMPTS:
             ATTEMPT_LOG.setLevel("DEBUG")
         return logging.getLogger("kubesched.scheduler").info if is_json else note
-
-
-def _scheduler_options(*, tie_break: str, **fields: Any) -> "SchedulerOptions":
-    from kubesched.live import SchedulerOptions
-    from kubesched.scheduler import TieBreak
-
-    return SchedulerOptions(tie_break=TieBreak(tie_break), **fields)
 
 
 def _ignoring_sigusr2(command: Command) -> Command:
@@ -175,16 +164,16 @@ def _ignoring_sigusr2(command: Command) -> Command:
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
 @gathered("log", Log)
-@gathered("options", _scheduler_options, _OPTIONS)
 def scheduler(
     setup_options: SetupOptions,
-    options: "SchedulerOptions",
     log: Log,
     election: Mapping[str, Any],
     shadow: bool,
     shadow_dir: Path | None,
     feature_gates: tuple[str, ...],
     write_config_to: Path | None,
+    tie_break: str,
+    **fields: Any,
 ) -> None:
     """Schedule the pods of a live cluster, in place of kube-scheduler or beside it.
 
@@ -199,8 +188,11 @@ def scheduler(
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
     from kubesched.config import check_feature_gates
+    from kubesched.live import SchedulerOptions
     from kubesched.programs import lease_note, set_up_scheduler
+    from kubesched.scheduler import TieBreak
 
+    options = SchedulerOptions(tie_break=TieBreak(tie_break), **fields)
     report = log.set_up()
     gates = check_feature_gates(feature_gates)
     setup = set_up_scheduler(*setup_options[:3], replaces=options.replaces, election=election)

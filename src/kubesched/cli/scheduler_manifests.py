@@ -1,19 +1,19 @@
 """`kubesched scheduler manifests`: print the objects that run a live scheduler in a cluster."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kubesched.cli.cluster import note
 from kubesched.cli.inputs import SetupOptions, with_setup
-from kubesched.cli.installation import InstallationOptions, MountedFiles, installation_options
+from kubesched.cli.installation import MountedFiles, installation_options
 from kubesched.cli.options import setup_options
 from kubesched.cli.output import print_verbatim
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
     from kubesched.manifests import SchedulerInstallation
-    from kubesched.setup import Setup
 
 
 @click.command()
@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     help="Replace kube-scheduler: serve default-scheduler, and share kube-scheduler's lease so that only one of the "
     "two schedules.",
 )
-def manifests(setup_options: SetupOptions, where: InstallationOptions, n_replicas: int, replaces: bool) -> None:
+def manifests(
+    setup_options: SetupOptions,
+    plugin_files: tuple[Path, ...],
+    scheduler_name: str | None,
+    name: str,
+    replaces: bool,
+    **fields: Any,
+) -> None:
     """Print manifests that run kubesched as a scheduler, beside kube-scheduler or in its place.
 
     \b
@@ -53,28 +60,22 @@ def manifests(setup_options: SetupOptions, where: InstallationOptions, n_replica
 
     setup = set_up(*setup_options[:3])
     mounted = MountedFiles()
+    profile_names = tuple(profile.scheduler_name for profile in setup.profiles) if setup_options.config else ()
     installation = SchedulerInstallation(
         arguments=mounted.plugin_arguments(setup_options),
-        **where.fields(mounted, setup.profiles),
-        scheduler_names=_scheduler_names(where, setup_options, setup, replaces=replaces),
+        **mounted.fields(plugin_files, setup.profiles),
+        scheduler_names=profile_names or (scheduler_name or ("default-scheduler" if replaces else name),),
+        name=name,
         given=_fields_of(setup_options),
         kinds=setup.watched_kinds,
         readers=readers_of(setup.profiles),
-        n_replicas=n_replicas,
         replaces=replaces,
+        **fields,
     )
     _refuse_name_of_configuration(mounted)
     documents = scheduler_manifests(installation)
     print_verbatim(write_commented(documents, installation))
     _print_notes(installation)
-
-
-def _scheduler_names(
-    where: InstallationOptions, setup_options: SetupOptions, setup: "Setup", *, replaces: bool
-) -> tuple[str, ...]:
-    if setup_options.config is not None:
-        return tuple(profile.scheduler_name for profile in setup.profiles)
-    return (where.scheduler_name or ("default-scheduler" if replaces else where.name),)
 
 
 def _refuse_name_of_configuration(mounted: MountedFiles) -> None:

@@ -8,8 +8,7 @@ import click
 from kubesched.cli.cluster import note, read_cluster, read_setup
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.live_cluster import live_source_options
-from kubesched.cli.options import setup_options, skip_bad_objects_option, snapshots_argument
+from kubesched.cli.options import live_source_options, setup_options, skip_bad_objects_option, snapshots_argument
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import not_empty
 from kubesched.cli.standard_streams import STANDARD_STREAM, standard_output
