@@ -2,9 +2,10 @@
 
 Example:
     with lazy_exports(__name__):
-        from kubesched.api.pod import Pod, PodSpec
+        from kubesched.api.pod import Pod as Pod, PodSpec as PodSpec
 
-The block is noted and not carried out. The import of `Pod` from the door then imports `kubesched.api.pod`.
+The block is noted and not carried out. The import of `Pod` from the door then imports `kubesched.api.pod`. The names of
+the block are the `__all__` of the door. To type checkers, `Pod as Pod` is an export and `Pod` is not.
 """
 
 import builtins
@@ -19,7 +20,7 @@ __all__ = ["lazy_exports"]
 
 
 @contextmanager
-def lazy_exports(door: str) -> Iterator[None]:
+def lazy_exports(door: str, *own: str) -> Iterator[None]:
     """Make every `from MODULE import NAME` of the block wait until the name is used.
 
     If several threads import doors at the same time, some of the blocks may be carried out at once, which only takes
@@ -27,6 +28,7 @@ def lazy_exports(door: str) -> Iterator[None]:
 
     Args:
         door: `__name__` of the door.
+        own: names that the door defines itself and exports, too.
     """
     package = sys.modules[door]
     given = builtins.__import__
@@ -47,6 +49,7 @@ def lazy_exports(door: str) -> Iterator[None]:
     for name in exports:
         del package.__dict__[name]
     package.__dict__["_exports"] = exports
+    package.__dict__["__all__"] = sorted([*exports, *own])
     package.__class__ = _Door
 
 

@@ -74,12 +74,12 @@ def check_layers(module: Module) -> list[str]:
 
 
 def check_doors(module: Module, exported: dict[str, list[str]]) -> list[str]:
-    """Other rooms are entered by their doors, and only what a door lists in `__all__` comes out.
+    """Other rooms are entered by their doors, and only what a door lists comes out.
 
     A package inside a room has a door too, for the other files of the room.
 
     Args:
-        exported: `__all__` of each door by dotted module name.
+        exported: what each door lists, by dotted module name.
     """
     found = []
     for imported in module.own_imports:

@@ -1,4 +1,4 @@
-"""The source tree as the architecture tests see it: modules, what they import, what their `__all__` lists."""
+"""The source tree as the architecture tests see it: modules, what they import, what they export."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
@@ -47,12 +47,18 @@ class Module:
 
     @property
     def exported(self) -> list[str] | None:
-        """The literal `__all__`, or None where there is none."""
+        """The literal `__all__`, else what a `with lazy_exports(__name__)` imports; None where there is neither."""
         for node in self.tree.body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
                 return list(ast.literal_eval(node.value))
-        return None
+        blocks = [node for node in self.tree.body if isinstance(node, ast.With)]
+        return [alias.asname or alias.name for block in blocks for alias in exports(block)] if blocks else None
+
+
+def exports(block: ast.With) -> Iterator[ast.alias]:
+    """The names that the block of a door lists."""
+    return (alias for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names)
 
 
 def room_of(module: str) -> str:

@@ -55,8 +55,8 @@ def unlisted(module: Module) -> list[str]:
     if not module.is_door or module.name in NO_DOORS:
         return []
     if module.exported is None:
-        return [f"{module.name}: has no __all__"]
-    return [f"{module.name}: {name} is not in __all__" for name in public_names(module) - set(module.exported)]
+        return [f"{module.name}: lists nothing"]
+    return [f"{module.name}: {name} is not in its list" for name in public_names(module) - set(module.exported)]
 
 
 def listed_inside(module: Module) -> list[str]:
@@ -65,8 +65,12 @@ def listed_inside(module: Module) -> list[str]:
 
 
 def unsorted(module: Module) -> list[str]:
-    listed = module.exported or []
-    return [] if listed == sorted(set(listed), key=export_order) else [f"{module.name}: __all__ is not sorted"]
+    """The list of a module without a door, or the statements of a door, that are not in order."""
+    statements = [node for block in module.tree.body if isinstance(block, ast.With) for node in block.body]
+    lists = [[alias.name for alias in node.names] for node in statements] or [module.exported or []]
+    places = [node.module for node in statements]
+    is_sorted = all(names == sorted(set(names), key=export_order) for names in lists)
+    return [] if is_sorted and places == sorted(set(places)) else [f"{module.name}: what it lists is not sorted"]
 
 
 def unknown(module: Module) -> list[str]:

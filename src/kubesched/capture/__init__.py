@@ -3,8 +3,6 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.capture.anonymize import Anonymized, anonymize
-    from kubesched.capture.around import smallest_around
-    from kubesched.capture.cluster_reader import Progress, read_live_cluster
-
-__all__ = ["Anonymized", "Progress", "anonymize", "read_live_cluster", "smallest_around"]
+    from kubesched.capture.anonymize import Anonymized as Anonymized, anonymize as anonymize
+    from kubesched.capture.around import smallest_around as smallest_around
+    from kubesched.capture.cluster_reader import Progress as Progress, read_live_cluster as read_live_cluster

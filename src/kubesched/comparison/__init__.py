@@ -3,31 +3,21 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.comparison.candidates import Candidate, packed
-    from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod, WorkloadSpread, compare
-    from kubesched.comparison.conditions import Condition, failures, parse_conditions
-    from kubesched.comparison.figures import FIGURES, Figure, Unit
-    from kubesched.comparison.measure import Spread
-    from kubesched.comparison.moves import Cause, Move
-    from kubesched.comparison.prices import read_prices
-
-__all__ = [
-    "FIGURES",
-    "MANY_RUNS",
-    "Candidate",
-    "Cause",
-    "Comparison",
-    "Condition",
-    "Difference",
-    "Figure",
-    "Move",
-    "PendingPod",
-    "Spread",
-    "Unit",
-    "WorkloadSpread",
-    "compare",
-    "failures",
-    "packed",
-    "parse_conditions",
-    "read_prices",
-]
+    from kubesched.comparison.candidates import Candidate as Candidate, packed as packed
+    from kubesched.comparison.comparison import (
+        MANY_RUNS as MANY_RUNS,
+        Comparison as Comparison,
+        Difference as Difference,
+        PendingPod as PendingPod,
+        WorkloadSpread as WorkloadSpread,
+        compare as compare,
+    )
+    from kubesched.comparison.conditions import (
+        Condition as Condition,
+        failures as failures,
+        parse_conditions as parse_conditions,
+    )
+    from kubesched.comparison.figures import FIGURES as FIGURES, Figure as Figure, Unit as Unit
+    from kubesched.comparison.measure import Spread as Spread
+    from kubesched.comparison.moves import Cause as Cause, Move as Move
+    from kubesched.comparison.prices import read_prices as read_prices

@@ -3,133 +3,97 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.controllers.absent_pods import WithoutPods, has_pod_template, why_no_pods
-    from kubesched.controllers.allowance import Allowance
-    from kubesched.controllers.autoscalers import Autoscalers, Scaled, check_bounds, is_scaled_object
-    from kubesched.controllers.cordons import CORDON, cordon, is_cordoned, uncordon
-    from kubesched.controllers.daemon_nodes import node_of_daemon
-    from kubesched.controllers.dependents import WrittenWorkload, awake, expand_workload, replica_count
-    from kubesched.controllers.generated_names import (
-        generated_name,
-        is_copy,
-        is_from_manifest,
-        is_new_and_bound,
-        stable_uid,
+    from kubesched.controllers.absent_pods import (
+        WithoutPods as WithoutPods,
+        has_pod_template as has_pod_template,
+        why_no_pods as why_no_pods,
     )
-    from kubesched.controllers.kept_replicas import Controllers, controllers_of, ordinal_of
+    from kubesched.controllers.allowance import Allowance as Allowance
+    from kubesched.controllers.autoscalers import (
+        Autoscalers as Autoscalers,
+        Scaled as Scaled,
+        check_bounds as check_bounds,
+        is_scaled_object as is_scaled_object,
+    )
+    from kubesched.controllers.cordons import (
+        CORDON as CORDON,
+        cordon as cordon,
+        is_cordoned as is_cordoned,
+        uncordon as uncordon,
+    )
+    from kubesched.controllers.daemon_nodes import node_of_daemon as node_of_daemon
+    from kubesched.controllers.dependents import (
+        WrittenWorkload as WrittenWorkload,
+        awake as awake,
+        expand_workload as expand_workload,
+        replica_count as replica_count,
+    )
+    from kubesched.controllers.generated_names import (
+        generated_name as generated_name,
+        is_copy as is_copy,
+        is_from_manifest as is_from_manifest,
+        is_new_and_bound as is_new_and_bound,
+        stable_uid as stable_uid,
+    )
+    from kubesched.controllers.kept_replicas import (
+        Controllers as Controllers,
+        controllers_of as controllers_of,
+        ordinal_of as ordinal_of,
+    )
     from kubesched.controllers.kubectl_drain import (
-        hangs_because,
-        has_local_data,
-        is_unreachable,
-        leaves_because,
-        stays_because,
+        hangs_because as hangs_because,
+        has_local_data as has_local_data,
+        is_unreachable as is_unreachable,
+        leaves_because as leaves_because,
+        stays_because as stays_because,
     )
     from kubesched.controllers.kubelet_admission import (
-        awaited_claims,
-        has_not_started,
-        no_room,
-        node_refusal,
-        rejected_by,
-        why_it_hangs,
+        awaited_claims as awaited_claims,
+        has_not_started as has_not_started,
+        no_room as no_room,
+        node_refusal as node_refusal,
+        rejected_by as rejected_by,
+        why_it_hangs as why_it_hangs,
     )
-    from kubesched.controllers.leaving_pods import LeavingPods
+    from kubesched.controllers.leaving_pods import LeavingPods as LeavingPods
     from kubesched.controllers.manifest_types import (
-        GROUPS,
-        ControllerManifest,
-        ControllerSpec,
-        CronJobManifest,
-        ManifestPodSpec,
-        NamedManifest,
-        PodManifest,
-        RollingUpdate,
-        UpdateStrategy,
-        WorkloadManifest,
-        WorkloadSpec,
-        api_version_of,
-        left_out,
+        GROUPS as GROUPS,
+        ControllerManifest as ControllerManifest,
+        ControllerSpec as ControllerSpec,
+        CronJobManifest as CronJobManifest,
+        ManifestPodSpec as ManifestPodSpec,
+        NamedManifest as NamedManifest,
+        PodManifest as PodManifest,
+        RollingUpdate as RollingUpdate,
+        UpdateStrategy as UpdateStrategy,
+        WorkloadManifest as WorkloadManifest,
+        WorkloadSpec as WorkloadSpec,
+        api_version_of as api_version_of,
+        left_out as left_out,
     )
-    from kubesched.controllers.new_nodes import new_nodes, node_of, note_on_model
-    from kubesched.controllers.ordered_creation import OrderedCreation
-    from kubesched.controllers.replacements import replacement_of
-    from kubesched.controllers.rollout_steps import RolloutPlan, RolloutView, plan_rollout
-    from kubesched.controllers.scaling import further_pods, pods_to_add, pods_to_remove
+    from kubesched.controllers.new_nodes import (
+        new_nodes as new_nodes,
+        node_of as node_of,
+        note_on_model as note_on_model,
+    )
+    from kubesched.controllers.ordered_creation import OrderedCreation as OrderedCreation
+    from kubesched.controllers.replacements import replacement_of as replacement_of
+    from kubesched.controllers.rollout_steps import (
+        RolloutPlan as RolloutPlan,
+        RolloutView as RolloutView,
+        plan_rollout as plan_rollout,
+    )
+    from kubesched.controllers.scaling import (
+        further_pods as further_pods,
+        pods_to_add as pods_to_add,
+        pods_to_remove as pods_to_remove,
+    )
     from kubesched.controllers.successors import (
-        RE_CREATING_KINDS,
-        Successor,
-        is_bound_to_node,
-        job_of,
-        successor_of,
-        with_failures,
+        RE_CREATING_KINDS as RE_CREATING_KINDS,
+        Successor as Successor,
+        is_bound_to_node as is_bound_to_node,
+        job_of as job_of,
+        successor_of as successor_of,
+        with_failures as with_failures,
     )
-    from kubesched.controllers.volume_controllers import VolumeControllers
-
-__all__ = [
-    "CORDON",
-    "GROUPS",
-    "RE_CREATING_KINDS",
-    "Allowance",
-    "Autoscalers",
-    "ControllerManifest",
-    "ControllerSpec",
-    "Controllers",
-    "CronJobManifest",
-    "LeavingPods",
-    "ManifestPodSpec",
-    "NamedManifest",
-    "OrderedCreation",
-    "PodManifest",
-    "RollingUpdate",
-    "RolloutPlan",
-    "RolloutView",
-    "Scaled",
-    "Successor",
-    "UpdateStrategy",
-    "VolumeControllers",
-    "WithoutPods",
-    "WorkloadManifest",
-    "WorkloadSpec",
-    "WrittenWorkload",
-    "api_version_of",
-    "awaited_claims",
-    "awake",
-    "check_bounds",
-    "controllers_of",
-    "cordon",
-    "expand_workload",
-    "further_pods",
-    "generated_name",
-    "hangs_because",
-    "has_local_data",
-    "has_not_started",
-    "has_pod_template",
-    "is_bound_to_node",
-    "is_copy",
-    "is_cordoned",
-    "is_from_manifest",
-    "is_new_and_bound",
-    "is_scaled_object",
-    "is_unreachable",
-    "job_of",
-    "leaves_because",
-    "left_out",
-    "new_nodes",
-    "no_room",
-    "node_of",
-    "node_of_daemon",
-    "node_refusal",
-    "note_on_model",
-    "ordinal_of",
-    "plan_rollout",
-    "pods_to_add",
-    "pods_to_remove",
-    "rejected_by",
-    "replacement_of",
-    "replica_count",
-    "stable_uid",
-    "stays_because",
-    "successor_of",
-    "uncordon",
-    "why_it_hangs",
-    "why_no_pods",
-    "with_failures",
-]
+    from kubesched.controllers.volume_controllers import VolumeControllers as VolumeControllers

@@ -5,48 +5,38 @@ characters that control a terminal; words counts and lists.
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.documents.controls import escape_controls, escape_in_json, replace_controls
-    from kubesched.documents.faults import Fault, describe_fault, describe_json_fault, shorten
-    from kubesched.documents.go_json import decode_forgiving
-    from kubesched.documents.nesting import RawJson, decode_nested
-    from kubesched.documents.slash_comments import advice_on_comments
-    from kubesched.documents.spelling import did_you_mean, meant, quoted
-    from kubesched.documents.text_places import TextPlace, TextPlaces, locate, next_step
-    from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
-    from kubesched.documents.words import count, joined, listed, plural
-    from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
-    from kubesched.documents.yaml_writer import write_yaml
-
-__all__ = [
-    "MAX_BYTES",
-    "Fault",
-    "OpenableFile",
-    "PlacedText",
-    "RawJson",
-    "RepeatedKey",
-    "TextPlace",
-    "TextPlaces",
-    "YamlDocument",
-    "advice_on_comments",
-    "count",
-    "decode_forgiving",
-    "decode_nested",
-    "describe_fault",
-    "describe_json_fault",
-    "did_you_mean",
-    "escape_controls",
-    "escape_in_json",
-    "joined",
-    "listed",
-    "locate",
-    "meant",
-    "next_step",
-    "plural",
-    "quoted",
-    "read_file",
-    "read_whole",
-    "read_yaml",
-    "replace_controls",
-    "shorten",
-    "write_yaml",
-]
+    from kubesched.documents.controls import (
+        escape_controls as escape_controls,
+        escape_in_json as escape_in_json,
+        replace_controls as replace_controls,
+    )
+    from kubesched.documents.faults import (
+        Fault as Fault,
+        describe_fault as describe_fault,
+        describe_json_fault as describe_json_fault,
+        shorten as shorten,
+    )
+    from kubesched.documents.go_json import decode_forgiving as decode_forgiving
+    from kubesched.documents.nesting import RawJson as RawJson, decode_nested as decode_nested
+    from kubesched.documents.slash_comments import advice_on_comments as advice_on_comments
+    from kubesched.documents.spelling import did_you_mean as did_you_mean, meant as meant, quoted as quoted
+    from kubesched.documents.text_places import (
+        TextPlace as TextPlace,
+        TextPlaces as TextPlaces,
+        locate as locate,
+        next_step as next_step,
+    )
+    from kubesched.documents.whole_files import (
+        MAX_BYTES as MAX_BYTES,
+        OpenableFile as OpenableFile,
+        read_file as read_file,
+        read_whole as read_whole,
+    )
+    from kubesched.documents.words import count as count, joined as joined, listed as listed, plural as plural
+    from kubesched.documents.yaml_reader import (
+        PlacedText as PlacedText,
+        RepeatedKey as RepeatedKey,
+        YamlDocument as YamlDocument,
+        read_yaml as read_yaml,
+    )
+    from kubesched.documents.yaml_writer import write_yaml as write_yaml

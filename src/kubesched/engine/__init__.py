@@ -3,33 +3,21 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.engine.bulk import paused_gc
-    from kubesched.engine.exact import as_fractions, floor_divide, round_half_away, weighted_sum
-    from kubesched.engine.growing_columns import (
-        BoolVector,
-        ChangeLog,
-        FloatVector,
-        IntMatrix,
-        IntVector,
-        RowAllocator,
-        grown,
-        runs,
+    from kubesched.engine.bulk import paused_gc as paused_gc
+    from kubesched.engine.exact import (
+        as_fractions as as_fractions,
+        floor_divide as floor_divide,
+        round_half_away as round_half_away,
+        weighted_sum as weighted_sum,
     )
-    from kubesched.engine.interning import Interner
-
-__all__ = [
-    "BoolVector",
-    "ChangeLog",
-    "FloatVector",
-    "IntMatrix",
-    "IntVector",
-    "Interner",
-    "RowAllocator",
-    "as_fractions",
-    "floor_divide",
-    "grown",
-    "paused_gc",
-    "round_half_away",
-    "runs",
-    "weighted_sum",
-]
+    from kubesched.engine.growing_columns import (
+        BoolVector as BoolVector,
+        ChangeLog as ChangeLog,
+        FloatVector as FloatVector,
+        IntMatrix as IntMatrix,
+        IntVector as IntVector,
+        RowAllocator as RowAllocator,
+        grown as grown,
+        runs as runs,
+    )
+    from kubesched.engine.interning import Interner as Interner

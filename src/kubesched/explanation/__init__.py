@@ -3,70 +3,43 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.explanation.choice import Choice, Ranked, differences, points_words, ranked
-    from kubesched.explanation.current_place import Outlook
-    from kubesched.explanation.evaluate import evaluate
-    from kubesched.explanation.evaluation import Evaluation, Preemption
-    from kubesched.explanation.explainer import Explainer, explain, unplaced
-    from kubesched.explanation.explanation import N_NEAREST, Explanation
-    from kubesched.explanation.fix import Change, Edit, Fix
-    from kubesched.explanation.gang import Gang, find_group, gangs_of
-    from kubesched.explanation.group import GroupFit, place_group
-    from kubesched.explanation.hooks import HookAnswer, turned_down_words
-    from kubesched.explanation.node_scores import NodeScores
-    from kubesched.explanation.obstacle import NO_REASON, Obstacle, ObstacleRow, reasons_of
-    from kubesched.explanation.obstacle_rows import distinct, obstacle_texts
-    from kubesched.explanation.obstacles import obstacles
-    from kubesched.explanation.outcome import Outcome, State, diagnosis, fits_outcome, outcome
-    from kubesched.explanation.plugin_verdicts import PluginVerdicts
-    from kubesched.explanation.pod_answer import PodAnswer, Told, answer_of
-    from kubesched.explanation.preemption_words import eviction_sentence, preemption_sentence, preemption_words
-    from kubesched.explanation.unscheduled import Ended
-
-__all__ = [
-    "NO_REASON",
-    "N_NEAREST",
-    "Change",
-    "Choice",
-    "Edit",
-    "Ended",
-    "Evaluation",
-    "Explainer",
-    "Explanation",
-    "Fix",
-    "Gang",
-    "GroupFit",
-    "HookAnswer",
-    "NodeScores",
-    "Obstacle",
-    "ObstacleRow",
-    "Outcome",
-    "Outlook",
-    "PluginVerdicts",
-    "PodAnswer",
-    "Preemption",
-    "Ranked",
-    "State",
-    "Told",
-    "answer_of",
-    "diagnosis",
-    "differences",
-    "distinct",
-    "evaluate",
-    "eviction_sentence",
-    "explain",
-    "find_group",
-    "fits_outcome",
-    "gangs_of",
-    "obstacle_texts",
-    "obstacles",
-    "outcome",
-    "place_group",
-    "points_words",
-    "preemption_sentence",
-    "preemption_words",
-    "ranked",
-    "reasons_of",
-    "turned_down_words",
-    "unplaced",
-]
+    from kubesched.explanation.choice import (
+        Choice as Choice,
+        Ranked as Ranked,
+        differences as differences,
+        points_words as points_words,
+        ranked as ranked,
+    )
+    from kubesched.explanation.current_place import Outlook as Outlook
+    from kubesched.explanation.evaluate import evaluate as evaluate
+    from kubesched.explanation.evaluation import Evaluation as Evaluation, Preemption as Preemption
+    from kubesched.explanation.explainer import Explainer as Explainer, explain as explain, unplaced as unplaced
+    from kubesched.explanation.explanation import N_NEAREST as N_NEAREST, Explanation as Explanation
+    from kubesched.explanation.fix import Change as Change, Edit as Edit, Fix as Fix
+    from kubesched.explanation.gang import Gang as Gang, find_group as find_group, gangs_of as gangs_of
+    from kubesched.explanation.group import GroupFit as GroupFit, place_group as place_group
+    from kubesched.explanation.hooks import HookAnswer as HookAnswer, turned_down_words as turned_down_words
+    from kubesched.explanation.node_scores import NodeScores as NodeScores
+    from kubesched.explanation.obstacle import (
+        NO_REASON as NO_REASON,
+        Obstacle as Obstacle,
+        ObstacleRow as ObstacleRow,
+        reasons_of as reasons_of,
+    )
+    from kubesched.explanation.obstacle_rows import distinct as distinct, obstacle_texts as obstacle_texts
+    from kubesched.explanation.obstacles import obstacles as obstacles
+    from kubesched.explanation.outcome import (
+        Outcome as Outcome,
+        State as State,
+        diagnosis as diagnosis,
+        fits_outcome as fits_outcome,
+        outcome as outcome,
+    )
+    from kubesched.explanation.plugin_verdicts import PluginVerdicts as PluginVerdicts
+    from kubesched.explanation.pod_answer import PodAnswer as PodAnswer, Told as Told, answer_of as answer_of
+    from kubesched.explanation.preemption_words import (
+        eviction_sentence as eviction_sentence,
+        preemption_sentence as preemption_sentence,
+        preemption_words as preemption_words,
+    )
+    from kubesched.explanation.unscheduled import Ended as Ended

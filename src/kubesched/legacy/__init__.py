@@ -6,15 +6,10 @@ The code behind this door is imported when a file asks for it: it is of a versio
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.legacy.conversion import Conversion
-    from kubesched.legacy.plugins import LEGACY_PLUGINS, legacy_plugin
-    from kubesched.legacy.to_v1 import OlderVersions, convert_configuration, is_older
-
-__all__ = [
-    "LEGACY_PLUGINS",
-    "Conversion",
-    "OlderVersions",
-    "convert_configuration",
-    "is_older",
-    "legacy_plugin",
-]
+    from kubesched.legacy.conversion import Conversion as Conversion
+    from kubesched.legacy.plugins import LEGACY_PLUGINS as LEGACY_PLUGINS, legacy_plugin as legacy_plugin
+    from kubesched.legacy.to_v1 import (
+        OlderVersions as OlderVersions,
+        convert_configuration as convert_configuration,
+        is_older as is_older,
+    )

@@ -4,64 +4,43 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.manifests.access import (
-        account,
-        cluster_role,
-        cluster_role_binding,
-        lease_rules,
-        plugin_grants,
-        read_rules,
-        role,
-        role_binding,
-        rule,
-        rule_comments,
-        why_read,
+        account as account,
+        cluster_role as cluster_role,
+        cluster_role_binding as cluster_role_binding,
+        lease_rules as lease_rules,
+        plugin_grants as plugin_grants,
+        read_rules as read_rules,
+        role as role,
+        role_binding as role_binding,
+        rule as rule,
+        rule_comments as rule_comments,
+        why_read as why_read,
     )
-    from kubesched.manifests.deployments import checksum_of, config_map, namespace, service, workload
-    from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Grant, Installation
+    from kubesched.manifests.deployments import (
+        checksum_of as checksum_of,
+        config_map as config_map,
+        namespace as namespace,
+        service as service,
+        workload as workload,
+    )
+    from kubesched.manifests.installation import (
+        PLUGIN_FOLDER as PLUGIN_FOLDER,
+        Document as Document,
+        Grant as Grant,
+        Installation as Installation,
+    )
     from kubesched.manifests.pods import (
-        config_map_volume,
-        container,
-        mount,
-        pod_spec,
-        python_environment,
-        secret_volume,
+        config_map_volume as config_map_volume,
+        container as container,
+        mount as mount,
+        pod_spec as pod_spec,
+        python_environment as python_environment,
+        secret_volume as secret_volume,
     )
-    from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
-    from kubesched.manifests.scheduler_comments import write_commented
-    from kubesched.manifests.scheduler_installation import SchedulerInstallation
-    from kubesched.manifests.scheduler_objects import CONFIG_FILE, scheduler_manifests
-
-__all__ = [
-    "CONFIG_FILE",
-    "PLUGIN_FOLDER",
-    "Document",
-    "Grant",
-    "Installation",
-    "SchedulerInstallation",
-    "account",
-    "checksum_of",
-    "cluster_grants",
-    "cluster_role",
-    "cluster_role_binding",
-    "config_map",
-    "config_map_volume",
-    "container",
-    "lease_grants",
-    "lease_rules",
-    "mount",
-    "namespace",
-    "plugin_grants",
-    "pod_spec",
-    "python_environment",
-    "read_rules",
-    "role",
-    "role_binding",
-    "rule",
-    "rule_comments",
-    "scheduler_manifests",
-    "secret_volume",
-    "service",
-    "why_read",
-    "workload",
-    "write_commented",
-]
+    from kubesched.manifests.scheduler_access import cluster_grants as cluster_grants, lease_grants as lease_grants
+    from kubesched.manifests.scheduler_comments import write_commented as write_commented
+    from kubesched.manifests.scheduler_installation import SchedulerInstallation as SchedulerInstallation
+    from kubesched.manifests.scheduler_objects import (
+        CONFIG_FILE as CONFIG_FILE,
+        scheduler_manifests as scheduler_manifests,
+    )

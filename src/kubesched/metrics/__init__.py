@@ -3,19 +3,9 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.metrics.event_metrics import EventMetrics
-    from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
-    from kubesched.metrics.observer import Observer, Observers
-    from kubesched.metrics.pod_resources import PodResources
-    from kubesched.metrics.scheduler_metrics import SchedulerMetrics
-    from kubesched.metrics.shadow_metrics import ShadowMetrics
-
-__all__ = [
-    "EventMetrics",
-    "MetricsOfPlugins",
-    "Observer",
-    "Observers",
-    "PodResources",
-    "SchedulerMetrics",
-    "ShadowMetrics",
-]
+    from kubesched.metrics.event_metrics import EventMetrics as EventMetrics
+    from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins as MetricsOfPlugins
+    from kubesched.metrics.observer import Observer as Observer, Observers as Observers
+    from kubesched.metrics.pod_resources import PodResources as PodResources
+    from kubesched.metrics.scheduler_metrics import SchedulerMetrics as SchedulerMetrics
+    from kubesched.metrics.shadow_metrics import ShadowMetrics as ShadowMetrics

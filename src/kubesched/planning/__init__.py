@@ -3,48 +3,24 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.planning.asked import Asked, PodsLike, asked_of
+    from kubesched.planning.asked import Asked as Asked, PodsLike as PodsLike, asked_of as asked_of
     from kubesched.planning.changes import (
-        cordoned,
-        scaled,
-        uncordoned,
-        with_nodes_like,
-        without_nodes,
+        cordoned as cordoned,
+        scaled as scaled,
+        uncordoned as uncordoned,
+        with_nodes_like as with_nodes_like,
+        without_nodes as without_nodes,
     )
-    from kubesched.planning.difference import Difference, new_pods, simulated
-    from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-    from kubesched.planning.drainer import Drainer, drain
-    from kubesched.planning.fit import Fit, WorkloadFit, fit, fit_asked
-    from kubesched.planning.pending import PendingPods
-    from kubesched.planning.placed import has_place
-    from kubesched.planning.rollout import Rollout
-    from kubesched.planning.what_if import Changed, WhatIf
-
-__all__ = [
-    "Asked",
-    "BudgetUse",
-    "Changed",
-    "Difference",
-    "Drain",
-    "DrainedPod",
-    "Drainer",
-    "Fate",
-    "Fit",
-    "PendingPods",
-    "PodsLike",
-    "Rollout",
-    "WhatIf",
-    "WorkloadFit",
-    "asked_of",
-    "cordoned",
-    "drain",
-    "fit",
-    "fit_asked",
-    "has_place",
-    "new_pods",
-    "scaled",
-    "simulated",
-    "uncordoned",
-    "with_nodes_like",
-    "without_nodes",
-]
+    from kubesched.planning.difference import Difference as Difference, new_pods as new_pods, simulated as simulated
+    from kubesched.planning.drain_result import (
+        BudgetUse as BudgetUse,
+        Drain as Drain,
+        DrainedPod as DrainedPod,
+        Fate as Fate,
+    )
+    from kubesched.planning.drainer import Drainer as Drainer, drain as drain
+    from kubesched.planning.fit import Fit as Fit, WorkloadFit as WorkloadFit, fit as fit, fit_asked as fit_asked
+    from kubesched.planning.pending import PendingPods as PendingPods
+    from kubesched.planning.placed import has_place as has_place
+    from kubesched.planning.rollout import Rollout as Rollout
+    from kubesched.planning.what_if import Changed as Changed, WhatIf as WhatIf

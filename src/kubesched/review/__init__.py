@@ -3,17 +3,11 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.review.check import check_configuration, ignored_document
-    from kubesched.review.checked import Checked
-    from kubesched.review.extender_advice import ignorable_bind_before, sampling_advice, scored_as_idle
-    from kubesched.review.process import shared_leases
-
-__all__ = [
-    "Checked",
-    "check_configuration",
-    "ignorable_bind_before",
-    "ignored_document",
-    "sampling_advice",
-    "scored_as_idle",
-    "shared_leases",
-]
+    from kubesched.review.check import check_configuration as check_configuration, ignored_document as ignored_document
+    from kubesched.review.checked import Checked as Checked
+    from kubesched.review.extender_advice import (
+        ignorable_bind_before as ignorable_bind_before,
+        sampling_advice as sampling_advice,
+        scored_as_idle as scored_as_idle,
+    )
+    from kubesched.review.process import shared_leases as shared_leases

@@ -3,111 +3,59 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.api import PodRequests, limits_of, requests_of
-    from kubesched.state.cluster_state import ClusterState
-    from kubesched.state.columns import NodeColumns
-    from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES, in_tree_source
-    from kubesched.state.device_classes import DeviceClasses, resources_of_class
-    from kubesched.state.disruption_budgets import Budget, Budgets
-    from kubesched.state.fork import Fork
-    from kubesched.state.groups import CountedGroup
-    from kubesched.state.image_state import ImageState
-    from kubesched.state.node_tree import ZONE_LABELS, zone_key
-    from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
-    from kubesched.state.objects import ObjectStore
-    from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
-    from kubesched.state.pod_table import Has, PodBatch
-    from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
-    from kubesched.state.recount import row_differences
-    from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
-    from kubesched.state.returned_nodes import ReturnedNodes
-    from kubesched.state.selected_pods import Selection
-    from kubesched.state.snapshot import Snapshot
-    from kubesched.state.term_counts import DomainSums
-    from kubesched.state.terms import AffinityTerms, Term
-    from kubesched.state.volumes import (
-        NO_LIMIT,
-        AttachedVolumes,
-        CSIVolume,
-        FreeVolumes,
-        KnownVolume,
-        PersistentVolumes,
-        Reachable,
-        Volumes,
-        VolumeWish,
-        capacity_limit,
-        disks_conflict,
-        driver_limits,
-        is_bound,
-        is_controlled_by,
-        migrated_plugins,
-        not_owned,
-        storage_class_of,
-        storage_request,
+    from kubesched.api import PodRequests as PodRequests, limits_of as limits_of, requests_of as requests_of
+    from kubesched.state.cluster_state import ClusterState as ClusterState
+    from kubesched.state.columns import NodeColumns as NodeColumns
+    from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES as KNOWN_DRIVER_NAMES, in_tree_source as in_tree_source
+    from kubesched.state.device_classes import DeviceClasses as DeviceClasses, resources_of_class as resources_of_class
+    from kubesched.state.disruption_budgets import Budget as Budget, Budgets as Budgets
+    from kubesched.state.fork import Fork as Fork
+    from kubesched.state.groups import CountedGroup as CountedGroup
+    from kubesched.state.image_state import ImageState as ImageState
+    from kubesched.state.node_tree import ZONE_LABELS as ZONE_LABELS, zone_key as zone_key
+    from kubesched.state.nodes import NodeInfo as NodeInfo, Nodes as Nodes, Rows as Rows, WhatIfNodes as WhatIfNodes
+    from kubesched.state.objects import ObjectStore as ObjectStore
+    from kubesched.state.pod_info import (
+        Identity as Identity,
+        NodeChoice as NodeChoice,
+        Part as Part,
+        Parts as Parts,
+        PodInfo as PodInfo,
+        Port as Port,
+        host_ports as host_ports,
     )
-
-__all__ = [
-    "CPU",
-    "EPHEMERAL_STORAGE",
-    "KNOWN_DRIVER_NAMES",
-    "MEMORY",
-    "NO_LIMIT",
-    "NO_VOLUMES",
-    "ZONE_LABELS",
-    "AffinityTerms",
-    "AttachedVolumes",
-    "Budget",
-    "Budgets",
-    "CSIVolume",
-    "ClaimUse",
-    "ClusterState",
-    "CountedGroup",
-    "DeviceClasses",
-    "Disk",
-    "DomainSums",
-    "Fork",
-    "FreeVolumes",
-    "Has",
-    "Identity",
-    "ImageState",
-    "KnownVolume",
-    "NodeChoice",
-    "NodeColumns",
-    "NodeInfo",
-    "Nodes",
-    "ObjectStore",
-    "Part",
-    "Parts",
-    "PersistentVolumes",
-    "PodBatch",
-    "PodInfo",
-    "PodRequests",
-    "PodVolumes",
-    "Port",
-    "Reachable",
-    "ReturnedNodes",
-    "Rows",
-    "Selection",
-    "Snapshot",
-    "Term",
-    "VolumeWish",
-    "Volumes",
-    "WhatIfNodes",
-    "capacity_limit",
-    "disks_conflict",
-    "driver_limits",
-    "host_ports",
-    "in_tree_source",
-    "is_bound",
-    "is_controlled_by",
-    "limits_of",
-    "migrated_plugins",
-    "not_owned",
-    "pod_volumes",
-    "requests_of",
-    "resources_of_class",
-    "row_differences",
-    "storage_class_of",
-    "storage_request",
-    "zone_key",
-]
+    from kubesched.state.pod_table import Has as Has, PodBatch as PodBatch
+    from kubesched.state.pod_volumes import (
+        NO_VOLUMES as NO_VOLUMES,
+        ClaimUse as ClaimUse,
+        Disk as Disk,
+        PodVolumes as PodVolumes,
+        pod_volumes as pod_volumes,
+    )
+    from kubesched.state.recount import row_differences as row_differences
+    from kubesched.state.resource_axis import CPU as CPU, EPHEMERAL_STORAGE as EPHEMERAL_STORAGE, MEMORY as MEMORY
+    from kubesched.state.returned_nodes import ReturnedNodes as ReturnedNodes
+    from kubesched.state.selected_pods import Selection as Selection
+    from kubesched.state.snapshot import Snapshot as Snapshot
+    from kubesched.state.term_counts import DomainSums as DomainSums
+    from kubesched.state.terms import AffinityTerms as AffinityTerms, Term as Term
+    from kubesched.state.volumes import (
+        NO_LIMIT as NO_LIMIT,
+        AttachedVolumes as AttachedVolumes,
+        CSIVolume as CSIVolume,
+        FreeVolumes as FreeVolumes,
+        KnownVolume as KnownVolume,
+        PersistentVolumes as PersistentVolumes,
+        Reachable as Reachable,
+        Volumes as Volumes,
+        VolumeWish as VolumeWish,
+        capacity_limit as capacity_limit,
+        disks_conflict as disks_conflict,
+        driver_limits as driver_limits,
+        is_bound as is_bound,
+        is_controlled_by as is_controlled_by,
+        migrated_plugins as migrated_plugins,
+        not_owned as not_owned,
+        storage_class_of as storage_class_of,
+        storage_request as storage_request,
+    )

@@ -3,6 +3,4 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.usage.node_usage import NodeUsage
-
-__all__ = ["NodeUsage"]
+    from kubesched.usage.node_usage import NodeUsage as NodeUsage

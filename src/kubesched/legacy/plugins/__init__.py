@@ -7,6 +7,4 @@ is in a default profile.
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.legacy.plugins.by_name import LEGACY_PLUGINS, legacy_plugin
-
-__all__ = ["LEGACY_PLUGINS", "legacy_plugin"]
+    from kubesched.legacy.plugins.by_name import LEGACY_PLUGINS as LEGACY_PLUGINS, legacy_plugin as legacy_plugin

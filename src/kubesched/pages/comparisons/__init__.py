@@ -3,8 +3,4 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.pages.comparisons.comparison_page import comparison_page
-
-__all__ = [
-    "comparison_page",
-]
+    from kubesched.pages.comparisons.comparison_page import comparison_page as comparison_page

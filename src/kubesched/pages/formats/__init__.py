@@ -3,44 +3,35 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.pages.formats.fitting import fold
-    from kubesched.pages.formats.html import as_fragment, as_html
-    from kubesched.pages.formats.junit import as_junit
-    from kubesched.pages.formats.limits import age_sentence, limits
-    from kubesched.pages.formats.machine import as_csv, as_json, as_jsonl, json_line, json_text
-    from kubesched.pages.formats.markdown import as_markdown
-    from kubesched.pages.formats.model import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
-    from kubesched.pages.formats.next_command import command_about
-    from kubesched.pages.formats.report_of import as_text, html_of, page_of, text_of
-    from kubesched.pages.formats.text import print_page
-
-__all__ = [
-    "Align",
-    "Cell",
-    "Check",
-    "Column",
-    "Level",
-    "Page",
-    "Paragraph",
-    "Part",
-    "Row",
-    "Table",
-    "age_sentence",
-    "as_csv",
-    "as_fragment",
-    "as_html",
-    "as_json",
-    "as_jsonl",
-    "as_junit",
-    "as_markdown",
-    "as_text",
-    "command_about",
-    "fold",
-    "html_of",
-    "json_line",
-    "json_text",
-    "limits",
-    "page_of",
-    "print_page",
-    "text_of",
-]
+    from kubesched.pages.formats.fitting import fold as fold
+    from kubesched.pages.formats.html import as_fragment as as_fragment, as_html as as_html
+    from kubesched.pages.formats.junit import as_junit as as_junit
+    from kubesched.pages.formats.limits import age_sentence as age_sentence, limits as limits
+    from kubesched.pages.formats.machine import (
+        as_csv as as_csv,
+        as_json as as_json,
+        as_jsonl as as_jsonl,
+        json_line as json_line,
+        json_text as json_text,
+    )
+    from kubesched.pages.formats.markdown import as_markdown as as_markdown
+    from kubesched.pages.formats.model import (
+        Align as Align,
+        Cell as Cell,
+        Check as Check,
+        Column as Column,
+        Level as Level,
+        Page as Page,
+        Paragraph as Paragraph,
+        Part as Part,
+        Row as Row,
+        Table as Table,
+    )
+    from kubesched.pages.formats.next_command import command_about as command_about
+    from kubesched.pages.formats.report_of import (
+        as_text as as_text,
+        html_of as html_of,
+        page_of as page_of,
+        text_of as text_of,
+    )
+    from kubesched.pages.formats.text import print_page as print_page

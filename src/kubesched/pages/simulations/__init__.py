@@ -3,19 +3,19 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.pages.simulations.fill_tables import fill_level, fill_table, fill_words, nodes_table
-    from kubesched.pages.simulations.placement_lines import placed_line, placement_line, report_document
-    from kubesched.pages.simulations.simulation_page import report_page, summary_of, victims_table
-
-__all__ = [
-    "fill_level",
-    "fill_table",
-    "fill_words",
-    "nodes_table",
-    "placed_line",
-    "placement_line",
-    "report_document",
-    "report_page",
-    "summary_of",
-    "victims_table",
-]
+    from kubesched.pages.simulations.fill_tables import (
+        fill_level as fill_level,
+        fill_table as fill_table,
+        fill_words as fill_words,
+        nodes_table as nodes_table,
+    )
+    from kubesched.pages.simulations.placement_lines import (
+        placed_line as placed_line,
+        placement_line as placement_line,
+        report_document as report_document,
+    )
+    from kubesched.pages.simulations.simulation_page import (
+        report_page as report_page,
+        summary_of as summary_of,
+        victims_table as victims_table,
+    )
