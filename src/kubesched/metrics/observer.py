@@ -1,6 +1,7 @@
 """What a driver reports while it runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from kubesched.api import ClusterEvent, KubeObject, Pod, WatchEvent
 from kubesched.framework import ActionDone, Decision, Status
@@ -48,46 +49,11 @@ class Observers(Observer):
     """Passes every call on to several observers, in their order."""
 
     def __init__(self, *observers: Observer) -> None:
-        self._observers = observers
+        for name in vars(Observer):
+            if not name.startswith("_"):
+                setattr(self, name, partial(_tell_all, [getattr(observer, name) for observer in observers]))
 
-    def queued(self, place: str, event: str, pod: Pod) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.queued(place, event, pod)
 
-    def handled(
-        self, event: WatchEvent, before: KubeObject | None, changes: Sequence[ClusterEvent], seconds: float
-    ) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.handled(event, before, changes, seconds)
-
-    def decided(self, decision: Decision, seconds: float) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.decided(decision, seconds)
-
-    def called(self, done: ActionDone) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.called(done)
-
-    def permitted(self, status: Status, seconds: float) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.permitted(status, seconds)
-
-    def bound(self, decision: Decision, seconds: float, queued_seconds: float) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.bound(decision, seconds, queued_seconds)
-
-    def failed(self, decision: Decision, seconds: float) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.failed(decision, seconds)
-
-    def evicted(self, seconds: float) -> None:
-        """Tell them all."""
-        for observer in self._observers:
-            observer.evicted(seconds)
+def _tell_all(calls: Sequence[Callable[..., None]], *happened: object) -> None:
+    for call in calls:
+        call(*happened)
