@@ -63,7 +63,7 @@ def contract_page(plugin: str, outcomes: Sequence[CheckOutcome], *, next_command
         [outcome.name, Cell("failed", level=Level.BAD) if outcome.problem else Cell("passed", level=Level.GOOD)]
         for outcome in outcomes
     ]
-    table = Table("checks", "", (Column("check", "CHECK"), Column("result", "RESULT")), rows)
+    table = Table("checks", "", (Column("check"), Column("result")), rows)
     names: dict[str, list[str]] = {}
     for outcome in broken:
         names.setdefault(outcome.problem, []).append(outcome.name)

@@ -26,28 +26,23 @@ _N_MOVES: Final = 10
 _N_SPREADS: Final = 10
 _FIGURES: Final = (
     Column("title", "FIGURE"),
-    Column("a", "A", Align.NUMBER),
-    Column("b", "B", Align.NUMBER),
-    Column("change", "CHANGE", Align.NUMBER),
-    Column("chance", "CHANCE"),
+    Column("a", align=Align.NUMBER),
+    Column("b", align=Align.NUMBER),
+    Column("change", align=Align.NUMBER),
+    Column("chance"),
     Column("rangeA", "RUNS OF A", Align.NUMBER),
     Column("rangeB", "RUNS OF B", Align.NUMBER),
-    Column("name", "NAME", is_wide=True),
+    Column("name", is_wide=True),
 )
 _PENDING: Final = (
-    Column("pods", "PODS", Align.NUMBER),
+    Column("pods", align=Align.NUMBER),
     Column("workload", "OF"),
     Column("nA", "RUNS OF A", Align.NUMBER),
     Column("nB", "RUNS OF B", Align.NUMBER),
-    Column("names", "NAMES"),
+    Column("names"),
 )
-_CAUSES: Final = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY B DOES NOT TAKE A'S NODE"))
-_MOVES: Final = (
-    Column("pod", "POD"),
-    Column("a", "A", Align.NODE),
-    Column("b", "B", Align.NODE),
-    Column("why", "WHY"),
-)
+_CAUSES: Final = (Column("pods", align=Align.NUMBER), Column("why", "WHY B DOES NOT TAKE A'S NODE"))
+_MOVES: Final = (Column("pod"), Column("a", align=Align.NODE), Column("b", align=Align.NODE), Column("why"))
 _SPREADS: Final = (
     Column("workload", "OF"),
     Column("skewA", "SKEW OF A", Align.NUMBER),

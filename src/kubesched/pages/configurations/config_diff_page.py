@@ -25,7 +25,7 @@ def config_diff_page(old: str, new: str, changes: Sequence[FieldChange]) -> Page
     """
     n = len(changes)
     verdict = f"{new} differs from {old} in {count(n, 'place')}." if n else f"{new} is equal to {old}."
-    columns = (Column("path", "FIELD"), Column("kind", "KIND", is_wide=True), Column("change", "CHANGE"))
+    columns = (Column("path", "FIELD"), Column("kind", is_wide=True), Column("change"))
     rows = [
         [change.path, change.kind.value, Cell(change.in_words, level=_LEVELS.get(change.kind.value, Level.WARNING))]
         for change in changes

@@ -120,14 +120,14 @@ def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> Pag
 
 def _findings_table(files: Sequence[CheckedFile]) -> Table:
     columns = (
-        Column("file", "FILE"),
-        Column("line", "LINE", Align.NUMBER),
-        Column("column", "COLUMN", Align.NUMBER, is_wide=True),
-        Column("severity", "SEVERITY"),
-        Column("rule", "RULE"),
+        Column("file"),
+        Column("line", align=Align.NUMBER),
+        Column("column", align=Align.NUMBER, is_wide=True),
+        Column("severity"),
+        Column("rule"),
         Column("path", "FIELD", is_wide=True),
-        Column("message", "MESSAGE"),
-        Column("help", "HELP", is_wide=True),
+        Column("message"),
+        Column("help", is_wide=True),
     )
     levels = {"error": Level.BAD, "warning": Level.WARNING, "note": Level.DETAIL}
     rows: list[list[Cell | str]] = []

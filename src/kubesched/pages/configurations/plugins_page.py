@@ -35,7 +35,7 @@ def described(plugin: RegisteredPlugin) -> PluginRow:
 def plugins_page(rows: Sequence[PluginRow], broken: Mapping[str, str]) -> Page:
     """All plugins, and why some do not load."""
     columns = (
-        Column("name", "NAME"),
+        Column("name"),
         Column("extensionPoints", "EXTENSION POINTS"),
         Column("defaultWeight", "WEIGHT", Align.NUMBER),
         Column("origin", "FROM"),
@@ -64,12 +64,7 @@ def plugin_page(plugin: RegisteredPlugin) -> Page:
     facts = [f"Extension points: {', '.join(row.extension_points) or 'none'}."]
     facts += [] if row.weight is None else [f"Weight of the score: {row.weight} by default."]
     facts += [] if arguments else ["It takes no arguments."]
-    columns = (
-        Column("name", "ARGUMENT"),
-        Column("type", "TYPE"),
-        Column("default", "DEFAULT"),
-        Column("meaning", "MEANING"),
-    )
+    columns = (Column("name", "ARGUMENT"), Column("type"), Column("default"), Column("meaning"))
     required = Cell("required", level=Level.WARNING)
     rows = [[one.name, one.kind, one.default or required, one.meaning] for one in arguments]
     listed = [

@@ -113,7 +113,7 @@ def _parts(explanation: Explanation, chosen: Choice | None, position: int) -> li
 def _table(explanation: Explanation, chosen: Choice | None, position: int) -> Table:
     here = _scored(explanation, position)
     best = None if chosen is None else chosen.best
-    columns = [Column("plugin", "PLUGIN"), Column("verdict", "VERDICT"), Column("why", "WHY")]
+    columns = [Column("plugin"), Column("verdict"), Column("why")]
     compared: list[Ranked] = []
     if here is not None and best is not None and explanation.compares:
         compared = [here] if here.node == best.node else [here, best]

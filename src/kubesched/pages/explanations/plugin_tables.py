@@ -17,7 +17,7 @@ _N_REASONS: Final = 5
 
 def plugin_table(explanation: Explanation) -> Table:
     """A row for each Filter plugin: how many nodes it rejects by itself, and why."""
-    columns = (Column("plugin", "PLUGIN"), Column("rejects", "REJECTS", Align.NUMBER), Column("why", "WHY"))
+    columns = (Column("plugin"), Column("rejects", align=Align.NUMBER), Column("why"))
     rows = [[name, *_row_of(said)] for name, said in explanation.by_plugin.items()]
     return Table("plugins", "What each plugin rejects, independent of the others:", columns, rows)
 
@@ -25,10 +25,10 @@ def plugin_table(explanation: Explanation) -> Table:
 def hook_table(explanation: Explanation) -> Table:
     """A row for each plugin that answered before or after the filters, apart from SUCCESS; without rows if none did."""
     columns = (
-        Column("plugin", "PLUGIN"),
+        Column("plugin"),
         Column("point", "EXTENSION POINT"),
-        Column("node", "NODE", Align.NODE, is_wide=True),
-        Column("answer", "ANSWER"),
+        Column("node", align=Align.NODE, is_wide=True),
+        Column("answer"),
     )
     rows: list[Row] = [[said.plugin, said.point, said.node, said.text] for said in explanation.hooks]
     return Table("hooks", "What plugins say before and after the filters:", columns, rows)
@@ -44,9 +44,9 @@ def verdict_table(explanation: Explanation) -> Table:
     scoring = {name for scores in points.values() for name, score in scores.items() if score}
     names = [*asked, *sorted(scoring - set(asked))]
     columns = (
-        Column("node", "NODE", Align.NODE),
-        Column("fits", "FITS"),
-        *([Column("total", "TOTAL", Align.NUMBER)] if explanation.compares else []),
+        Column("node", align=Align.NODE),
+        Column("fits"),
+        *([Column("total", align=Align.NUMBER)] if explanation.compares else []),
         *(Column(name, name, Align.NUMBER) for name in names),
     )
     rows: list[Row] = []
@@ -80,11 +80,11 @@ def _cell(points: int) -> Cell:
 def extender_table(explanation: Explanation) -> Table:
     """A row for each call of an extender; without rows where none was called."""
     columns = (
-        Column("extender", "EXTENDER"),
-        Column("verb", "VERB"),
-        Column("nodes", "NODES", Align.NUMBER),
-        Column("ms", "MS", Align.NUMBER),
-        Column("answer", "ANSWER"),
+        Column("extender"),
+        Column("verb"),
+        Column("nodes", align=Align.NUMBER),
+        Column("ms", align=Align.NUMBER),
+        Column("answer"),
     )
     rows: list[Row] = [
         [said.extender, said.verb, len(said.offered), round(1000 * said.seconds), _answer(said)]

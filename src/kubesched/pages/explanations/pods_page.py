@@ -154,12 +154,12 @@ def overview_page(
 def _tables(groups: Sequence[_Group]) -> list[Table]:
     """The pods that need attention, and those that would fit."""
     columns = (
-        Column("pods", "PODS", Align.NUMBER),
-        Column("state", "STATE"),
-        Column("workload", "WORKLOAD"),
+        Column("pods", align=Align.NUMBER),
+        Column("state"),
+        Column("workload"),
         Column("why", "WHY, AND THE BEST FIX"),
         Column("pod", "FIRST POD", is_wide=True),
-        Column("message", "MESSAGE", is_wide=True),
+        Column("message", is_wide=True),
     )
     rows: list[Row] = []
     fitting: list[Row] = []

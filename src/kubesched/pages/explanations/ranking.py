@@ -51,9 +51,9 @@ def ranking_table(scores: NodeScores, chosen: Choice, runs_on: str = "", *, all_
     telling = [name for name in points if len(set(points[name])) > 1 or (len(kept) == 1 and points[name][0])]
     shown = sorted(points, key=lambda name: (name not in chosen.differences, name not in telling))
     is_merged = any(len(group) > 1 for group in kept)
-    columns = [Column("node", "NODE", Align.NODE)]
+    columns = [Column("node", align=Align.NODE)]
     columns.append(Column("nodes", "EQUAL NODES", Align.NUMBER, is_wide=not is_merged))
-    columns += [Column("total", "TOTAL", Align.NUMBER, is_wide=not scores.by_plugin), *_plugin_columns(shown, telling)]
+    columns += [Column("total", align=Align.NUMBER, is_wide=not scores.by_plugin), *_plugin_columns(shown, telling)]
     rows: list[Row] = []
     for i, group in enumerate(kept):
         name = scores.nodes.name(group[0])

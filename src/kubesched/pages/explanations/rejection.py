@@ -45,10 +45,10 @@ def fix_table(explanation: Explanation) -> Table:
     """What makes the pod fit, the best first; without rows where nothing does."""
     fixes = explanation.fixes
     columns = (
-        Column("fix", "FIX"),
+        Column("fix"),
         Column("nodes", "NODES THAT FIT", Align.NUMBER),
         Column("first", "FOR EXAMPLE", Align.NODE),
-        Column("kind", "KIND", is_wide=True),
+        Column("kind", is_wide=True),
         Column("keepsIntent", "KEEPS INTENT", is_wide=True),
     )
     nodes = explanation.nodes
@@ -65,7 +65,7 @@ def fix_table(explanation: Explanation) -> Table:
 
 def all_rejections(explanation: Explanation) -> Table:
     """A row for each node that does not fit, the nearest to fitting first."""
-    columns = (Column("node", "NODE", Align.NODE), Column("obstacles", "OBSTACLES"))
+    columns = (Column("node", align=Align.NODE), Column("obstacles"))
     rows = [
         [explanation.nodes.name(position), _lines(explanation.obstacles(position))] for position in explanation.nearest
     ]
@@ -82,16 +82,12 @@ def with_rejections(scores: Table, explanation: Explanation, *, all_nodes: bool)
             [explanation.nodes.name(row.positions[0]), len(row.positions), *blank, _row_lines(row)]
             for row in explanation.rows
         ]
-    columns = (*scores.columns, Column("obstacles", "OBSTACLES"))
+    columns = (*scores.columns, Column("obstacles"))
     return Table(scores.name, scores.title, columns, [*([*row, ""] for row in scores.rows), *rows])
 
 
 def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
-    columns = (
-        Column("nodes", "NODES", Align.NUMBER),
-        Column("obstacles", "OBSTACLES"),
-        Column("nearest", "NEAREST NODE", Align.NODE),
-    )
+    columns = (Column("nodes", align=Align.NUMBER), Column("obstacles"), Column("nearest", "NEAREST NODE", Align.NODE))
     shown: list[Row] = [
         [len(row.positions), _row_lines(row), explanation.nodes.name(row.positions[0])] for row in rows[:_N_ROWS]
     ]

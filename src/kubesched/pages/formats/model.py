@@ -40,14 +40,17 @@ class Column(msgspec.Struct, frozen=True):
 
     Attributes:
         key: its name in CSV, unique in the table: `nodeName`.
-        heading: in capitals: `NODE`.
+        heading: in capitals: `NODE`; the key if it is left out.
         is_wide: whether only `-o wide`, CSV and HTML have it.
     """
 
     key: str
-    heading: str
+    heading: str = ""
     align: Align = Align.TEXT
     is_wide: bool = False
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "heading", self.heading or self.key.upper())
 
 
 class Cell(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
 
 _N_NAMED: Final = 4
 _MAX_NODES: Final = 20
-_GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("workload", "OF"))
+_GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload", "OF"))
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
     Fate.RETURNS: Level.WARNING,
@@ -60,7 +60,7 @@ def workload_of(pod: DrainedPod) -> str:
 
 
 def _moves(pods: Sequence[DrainedPod]) -> Table:
-    columns = (*_GROUP, Column("to", "TO", Align.NODE), Column("step", "STEP"))
+    columns = (*_GROUP, Column("to", align=Align.NODE), Column("step"))
     rows: list[Row] = []
     for of, group in _grouped(pods, workload_of).items():
         steps = sorted({pod.step for pod in group if pod.step})
@@ -71,7 +71,7 @@ def _moves(pods: Sequence[DrainedPod]) -> Table:
 
 
 def _returns(pods: Sequence[DrainedPod]) -> Table:
-    columns = (*_GROUP, Column("to", "TO", Align.NODE))
+    columns = (*_GROUP, Column("to", align=Align.NODE))
     rows: list[Row] = [
         [len(group), Cell(of, level=Level.WARNING), listed(dict.fromkeys(pod.to for pod in group), _N_NAMED)]
         for of, group in _grouped(pods, workload_of).items()
@@ -81,7 +81,7 @@ def _returns(pods: Sequence[DrainedPod]) -> Table:
 
 
 def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
-    columns = (*_GROUP, Column("why", "WHY"))
+    columns = (*_GROUP, Column("why"))
     rows: list[Row] = [
         [len(group), Cell(workload_of(group[0]), level=Level.WARNING), group[0].message]
         for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
@@ -108,10 +108,10 @@ def _unreachable(result: Drain) -> Iterator[Paragraph]:
 
 def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Table:
     columns = (
-        Column("budget", "BUDGET"),
-        Column("pods", "PODS", Align.NUMBER),
+        Column("budget"),
+        Column("pods", align=Align.NUMBER),
         Column("allowed", "ALLOWED NOW", Align.NUMBER),
-        Column("outcome", "OUTCOME"),
+        Column("outcome"),
     )
     several = {key for pod in blocked if len(pod.budgets) > 1 for key in pod.budgets}
     rows: list[Row] = []
@@ -136,7 +136,7 @@ def _held(budget: BudgetUse, *, is_shared: bool) -> str:
 
 
 def _losses(result: Drain) -> Table:
-    columns = (*_GROUP, Column("what", "WHAT"), Column("flag", "FLAG OF KUBECTL DRAIN"))
+    columns = (*_GROUP, Column("what"), Column("flag", "FLAG OF KUBECTL DRAIN"))
     rows: list[Row] = [
         [1, pod.pod, Cell(f"the pod: {pod.message}", level=Level.BAD), "" if pod.owner else "--force"]
         for pod in result.of(Fate.LOST)
@@ -149,7 +149,7 @@ def _losses(result: Drain) -> Table:
 
 
 def _doubtful(pods: Sequence[DrainedPod]) -> Table:
-    columns = (*_GROUP, Column("why", "WHY"), Column("to", "A NEW POD WOULD RUN ON", Align.NODE))
+    columns = (*_GROUP, Column("why"), Column("to", "A NEW POD WOULD RUN ON", Align.NODE))
     rows: list[Row] = [
         [
             len(group),
@@ -182,13 +182,13 @@ def _left_out(result: Drain) -> str:
 def _pods(result: Drain) -> Table:
     """One row for each pod: what CSV has."""
     columns = (
-        Column("pod", "POD"),
+        Column("pod"),
         Column("owner", "OF"),
-        Column("node", "NODE", Align.NODE),
-        Column("fate", "FATE"),
-        Column("to", "TO", Align.NODE),
-        Column("step", "STEP", Align.NUMBER),
-        Column("why", "WHY"),
+        Column("node", align=Align.NODE),
+        Column("fate"),
+        Column("to", align=Align.NODE),
+        Column("step", align=Align.NUMBER),
+        Column("why"),
         Column("wasPending", "WAS PENDING"),
     )
     rows: list[Row] = []
@@ -217,12 +217,7 @@ def what_is_wrong(pod: DrainedPod) -> str:
 
 def _changed(result: Drain) -> Table:
     """The drained nodes, and those that get most."""
-    columns = (
-        Column("node", "NODE", Align.NODE),
-        Column("pods", "PODS"),
-        Column("cpu", "CPU"),
-        Column("memory", "MEMORY"),
-    )
+    columns = (Column("node", align=Align.NODE), Column("pods"), Column("cpu"), Column("memory"))
     before, after = result.before, result.after
     others = [name for name in before.node_names if name not in result.nodes]
     gained = {name: after.held(name)["pods"] - before.held(name)["pods"] for name in others}

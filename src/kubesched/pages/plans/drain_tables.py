@@ -32,10 +32,10 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
     """The page of `--each`: the nodes that could go first, those with the fewest pods to move first."""
     ordered = sorted(results, key=lambda one: (not one.could_go, one.n_evicted))
     columns = (
-        Column("node", "NODE", Align.NODE),
+        Column("node", align=Align.NODE),
         Column("canGo", "COULD GO"),
-        Column("pods", "PODS", Align.NUMBER),
-        Column("steps", "STEPS", Align.NUMBER),
+        Column("pods", align=Align.NUMBER),
+        Column("steps", align=Align.NUMBER),
         Column("why", "WHY NOT"),
     )
     rows: list[Row] = [
@@ -94,7 +94,7 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
     n_unknown = len(result.undecided_nodes)
     verdict = _unknown_set(n_candidates) if result.faults else _found(n, n_candidates, n_unknown)
     title = f"The set: {count(n, 'node')}"
-    found = Table("set", title, (Column("node", "NODE", Align.NODE),), rows)
+    found = Table("set", title, (Column("node", align=Align.NODE),), rows)
     nodes = count(n_unknown, "node is", "nodes are")
     left_out = f"{nodes} left out: some of their pods cannot be decided."
     unknown = [Paragraph(left_out, Level.WARNING)] if n and n_unknown else []

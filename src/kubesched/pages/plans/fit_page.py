@@ -256,7 +256,7 @@ def _has_several(answer: Fit) -> bool:
 def _workloads(answer: Fit) -> Table:
     """How many pods of each workload would fit, where there are several."""
     columns = (
-        Column("workload", "WORKLOAD"),
+        Column("workload"),
         Column("asked", "PODS", Align.NUMBER),
         Column("fit", "WOULD FIT", Align.NUMBER),
         Column("why", "WHY NOT THE REST"),
@@ -281,7 +281,7 @@ def _pools(answer: Fit) -> Table:
     has_pools = any(group.pool for group in groups.values())
     counts = Counter((group.pool if has_pools else group.zone) or "-" for group in placed)
     heading = "POOL" if has_pools else "ZONE"
-    columns = (Column(heading.lower(), heading), Column("pods", "PODS", Align.NUMBER))
+    columns = (Column(heading.lower(), heading), Column("pods", align=Align.NUMBER))
     rows: list[Row] = [[name, n] for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     return Table("pools", f"By {heading.lower()}", columns, [] if set(counts) == {"-"} else rows)
 
@@ -290,10 +290,10 @@ def _where(answer: Fit) -> Table:
     counts = Counter(one.node for one in answer.placements if has_place(one))
     groups, new = answer.report.groups, set(answer.added_nodes)
     columns = (
-        Column("node", "NODE", Align.NODE),
-        Column("pods", "PODS", Align.NUMBER),
-        Column("pool", "POOL", is_wide=not any(group.pool for group in groups.values())),
-        Column("zone", "ZONE", is_wide=not any(group.zone for group in groups.values())),
+        Column("node", align=Align.NODE),
+        Column("pods", align=Align.NUMBER),
+        Column("pool", is_wide=not any(group.pool for group in groups.values())),
+        Column("zone", is_wide=not any(group.zone for group in groups.values())),
     )
     rows: list[Row] = []
     for node, n in counts.items():
@@ -306,7 +306,7 @@ def _where(answer: Fit) -> Table:
 
 def _left(answer: Fit, name: str, title: str, left: Sequence[Placement]) -> Table:
     """Why pods have no node; with several workloads, their table says it."""
-    columns = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY"))
+    columns = (Column("pods", align=Align.NUMBER), Column("why"))
     counts = Counter(map(why, left))
     rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
     return Table(name, f"{title}: {len(left):,}", columns, [] if _has_several(answer) else rows)
@@ -314,7 +314,7 @@ def _left(answer: Fit, name: str, title: str, left: Sequence[Placement]) -> Tabl
 
 def _each_pod(answer: Fit) -> Table:
     """One row for each new pod: what CSV has."""
-    columns = (Column("pod", "POD"), Column("owner", "OF"), Column("node", "NODE", Align.NODE), Column("why", "WHY"))
+    columns = (Column("pod"), Column("owner", "OF"), Column("node", align=Align.NODE), Column("why"))
     rows: list[Row] = [
         [one.pod, one.owner, *((one.node, "") if has_place(one) else ("", why(one)))] for one in answer.placements
     ]

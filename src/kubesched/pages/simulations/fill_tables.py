@@ -60,7 +60,7 @@ def fill_table(
     is_by_node = heading == "NODE"
     columns = [Column(heading.lower(), heading, Align.NODE if is_by_node else Align.TEXT)]
     if not is_by_node:
-        columns.append(Column("nodes", "NODES", Align.NUMBER))
+        columns.append(Column("nodes", align=Align.NUMBER))
     columns += _columns(resources)
     rows: list[Row] = []
     for name, summed in [(name, _Sum(members)) for name, members in groups.items()] + [("all", total)]:
@@ -86,9 +86,9 @@ def nodes_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS
     """
     resources = _resources(_Sum(fills))
     columns = (
-        Column("node", "NODE", Align.NODE),
-        Column("pool", "POOL"),
-        Column("zone", "ZONE"),
+        Column("node", align=Align.NODE),
+        Column("pool"),
+        Column("zone"),
         *_columns(resources),
     )
     rows: list[Row] = []

@@ -36,7 +36,7 @@ from kubesched.session import (
     workload_text,
 )
 
-_GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("workload", "WORKLOAD"))
+_GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload"))
 _LAST_FILTER: Final = (
     "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it. "
     "kubesched explain looks at each filter alone, and may name another cause."
@@ -138,12 +138,12 @@ def _placed(name: str, title: str, placements: Sequence[Placement]) -> Table:
     for of, group in _grouped(placements, _workload).items():
         nodes = dict.fromkeys(placement.node for placement in group)
         rows.append([len(group), Cell(f"+ {of}", level=Level.GOOD), listed(nodes, first=4)])
-    return Table(name, f"{title}: {len(placements)}", (*_GROUP, Column("nodes", "NODES", Align.NODE)), rows)
+    return Table(name, f"{title}: {len(placements)}", (*_GROUP, Column("nodes", align=Align.NODE)), rows)
 
 
 def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[str, ...] = ()) -> Table:
     """One row for the pods of a workload that share a reason."""
-    columns = (*_GROUP, Column("why", "WHY"), Column("message", "MESSAGE", is_wide=True))
+    columns = (*_GROUP, Column("why"), Column("message", is_wide=True))
     rows: list[Row] = []
     for group in _grouped(placements, lambda one: f"{_workload(one)} {_without_numbers(one)}").values():
         first = group[0]
@@ -201,9 +201,9 @@ def victims_table(name: str, title: str, victims: Sequence[Victim]) -> Table:
     """The pods that would be evicted, with the disruption budgets that this would break."""
     breaks = any(victim.broken for victim in victims)
     columns = (
-        Column("pod", "POD"),
-        Column("owner", "OWNER"),
-        Column("node", "NODE", Align.NODE),
+        Column("pod"),
+        Column("owner"),
+        Column("node", align=Align.NODE),
         Column("preemptor", "MAKES ROOM FOR"),
         *([Column("broken", "BREAKS BUDGET")] if breaks else []),
     )
@@ -218,12 +218,12 @@ def victims_table(name: str, title: str, victims: Sequence[Victim]) -> Table:
 def _pods(report: Report) -> Table:
     """One row for each pending pod: what CSV has."""
     columns = (
-        Column("pod", "POD"),
-        Column("owner", "OWNER"),
-        Column("state", "STATE"),
-        Column("node", "NODE", Align.NODE),
-        Column("why", "WHY"),
-        Column("message", "MESSAGE"),
+        Column("pod"),
+        Column("owner"),
+        Column("state"),
+        Column("node", align=Align.NODE),
+        Column("why"),
+        Column("message"),
     )
     levels = {PodState.SCHEDULED: Level.GOOD, PodState.NOT_TRIED: Level.PLAIN, PodState.ERROR: Level.BAD}
     rows: list[Row] = []
