@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from kubesched.comparison import Comparison, Difference, Unit
-from kubesched.pages.formats import Cell, Column, Table
+from kubesched.pages.formats import Cell, Column, Table, plain
 
 _COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
 _DIGITS: Final = 12
@@ -21,12 +19,12 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "pods": {"mode": comparison.choice.mode, "selector": comparison.choice.selector, "count": comparison.n_pods},
         "runs": comparison.n_runs,
         "figures": [_figure(one) for one in comparison.differences],
-        "pending": [_plain(one) for one in comparison.pending],
-        "moves": [_plain(one) for one in comparison.moves],
-        "spreads": [_plain(one) for one in comparison.spreads],
+        "pending": [plain(one) for one in comparison.pending],
+        "moves": [plain(one) for one in comparison.moves],
+        "spreads": [plain(one) for one in comparison.spreads],
         "faults": dict(zip("ab", comparison.faults, strict=True)),
         "widest": dict(zip("ab", comparison.widest, strict=True)),
-        "settings": _plain(comparison.settings),
+        "settings": plain(comparison.settings),
         "undecided": dict(zip("ab", comparison.undecided, strict=True)),
         "mayBeLost": list(comparison.may_be_lost),
         "unpriced": comparison.unpriced,
@@ -43,7 +41,7 @@ def as_lines(comparison: Comparison) -> Iterator[dict[str, Any]]:
 def as_table(comparison: Comparison) -> Table:
     """A row for each figure, with the numbers of the document."""
     rows = [_row(one) for one in comparison.differences]
-    return Table("figures", "", tuple(Column(key, key.upper()) for key in _COLUMNS), rows)
+    return Table("figures", "", tuple(map(Column, _COLUMNS)), rows)
 
 
 def _row(difference: Difference) -> list[Cell | str]:
@@ -66,8 +64,3 @@ def _figure(difference: Difference) -> dict[str, Any]:
         "rangeB": [number(value) for value in difference.range_b],
         "finding": difference.is_finding,
     }
-
-
-def _plain(value: msgspec.Struct) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value))
-    return plain

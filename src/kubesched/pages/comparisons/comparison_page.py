@@ -18,7 +18,7 @@ from kubesched.comparison import (
 from kubesched.config import quoted
 from kubesched.documents import count, listed
 from kubesched.pages.comparisons.comparison_document import as_document, as_lines, as_table
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
+from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Table, grouped, limits, page_of
 from kubesched.pages.simulations import fill_table, nodes_table
 
 _N_IN_VERDICT: Final = 3
@@ -235,9 +235,6 @@ def _pending(comparison: Comparison) -> list[Table]:
 
 def _pending_table(name: str, title: str, pods: Sequence[PendingPod], n_runs: int, level: Level) -> Table:
     """A row for each workload."""
-    groups: dict[str, list[PendingPod]] = {}
-    for one in pods:
-        groups.setdefault(one.workload, []).append(one)
     rows: list[list[Cell | str | int]] = [
         [
             Cell(f"{len(group):,}", len(group), level),
@@ -246,7 +243,7 @@ def _pending_table(name: str, title: str, pods: Sequence[PendingPod], n_runs: in
             _runs([one.n_b for one in group], n_runs),
             listed((one.pod.rpartition("/")[2] for one in group), first=2),
         ]
-        for workload, group in groups.items()
+        for workload, group in grouped(pods, lambda pod: pod.workload).items()
     ]
     return Table(name, title, _PENDING, rows)
 

@@ -26,6 +26,8 @@ with lazy_exports(__name__):
         Part as Part,
         Row as Row,
         Table as Table,
+        grouped as grouped,
+        plain as plain,
     )
     from kubesched.pages.formats.next_command import command_about as command_about
     from kubesched.pages.formats.report_of import (

@@ -7,7 +7,19 @@ from typing import Final
 
 from kubesched.documents import escape_controls
 from kubesched.pages.formats.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
-from kubesched.pages.formats.model import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table, as_cell
+from kubesched.pages.formats.model import (
+    Align,
+    Cell,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Part,
+    Row,
+    Table,
+    as_cell,
+    grouped,
+)
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter
@@ -192,9 +204,7 @@ def _heat_maps(table: Table) -> Iterator[str]:
     keys = [column.key for column in table.columns]
     by = [keys.index(key) for key in table.group_by if key in keys]
     rows = [[as_cell(entry) for entry in row] for row in table.rows[: len(table.rows) - table.n_totals]]
-    groups: dict[tuple[str, ...], list[list[Cell]]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[i].text or "-" for i in by), []).append(row)
+    groups = grouped(rows, lambda row: tuple(row[i].text or "-" for i in by))
     moments = "".join(f'<th scope="col">{_text(moment.upper())}</th>' for moment in table.moments)
     heads = "".join(f'<th scope="col">{_text(table.columns[i].heading)}</th>' for i in by)
     for i, column in enumerate(table.columns):

@@ -6,7 +6,7 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from kubesched.documents import replace_controls
-from kubesched.pages.formats.model import Check, Page
+from kubesched.pages.formats.model import Check, Page, grouped
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -18,12 +18,9 @@ def as_junit(page: Page) -> str:
 
     If plugins failed, the last suite has one case, which is an error.
     """
-    suites: dict[str, list[Check]] = {}
-    for check in page.checks:
-        suites.setdefault(check.group, []).append(check)
     n_errors = 1 if page.faults else 0
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_attributes(page.name, page.checks, n_errors)}>"]
-    for group, checks in suites.items():
+    for group, checks in grouped(page.checks, lambda check: check.group).items():
         lines.append(f"  <testsuite {_attributes(group, checks)}>")
         lines += [_case(f"{page.name}.{group}", check) for check in checks]
         lines.append("  </testsuite>")

@@ -5,10 +5,13 @@ of this room, so that no command formats anything itself.
 """
 
 import enum
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
+
+T = TypeVar("T")
+K = TypeVar("K")
 
 
 class Level(enum.Enum):
@@ -195,3 +198,16 @@ def as_cell(entry: Cell | str | int) -> Cell:
     if isinstance(entry, Cell):
         return entry
     return Cell(entry) if isinstance(entry, str) else Cell(f"{entry:,}", entry)
+
+
+def grouped(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Those with the same key together, in order of first appearance."""
+    groups: dict[K, list[T]] = {}
+    for member in members:
+        groups.setdefault(key(member), []).append(member)
+    return groups
+
+
+def plain(value: object) -> Any:
+    """A value as a reader of the JSON gets it: mappings, lists, texts and numbers."""
+    return msgspec.json.decode(msgspec.json.encode(value))

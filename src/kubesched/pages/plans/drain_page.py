@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
-import msgspec
-
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of
+from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of, plain
 from kubesched.pages.plans.drain_parts import NO_WAIT, drain_parts, namespace_and_name, what_is_wrong
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.planning import Drain, Fate
@@ -51,7 +49,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
         limits=limits(taken_at),
         next_command=following,
         document=_document(result),
-        lines=[_plain(pod) for pod in result.pods],
+        lines=[plain(pod) for pod in result.pods],
         main="pods",
         checks=[*checks, *map(_check, result.pushed_out)],
         faults=result.faults,
@@ -152,11 +150,11 @@ def _document(result: Drain) -> dict[str, Any]:
         "nodes": list(result.nodes),
         "canGo": result.could_go,
         "steps": result.steps,
-        "pods": [_plain(pod) for pod in result.pods],
-        "pushedOut": [_plain(one) for one in result.pushed_out],
-        "budgets": [_plain(one) for one in result.budgets],
-        "evictedBefore": [_plain(one) for one in result.evicted_before],
-        "evictedAgain": [_plain(one) for one in result.evicted_again],
+        "pods": [plain(pod) for pod in result.pods],
+        "pushedOut": [plain(one) for one in result.pushed_out],
+        "budgets": [plain(one) for one in result.budgets],
+        "evictedBefore": [plain(one) for one in result.evicted_before],
+        "evictedAgain": [plain(one) for one in result.evicted_again],
         "unreachable": list(result.unreachable),
         "unplacedBefore": list(result.unplaced_before),
         "placedBefore": result.n_placed_before,
@@ -166,8 +164,3 @@ def _document(result: Drain) -> dict[str, Any]:
         "faults": list(result.faults),
         "summary": {fate.value: n for fate, n in result.counts.items()},
     }
-
-
-def _plain(value: object) -> Any:
-    """Mappings, lists, texts and numbers."""
-    return msgspec.json.decode(msgspec.json.encode(value))

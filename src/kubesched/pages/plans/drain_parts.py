@@ -1,12 +1,12 @@
 """The tables and sentences about one drain: what becomes of each pod, and how full the nodes are."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table, grouped
 from kubesched.pages.simulations import fill_level, nodes_table, victims_table
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.session import Victim, workload_text
@@ -62,7 +62,7 @@ def workload_of(pod: DrainedPod) -> str:
 def _moves(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("to", align=Align.NODE), Column("step"))
     rows: list[Row] = []
-    for of, group in _grouped(pods, workload_of).items():
+    for of, group in grouped(pods, workload_of).items():
         steps = sorted({pod.step for pod in group if pod.step})
         shown = " to ".join(dict.fromkeys(map(str, (*steps[:1], *steps[-1:])))) or "-"
         mark = Cell(f"+ {of}", level=Level.GOOD)
@@ -74,7 +74,7 @@ def _returns(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("to", align=Align.NODE))
     rows: list[Row] = [
         [len(group), Cell(of, level=Level.WARNING), listed(dict.fromkeys(pod.to for pod in group), _N_NAMED)]
-        for of, group in _grouped(pods, workload_of).items()
+        for of, group in grouped(pods, workload_of).items()
     ]
     notes = ("Their new pods tolerate the cordon, so the scheduler may place them there again.",) if rows else ()
     return Table("returns", f"Would come back to a drained node: {len(pods):,}", columns, rows, notes=notes)
@@ -84,7 +84,7 @@ def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("why"))
     rows: list[Row] = [
         [len(group), Cell(workload_of(group[0]), level=Level.WARNING), group[0].message]
-        for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
+        for group in grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
     ]
     return Table(name, f"{title}: {len(pods):,}", columns, rows)
 
@@ -157,7 +157,7 @@ def _doubtful(pods: Sequence[DrainedPod]) -> Table:
             group[0].message,
             listed(_new_nodes(group), _N_NAMED) or "-",
         ]
-        for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
+        for group in grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
     ]
     notes = ("If its controller creates no new pod, the pod is lost.",) if rows else ()
     return Table("mayBeLost", f"May be lost: {len(pods):,}", columns, rows, notes=notes)
@@ -243,14 +243,6 @@ def _share(offered: int, before: int, after: int) -> Cell:
 
 
 # --- words ---
-
-
-def _grouped(pods: Iterable[DrainedPod], key: Callable[[DrainedPod], str]) -> dict[str, list[DrainedPod]]:
-    """By a key, in order of first appearance."""
-    groups: dict[str, list[DrainedPod]] = {}
-    for pod in pods:
-        groups.setdefault(key(pod), []).append(pod)
-    return groups
 
 
 def namespace_and_name(pod: DrainedPod | Victim) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from kubesched.api import is_extended_resource
 from kubesched.documents import count, plural
-from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table, grouped
 from kubesched.session import NodeFill
 
 _MAX_ROWS: Final = 12
@@ -151,13 +151,13 @@ def _groups(fills: tuple[NodeFill, ...]) -> tuple[str, dict[str, list[NodeFill]]
     """A heading and the nodes of each row; no rows where neither pools nor zones divide many nodes."""
     if len(fills) <= _MAX_ROWS:
         return "NODE", {fill.node: [fill] for fill in fills}
-    by: dict[str, Callable[[NodeFill], str]] = {"POOL": lambda fill: fill.pool, "ZONE": lambda fill: fill.zone}
+    by: dict[str, Callable[[NodeFill], str]] = {
+        "POOL": lambda fill: fill.pool or "-",
+        "ZONE": lambda fill: fill.zone or "-",
+    }
     for heading, group_of in by.items():
-        n_labelled = sum(bool(group_of(fill)) for fill in fills)
-        groups: dict[str, list[NodeFill]] = {}
-        for fill in fills:
-            groups.setdefault(group_of(fill) or "-", []).append(fill)
-        if 2 * n_labelled > len(fills) and 1 < len(groups) <= _MAX_ROWS:
+        groups = grouped(fills, group_of)
+        if 2 * len(groups.get("-", ())) < len(fills) and 1 < len(groups) <= _MAX_ROWS:
             return heading, dict(sorted(groups.items()))
     return "CLUSTER", {}
 

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import msgspec
-
+from kubesched.pages.formats import plain
 from kubesched.session import Placed, Placement, PodState, Report
 
 
 def placement_line(placement: Placement) -> dict[str, Any]:
     """The final outcome of one pod; empty fields are left out."""
-    line: dict[str, Any] = _plain(placement)
+    line: dict[str, Any] = plain(placement)
     if placement.runners_up:
         line["runnersUp"] = [{"node": node, "total": total} for node, total in placement.runners_up]
     return line
@@ -17,7 +16,7 @@ def placement_line(placement: Placement) -> dict[str, Any]:
 
 def placed_line(placed: Placed) -> dict[str, Any]:
     """Where one pod goes when each is tried once; empty fields are left out, and what recorded cases do not have."""
-    line: dict[str, Any] = _plain(placed)
+    line: dict[str, Any] = plain(placed)
     for name in ("diagnosis", "plugin", "isFailed", "isUndecided"):
         line.pop(name, None)
     return line
@@ -28,13 +27,8 @@ def report_document(report: Report) -> dict[str, Any]:
     counts = {state.value: report.count(state) for state in PodState}
     return {
         "pods": [placement_line(placement) for placement in report.placements],
-        "victims": _plain(report.victims),
-        "nodes": _plain(report.nodes),
+        "victims": plain(report.victims),
+        "nodes": plain(report.nodes),
         "stuck": [placement_line(placement) for placement in report.stuck],
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
     }
-
-
-def _plain(value: object) -> Any:
-    """Mappings, lists, texts and numbers, as a reader of the JSON gets them."""
-    return msgspec.json.decode(msgspec.json.encode(value))

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -19,6 +19,7 @@ from kubesched.pages.formats import (
     Row,
     Table,
     command_about,
+    grouped,
     limits,
     page_of,
 )
@@ -135,7 +136,7 @@ def _level(report: Report) -> Level:
 
 def _placed(name: str, title: str, placements: Sequence[Placement]) -> Table:
     rows: list[Row] = []
-    for of, group in _grouped(placements, _workload).items():
+    for of, group in grouped(placements, _workload).items():
         nodes = dict.fromkeys(placement.node for placement in group)
         rows.append([len(group), Cell(f"+ {of}", level=Level.GOOD), listed(nodes, first=4)])
     return Table(name, f"{title}: {len(placements)}", (*_GROUP, Column("nodes", align=Align.NODE)), rows)
@@ -145,7 +146,7 @@ def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[st
     """One row for the pods of a workload that share a reason."""
     columns = (*_GROUP, Column("why"), Column("message", is_wide=True))
     rows: list[Row] = []
-    for group in _grouped(placements, lambda one: f"{_workload(one)} {_without_numbers(one)}").values():
+    for group in grouped(placements, lambda one: f"{_workload(one)} {_without_numbers(one)}").values():
         first = group[0]
         message = without_post_filter(first.message)
         of = Cell(_workload(first), level=Level.BAD if first.state is PodState.ERROR else Level.WARNING)
@@ -184,14 +185,6 @@ def _without_numbers(placement: Placement) -> str:
 
 def _workload(placement: Placement) -> str:
     return workload_text(placement.pod, placement.owner)
-
-
-def _grouped(placements: Iterable[Placement], key: Callable[[Placement], str]) -> dict[str, list[Placement]]:
-    """By a key, in order of first appearance."""
-    groups: dict[str, list[Placement]] = {}
-    for placement in placements:
-        groups.setdefault(key(placement), []).append(placement)
-    return groups
 
 
 # --- victims, and pod by pod ---
