@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
-from kubesched.api import Affinity, Node, Pod, PodSpec, edited
+from kubesched.api import Container, Node, Pod, PodSpec, edited
 from kubesched.documents import count, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.evaluation import Evaluation
@@ -170,9 +170,28 @@ def spec_edit(change: Callable[[PodSpec], PodSpec]) -> Change:
     return Change(of_pod=(lambda pod: edited(pod, spec=change(pod.spec)),))
 
 
-def affinity_edit(change: Callable[[Affinity], Affinity]) -> Change:
-    """An edit of the pod's spec.affinity."""
-    return spec_edit(lambda spec: msgspec.structs.replace(spec, affinity=change(spec.affinity or Affinity())))
+def field_edit(path: str, new: object = None) -> Change:
+    """An edit that gives one field of the pod's spec, such as `affinity.pod_affinity.required`, another value."""
+    return spec_edit(lambda spec: _replaced(spec, path, new))
+
+
+def _replaced(value: Any, path: str, new: object) -> Any:
+    """A struct with another value at a path; the same one where the path leads through a field that is absent."""
+    name, _, rest = path.partition(".")
+    inner = getattr(value, name)
+    if rest and inner is None:
+        return value
+    return msgspec.structs.replace(value, **{name: _replaced(inner, rest, new) if rest else new})
+
+
+def containers_edit(change: Callable[[Container], Container]) -> Change:
+    """An edit of every container and init container of the pod."""
+
+    def changed(spec: PodSpec) -> PodSpec:
+        lists = {name: getattr(spec, name) for name in ("containers", "init_containers")}
+        return msgspec.structs.replace(spec, **{name: tuple(map(change, some)) for name, some in lists.items() if some})
+
+    return spec_edit(changed)
 
 
 def daemon_set(pod: Pod) -> bool:

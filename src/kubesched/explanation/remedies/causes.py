@@ -1,13 +1,12 @@
 """The causes that keep a pod from nodes, and the remedies that each has."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import msgspec
 import numpy as np
 
 from kubesched.engine import BoolVector
-from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, field_edit
 from kubesched.explanation.remedies.more_nodes import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.placed_pods import (
@@ -82,5 +81,5 @@ def without_gates(case: Case) -> Remedy | None:
         return None
     names = [gate.name for gate in gates]
     text = f"remove the scheduling gate{'s' if len(names) > 1 else ''} {' and '.join(names)}"
-    change = spec_edit(partial(msgspec.structs.replace, scheduling_gates=None))
+    change = field_edit("scheduling_gates")
     return Remedy(text, "schedulingGate", True, change)

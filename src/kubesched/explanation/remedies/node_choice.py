@@ -9,11 +9,12 @@ import msgspec
 from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement, edited
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, daemon_set, node_edit, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit
 from kubesched.naming import near_spelling
 
 _MANAGED: Final = ("kubernetes.io", "k8s.io")  # domains of labels that the cluster itself sets
 _MAX_REQUIREMENTS: Final = 12
+_REQUIRED: Final = "affinity.node_affinity.required"
 
 
 def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -22,7 +23,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for key, value in pairs:
         yield from _pair(case, where, key, value)
     if len(pairs) > 1:
-        yield _drop("the node selector", "nodeSelector", _without_selector())
+        yield _drop("the node selector", "nodeSelector", field_edit("node_selector"))
     affinity = case.pod.spec.affinity
     required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
     if required is None or daemon_set(case.pod):
@@ -38,9 +39,9 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
             yield Remedy(text, "nodeAffinity", keeps, _with_term(terms, i, j, corrected))
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
-    yield _drop("the node affinity", "nodeAffinity", _with_required(None))
+    yield _drop("the node affinity", "nodeAffinity", field_edit(_REQUIRED))
     if pairs:
-        everything = _without_selector() + _with_required(None)
+        everything = field_edit("node_selector") + field_edit(_REQUIRED)
         yield _drop("the node selector and the node affinity", "nodeAffinity", everything)
 
 
@@ -115,27 +116,12 @@ def _with_pair(key: str, new_key: str, new_value: str) -> Change:
     return spec_edit(lambda spec: msgspec.structs.replace(spec, node_selector=changed(spec.node_selector or {})))
 
 
-def _without_selector() -> Change:
-    return spec_edit(lambda spec: msgspec.structs.replace(spec, node_selector=None))
-
-
-def _with_required(required: NodeSelector | None) -> Change:
-    return affinity_edit(
-        lambda affinity: msgspec.structs.replace(
-            affinity,
-            node_affinity=msgspec.structs.replace(affinity.node_affinity, required=required)
-            if affinity.node_affinity
-            else None,
-        )
-    )
-
-
 def _with_term(terms: tuple[NodeSelectorTerm, ...], i: int, j: int, replacement: SelectorRequirement | None) -> Change:
     """The j-th expression of the i-th term replaced or dropped."""
     expressions = list(terms[i].match_expressions or ())
     expressions[j : j + 1] = [] if replacement is None else [replacement]
     term = msgspec.structs.replace(terms[i], match_expressions=tuple(expressions) or None)
-    return _with_required(NodeSelector((*terms[:i], term, *terms[i + 1 :])))
+    return field_edit(_REQUIRED, NodeSelector((*terms[:i], term, *terms[i + 1 :])))
 
 
 def _labelled(name: str, key: str, value: str) -> Change:

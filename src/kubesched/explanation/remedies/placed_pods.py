@@ -13,7 +13,7 @@ from kubesched.api import Container, Pod, Selector, edited
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit
-from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, moved, of, removal, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, field_edit, moved, of, removal
 from kubesched.explanation.trial import Move
 from kubesched.plugins import WantedPorts
 from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
@@ -55,27 +55,16 @@ def _port_words(which: Iterable[Port]) -> str:
 
 
 def _without_ports(gone: frozenset[Port]) -> Change:
-    def kept(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
-        if containers is None:
-            return None
-        return tuple(
-            msgspec.structs.replace(
-                one,
-                ports=tuple(
-                    msgspec.structs.replace(port, host_port=0)
-                    if (port.host_ip or _ANY, port.protocol or "TCP", port.host_port) in gone
-                    else port
-                    for port in one.ports or ()
-                ),
-            )
-            for one in containers
+    def freed(container: Container) -> Container:
+        ports = tuple(
+            msgspec.structs.replace(port, host_port=0)
+            if (port.host_ip or _ANY, port.protocol or "TCP", port.host_port) in gone
+            else port
+            for port in container.ports or ()
         )
+        return msgspec.structs.replace(container, ports=ports)
 
-    return spec_edit(
-        lambda spec: msgspec.structs.replace(
-            spec, containers=kept(spec.containers), init_containers=kept(spec.init_containers)
-        )
-    )
+    return containers_edit(freed)
 
 
 # --- inter-pod affinity ---
@@ -100,14 +89,7 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
             text = f"move {joined(map(of, pods))} out of {_places(domains)}"
             yield Remedy(text, "movePod", True, removal(pods), moves=_off(pods, domains))
     if case.info.terms.value.required_anti_affinity:
-        change = affinity_edit(
-            lambda affinity: msgspec.structs.replace(
-                affinity,
-                pod_anti_affinity=msgspec.structs.replace(affinity.pod_anti_affinity, required=None)
-                if affinity.pod_anti_affinity
-                else None,
-            )
-        )
+        change = field_edit("affinity.pod_anti_affinity.required")
         yield Remedy("drop the required pod anti-affinity", "podAntiAffinity", False, change)
 
 
@@ -171,14 +153,7 @@ def affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
             status=msgspec.structs.replace(type(case.pod.status)(), phase="Running"),
         )
         yield Remedy(text, "startPod", True, Change(edits=(Edit("Pod", friend.key, lambda _: friend),)))
-    change = affinity_edit(
-        lambda affinity: msgspec.structs.replace(
-            affinity,
-            pod_affinity=msgspec.structs.replace(affinity.pod_affinity, required=None)
-            if affinity.pod_affinity
-            else None,
-        )
-    )
+    change = field_edit("affinity.pod_affinity.required")
     yield Remedy("drop the required pod affinity", "podAffinity", False, change)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from kubesched.api import (
     Container,
     Pod,
-    PodSpec,
     Resources,
     as_int64,
     edited,
@@ -21,7 +20,7 @@ from kubesched.api import (
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, containers_edit
 from kubesched.state import PodRequests
 
 _GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
@@ -147,20 +146,15 @@ def _milli_cpu(case: Case) -> Iterator[Remedy]:
     if wrong:
         what = f"{plural(len(wrong), 'request')} {joined(wrong)}"
         text = f"correct the cpu {what}, which no node has, to {joined(f'{one}m' for one in wrong)}"
-        yield Remedy(text, "requests", True, spec_edit(partial(_with_milli_cpu, cores=wrong)))
+        yield Remedy(text, "requests", True, containers_edit(partial(_with_milli_cpu, cores=wrong)))
 
 
 def _cpu_text(one: Container) -> str:
     return str(((one.resources.requests if one.resources else None) or {}).get("cpu", ""))
 
 
-def _with_milli_cpu(spec: PodSpec, cores: Sequence[str]) -> PodSpec:
-    def corrected(one: Container) -> Container:
-        if one.resources is None or (text := _cpu_text(one)) not in cores:
-            return one
-        requests = {**(one.resources.requests or {}), "cpu": f"{text}m"}
-        return msgspec.structs.replace(one, resources=msgspec.structs.replace(one.resources, requests=requests))
-
-    every = {name: getattr(spec, name) for name in ("containers", "init_containers")}
-    after = {name: tuple(map(corrected, containers)) for name, containers in every.items() if containers}
-    return msgspec.structs.replace(spec, **after)
+def _with_milli_cpu(one: Container, cores: Sequence[str]) -> Container:
+    if one.resources is None or (text := _cpu_text(one)) not in cores:
+        return one
+    requests = {**(one.resources.requests or {}), "cpu": f"{text}m"}
+    return msgspec.structs.replace(one, resources=msgspec.structs.replace(one.resources, requests=requests))

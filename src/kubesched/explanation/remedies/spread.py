@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import TopologySpreadConstraint
+from kubesched.api import PodSpec, TopologySpreadConstraint
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, moved, of, removal, spec_edit
@@ -46,14 +46,12 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
 def _with(place: int, **fields: object) -> Change:
     """One constraint with other fields."""
 
-    def changed(constraints: tuple[TopologySpreadConstraint, ...]) -> tuple[TopologySpreadConstraint, ...]:
-        return tuple(msgspec.structs.replace(c, **fields) if i == place else c for i, c in enumerate(constraints))
+    def changed(spec: PodSpec) -> PodSpec:
+        constraints = list(spec.topology_spread_constraints or ())
+        constraints[place] = msgspec.structs.replace(constraints[place], **fields)
+        return msgspec.structs.replace(spec, topology_spread_constraints=tuple(constraints))
 
-    return spec_edit(
-        lambda spec: msgspec.structs.replace(
-            spec, topology_spread_constraints=changed(spec.topology_spread_constraints or ())
-        )
-    )
+    return spec_edit(changed)
 
 
 def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iterator[Remedy]:
