@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.planning import fit
-from kubesched.planning.fit import Fit
+from kubesched.planning.pods_that_fit import Fit
 from kubesched.snapshot import load_snapshot
 from tests.admission.test_admission import refused
 from tests.snapshot.builders import listed, node, other, pod, stream, workload

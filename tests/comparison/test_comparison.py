@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kubesched.api import KubeObject, Pod
-from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, packed
+from kubesched.comparison import FIGURES, Candidate, Comparison, MoveCause, compare, packed
 from kubesched.comparison.comparison import _is_beyond_chance
 from kubesched.errors import InputError
 from kubesched.framework import Plugin, Status
@@ -134,7 +134,7 @@ def test_a_moved_pod_names_the_plugin_with_the_largest_difference():
     comparison = compare([*empty_nodes(), make_pod("web")], None, Candidate("last", plugins=[LikesLast]), seeds=5)
     (move,) = comparison.moves
     assert (move.pod, move.a, move.b) == ("default/web", "n0", "n3")
-    assert (move.cause, move.plugin, move.points) == (Cause.SCORE, "LikesLast", 100)
+    assert (move.cause, move.plugin, move.points) == (MoveCause.SCORE, "LikesLast", 100)
 
 
 def test_a_moved_pod_names_the_plugin_that_rejects_the_node():
@@ -143,7 +143,7 @@ def test_a_moved_pod_names_the_plugin_that_rejects_the_node():
         [*empty_nodes(2), busy, make_pod("web")], None, Candidate("first", plugins=[OnlyFirst]), seeds=5
     )
     (move,) = comparison.moves
-    assert (move.a, move.b, move.cause, move.plugin) == ("n1", "n0", Cause.FILTER, "OnlyFirst")
+    assert (move.a, move.b, move.cause, move.plugin) == ("n1", "n0", MoveCause.FILTER, "OnlyFirst")
 
 
 class StaysPut(Plugin):
@@ -205,7 +205,7 @@ def test_a_replica_that_moves_has_the_node_that_its_workload_leaves_and_the_plug
     comparison = compare(cluster, None, Candidate("swapped", plugins=[SwapsTwo]), seeds=5)
     (move,) = comparison.moves
     assert (move.pod, move.a, move.b) == ("default/db-0", "n2", "n3")
-    assert (move.cause, move.plugin) == (Cause.SCORE, "SwapsTwo")
+    assert (move.cause, move.plugin) == (MoveCause.SCORE, "SwapsTwo")
 
 
 class ShiftsAll(Plugin):
@@ -224,7 +224,7 @@ def test_one_replica_moves_if_all_take_the_node_of_the_next_one():
     )
     (move,) = comparison.moves
     assert (move.pod, move.a, move.b) == ("default/web-2", "n0", "n3")
-    assert (move.cause, move.plugin, move.points) == (Cause.SCORE, "ShiftsAll", 100)
+    assert (move.cause, move.plugin, move.points) == (MoveCause.SCORE, "ShiftsAll", 100)
 
 
 def _without(point: str, name: str) -> Candidate:
@@ -237,9 +237,9 @@ def test_a_filter_that_b_no_longer_has_is_named_and_not_the_scores_that_then_dec
     cluster = [make_node("plain"), tainted, make_pod("web", requests={"cpu": "1"})]
     without = _without("multiPoint", "TaintToleration")
     (move,) = compare(cluster, None, without, seeds=5).moves
-    assert (move.a, move.b, move.cause, move.plugin) == ("plain", "big", Cause.OPENED, "TaintToleration")
+    assert (move.a, move.b, move.cause, move.plugin) == ("plain", "big", MoveCause.OPENED, "TaintToleration")
     (back,) = compare(cluster, without, None, seeds=5).moves
-    assert (back.a, back.b, back.cause, back.plugin) == ("big", "plain", Cause.FILTER, "TaintToleration")
+    assert (back.a, back.b, back.cause, back.plugin) == ("big", "plain", MoveCause.FILTER, "TaintToleration")
 
 
 def test_a_node_that_pre_filter_leaves_out_is_named_with_the_plugin_of_its_side():
@@ -248,7 +248,7 @@ def test_a_node_that_pre_filter_leaves_out_is_named_with_the_plugin_of_its_side(
     cluster = [make_node("small"), make_node("big", allocatable={"cpu": "64"})]
     pod = make_pod("web", requests={"cpu": "1"}, spec={"affinity": affinity})
     (move,) = compare([*cluster, pod], None, _without("multiPoint", "NodeAffinity"), seeds=5).moves
-    assert (move.a, move.b, move.cause, move.plugin) == ("small", "big", Cause.OPENED, "NodeAffinity")
+    assert (move.a, move.b, move.cause, move.plugin) == ("small", "big", MoveCause.OPENED, "NodeAffinity")
 
 
 def test_a_score_that_b_no_longer_has_is_named_and_not_those_that_are_the_same():
@@ -259,7 +259,7 @@ def test_a_score_that_b_no_longer_has_is_named_and_not_those_that_are_the_same()
     (move,) = compare(
         [make_node("big", allocatable={"cpu": "64", "memory": "128Gi"}), image, pod], None, without, seeds=5
     ).moves
-    assert (move.a, move.b, move.cause, move.plugin) == ("big", "image", Cause.SCORE, "NodeResourcesFit")
+    assert (move.a, move.b, move.cause, move.plugin) == ("big", "image", MoveCause.SCORE, "NodeResourcesFit")
     assert move.points > 0
 
 

@@ -7,7 +7,7 @@ from kubesched.pages.formats import Paragraph, Table
 from kubesched.pages.plans import fit_page
 from kubesched.pages.simulations import report_page
 from kubesched.planning import fit
-from kubesched.planning.fit import Fit
+from kubesched.planning.pods_that_fit import Fit
 from kubesched.session import PodState, Simulator
 from kubesched.testing import make_object, make_pod
 from tests.device_cluster import GPU, device_cluster

@@ -10,13 +10,6 @@ with lazy_exports(__name__):
         workload_of as workload_of,
         workloads as workloads,
     )
-    from kubesched.api.devices import (
-        CapacityRequirements as CapacityRequirements,
-        DeviceClass as DeviceClass,
-        ResourceClaim as ResourceClaim,
-        ResourceClaimTemplate as ResourceClaimTemplate,
-        ResourceSlice as ResourceSlice,
-    )
     from kubesched.api.edit import edited as edited, on_node as on_node, rewritten as rewritten
     from kubesched.api.events import (
         ActionType as ActionType,
@@ -120,6 +113,13 @@ with lazy_exports(__name__):
         in_words as in_words,
         parse_quantity as parse_quantity,
         whole_units as whole_units,
+    )
+    from kubesched.api.resource_claims import (
+        CapacityRequirements as CapacityRequirements,
+        DeviceClass as DeviceClass,
+        ResourceClaim as ResourceClaim,
+        ResourceClaimTemplate as ResourceClaimTemplate,
+        ResourceSlice as ResourceSlice,
     )
     from kubesched.api.selector_faults import as_int64 as as_int64
     from kubesched.api.selector_text import parse_selector_text as parse_selector_text

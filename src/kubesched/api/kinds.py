@@ -7,11 +7,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from kubesched.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.meta import KubeObject
 from kubesched.api.new_pods import HorizontalPodAutoscaler, LimitRange, ResourceQuota, RuntimeClass
 from kubesched.api.node import Node
 from kubesched.api.pod import Pod
+from kubesched.api.resource_claims import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.storage import (
     CSIDriver,
     CSINode,

@@ -7,7 +7,7 @@ with lazy_exports(__name__):
     from kubesched.comparison.comparison import (
         MANY_RUNS as MANY_RUNS,
         Comparison as Comparison,
-        Difference as Difference,
+        FigureDifference as FigureDifference,
         PendingPod as PendingPod,
         WorkloadSpread as WorkloadSpread,
         compare as compare,
@@ -19,5 +19,5 @@ with lazy_exports(__name__):
     )
     from kubesched.comparison.figures import FIGURES as FIGURES, Figure as Figure, Unit as Unit
     from kubesched.comparison.measure import Spread as Spread
-    from kubesched.comparison.moves import Cause as Cause, Move as Move
+    from kubesched.comparison.moves import MoveCause as MoveCause, PodMove as PodMove
     from kubesched.comparison.prices import read_prices as read_prices

@@ -12,7 +12,7 @@ from kubesched.api import KubeObject, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
 from kubesched.comparison.measure import Ruler, Spread
-from kubesched.comparison.moves import Move, find_moves
+from kubesched.comparison.moves import PodMove, find_moves
 from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_choice, placed_again
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Run, Runs
@@ -29,7 +29,7 @@ MANY_RUNS: Final = 20
 Range = tuple[float, float]
 
 
-class Difference(msgspec.Struct, frozen=True):
+class FigureDifference(msgspec.Struct, frozen=True):
     """A figure of both sides.
 
     Attributes:
@@ -111,9 +111,9 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     choice: PodChoice
     n_pods: int
     n_runs: int
-    differences: tuple[Difference, ...]
+    differences: tuple[FigureDifference, ...]
     pending: tuple[PendingPod, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[PodMove, ...]
     fills: tuple[NodeFill, ...]
     widest: tuple[str, str]
     settings: Settings
@@ -130,7 +130,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     may_be_lost: tuple[str, ...] = ()
 
     @property
-    def findings(self) -> list[Difference]:
+    def findings(self) -> list[FigureDifference]:
         """The differences that are larger than chance."""
         return [difference for difference in self.differences if difference.is_finding]
 
@@ -210,7 +210,7 @@ def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
 class _First(msgspec.Struct, frozen=True):
     """What differs if both sides take the first of equally good nodes; the fields are those of Comparison."""
 
-    moves: tuple[Move, ...]
+    moves: tuple[PodMove, ...]
     fills: tuple[NodeFill, ...]
     faults: tuple[str, str]
     spreads: tuple[WorkloadSpread, ...]
@@ -258,7 +258,7 @@ def _spreads(of_a: Mapping[str, Spread], of_b: Mapping[str, Spread]) -> Iterable
     return sorted(changed, key=lambda one: ((one.a.skew or 0) - (one.b.skew or 0), one.a.is_on_one_node))
 
 
-def _differences(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Difference]:
+def _differences(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[FigureDifference]:
     for figure in FIGURES:
         if figure.name == "moved":
             values = _n_moved(ruler, of_a, of_a), _n_moved(ruler, of_a, of_b)
@@ -267,7 +267,7 @@ def _differences(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iter
         if values[0] and values[1]:
             (a, range_a), (b, range_b) = map(_median_and_range, values)
             is_finding = _is_beyond_chance(a, b, range_a, range_b, len(of_a))
-            yield Difference(figure, a, b, range_a, range_b, is_finding)
+            yield FigureDifference(figure, a, b, range_a, range_b, is_finding)
 
 
 def _is_beyond_chance(a: float, b: float, range_a: Range, range_b: Range, n_runs: int) -> bool:

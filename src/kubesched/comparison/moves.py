@@ -26,7 +26,7 @@ from kubesched.session import Placement, Report
 from kubesched.state import ClusterState, Nodes
 
 
-class Cause(enum.Enum):
+class MoveCause(enum.Enum):
     """Why a pod is not on the node that the first configuration chose."""
 
     SCORE = "score"
@@ -39,7 +39,7 @@ class Cause(enum.Enum):
     """Both nodes have the same points."""
 
 
-class Move(msgspec.Struct, frozen=True, rename="camel"):
+class PodMove(msgspec.Struct, frozen=True, rename="camel"):
     """A pod that is on another node. Replicas that swap their nodes, as in `number_replicas`, have not moved.
 
     Attributes:
@@ -57,7 +57,7 @@ class Move(msgspec.Struct, frozen=True, rename="camel"):
     pod: str
     a: str
     b: str
-    cause: Cause
+    cause: MoveCause
     plugin: str = ""
     points: int = 0
 
@@ -119,7 +119,7 @@ class NodeWatch:
 
 def find_moves(
     of_a: Report, of_b: Report, by_a: NodeWatch, by_b: NodeWatch, pairs: Iterable[tuple[str, str]]
-) -> Iterator[Move]:
+) -> Iterator[PodMove]:
     """The pods that B places on another node than A, in the order of B's placements.
 
     Args:
@@ -135,22 +135,22 @@ def find_moves(
             yield _move(in_a[a_of[placement.pod]], placement, by_a, by_b)
 
 
-def _move(a: Placement, b: Placement, by_a: NodeWatch, by_b: NodeWatch) -> Move:
-    move = partial(Move, b.pod, a.node, b.node)
+def _move(a: Placement, b: Placement, by_a: NodeWatch, by_b: NodeWatch) -> PodMove:
+    move = partial(PodMove, b.pod, a.node, b.node)
     closed, opened = by_b.rejected.get(b.pod), by_a.rejected.get(a.pod)
     is_new = opened is not None and opened not in by_b.filters
     if closed is not None and not is_new:
-        return move(Cause.FILTER, closed)
+        return move(MoveCause.FILTER, closed)
     if opened is not None:
-        return move(Cause.OPENED, opened)
+        return move(MoveCause.OPENED, opened)
     b_by_a, a_by_b = by_a.scores.get(a.pod), by_b.scores.get(b.pod)
     if b_by_a is None or a_by_b is None or not a.scores or not b.scores:
-        return move(Cause.FILTER)
+        return move(MoveCause.FILTER)
     changes = {
         name: _difference(b.scores, a_by_b, name) - _difference(b_by_a, a.scores, name) for name in (*b.scores, *b_by_a)
     }
     plugin = max(changes, key=lambda name: changes[name])
-    return move(Cause.SCORE, plugin, changes[plugin]) if changes[plugin] > 0 else move(Cause.TIE)
+    return move(MoveCause.SCORE, plugin, changes[plugin]) if changes[plugin] > 0 else move(MoveCause.TIE)
 
 
 def _difference(scores: Mapping[str, int], others: Mapping[str, int], plugin: str) -> int:

@@ -29,7 +29,7 @@ with lazy_exports(__name__):
     from kubesched.explanation.obstacle_rows import distinct as distinct, obstacle_texts as obstacle_texts
     from kubesched.explanation.obstacles import obstacles as obstacles
     from kubesched.explanation.outcome import (
-        Outcome as Outcome,
+        PodOutcome as PodOutcome,
         State as State,
         diagnosis as diagnosis,
         fits_outcome as fits_outcome,

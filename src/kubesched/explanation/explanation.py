@@ -16,7 +16,7 @@ from kubesched.explanation.node_scores import NodeNames, NodeScores, kept
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow
 from kubesched.explanation.obstacle_rows import obstacle_rows
 from kubesched.explanation.obstacles import obstacles, reason_counts
-from kubesched.explanation.outcome import Outcome, outcome
+from kubesched.explanation.outcome import PodOutcome, outcome
 from kubesched.explanation.remedies import Case
 from kubesched.framework import Status
 from kubesched.naming import full_names
@@ -92,7 +92,7 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
     pod: Pod
     requests: dict[str, int]
     nodes: NodeNames
-    outcome: Outcome
+    outcome: PodOutcome
     message: str
     undecided: str
     rejections: dict[str, Status]

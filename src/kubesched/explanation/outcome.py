@@ -35,7 +35,7 @@ class State(enum.Enum):
     ENDED = "ended"
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class PodOutcome(msgspec.Struct, frozen=True):
     """What becomes of a pod.
 
     Attributes:
@@ -67,7 +67,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return f"{self.state.value}: {self.why}"
 
 
-def outcome(evaluation: Evaluation, fix: Fix | None = None) -> Outcome:
+def outcome(evaluation: Evaluation, fix: Fix | None = None) -> PodOutcome:
     """What becomes of an explained pod.
 
     Args:
@@ -77,17 +77,17 @@ def outcome(evaluation: Evaluation, fix: Fix | None = None) -> Outcome:
     if state is State.FITS:
         return fits_outcome(len(evaluation.feasible), len(evaluation.nodes), evaluation.diagnosis.left_out)
     is_turned_down = state is State.NOWHERE and evaluation.turned_down is not None
-    return Outcome(state, _why(evaluation, state, fix), is_turned_down)
+    return PodOutcome(state, _why(evaluation, state, fix), is_turned_down)
 
 
-def fits_outcome(n_fit: int, n_nodes: int, left_out: LeftOut) -> Outcome:
+def fits_outcome(n_fit: int, n_nodes: int, left_out: LeftOut) -> PodOutcome:
     """The outcome for a pod that would get a node.
 
     Args:
         left_out: the verdict on the nodes that PreFilter plugins left out, and how many these are; None for none.
     """
     others = _left_out_words(left_out)
-    return Outcome(State.FITS, f"fits on {n_fit} of {n_nodes} nodes{others and f'; {others}'}", left_out=others)
+    return PodOutcome(State.FITS, f"fits on {n_fit} of {n_nodes} nodes{others and f'; {others}'}", left_out=others)
 
 
 def _left_out_words(left_out: LeftOut) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from kubesched.explanation.choice import choice
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
-from kubesched.explanation.outcome import Outcome, State, outcome, state_of
+from kubesched.explanation.outcome import PodOutcome, State, outcome, state_of
 
 _WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
 """States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
@@ -23,7 +23,7 @@ class Told(msgspec.Struct, frozen=True):
         fix: the best one; empty for none.
     """
 
-    outcome: Outcome
+    outcome: PodOutcome
     n_fit: int = 0
     fix: str = ""
 

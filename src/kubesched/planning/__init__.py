@@ -4,6 +4,7 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.planning.asked import Asked as Asked, PodsLike as PodsLike, asked_of as asked_of
+    from kubesched.planning.changed_cluster import Changed as Changed, WhatIf as WhatIf
     from kubesched.planning.changes import (
         cordoned as cordoned,
         scaled as scaled,
@@ -19,8 +20,12 @@ with lazy_exports(__name__):
         Fate as Fate,
     )
     from kubesched.planning.drainer import Drainer as Drainer, drain as drain
-    from kubesched.planning.fit import Fit as Fit, WorkloadFit as WorkloadFit, fit as fit, fit_asked as fit_asked
     from kubesched.planning.pending import PendingPods as PendingPods
     from kubesched.planning.placed import has_place as has_place
+    from kubesched.planning.pods_that_fit import (
+        Fit as Fit,
+        WorkloadFit as WorkloadFit,
+        fit as fit,
+        fit_asked as fit_asked,
+    )
     from kubesched.planning.rollout import Rollout as Rollout
-    from kubesched.planning.what_if import Changed as Changed, WhatIf as WhatIf

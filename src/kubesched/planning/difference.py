@@ -7,8 +7,8 @@ import msgspec
 from kubesched.api import KubeObject, Pod
 from kubesched.controllers import is_from_manifest
 from kubesched.documents import count
+from kubesched.planning.changed_cluster import Changed, WhatIf
 from kubesched.planning.placed import has_place
-from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.session import Placement, PodState, Report
 
 Simulate = Callable[[Sequence[KubeObject], Set[str]], Report]

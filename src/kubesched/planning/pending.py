@@ -14,8 +14,8 @@ from kubesched.explanation import (
     Evaluation,
     Explainer,
     Fix,
-    Outcome,
     PodAnswer,
+    PodOutcome,
     State,
     Told,
     diagnosis,
@@ -164,13 +164,13 @@ class PendingPods:
                 return Told(fits_outcome(n_fit, len(self._nodes), left_out), n_fit)
             case State.PREEMPTS:
                 why = self._eviction(placement) if placement.victims else self._eviction_for_others(placement)
-                return Told(Outcome(state, why), n_fit)
+                return Told(PodOutcome(state, why), n_fit)
             case State.EVICTED:
-                return Told(Outcome(state, f"evicted for {placement.evicted_by}"), n_fit)
+                return Told(PodOutcome(state, f"evicted for {placement.evicted_by}"), n_fit)
             case State.FAILED | State.NOT_DECIDED:
-                return Told(Outcome(state, placement.diagnosis or placement.message), n_fit)
+                return Told(PodOutcome(state, placement.diagnosis or placement.message), n_fit)
             case State.HELD_BACK if placement.is_not_created:
-                return Told(Outcome(state, placement.why_not_created))
+                return Told(PodOutcome(state, placement.why_not_created))
         evaluation = self._explainer.evaluate(pod, preempt=False)
         fix = self._fix(evaluation)
         found = outcome(evaluation, fix)
@@ -178,7 +178,7 @@ class PendingPods:
             is_other = evaluation.fits or evaluation.failure is not None  # a hook after the filters, or the queue
             why = (placement.diagnosis or placement.message) if is_other else diagnosis(evaluation, fix)
             if not found.is_turned_down:
-                found = Outcome(state, waiting_words(placement) or why)
+                found = PodOutcome(state, waiting_words(placement) or why)
         return Told(found, len(evaluation.feasible), "" if fix is None else str(fix))
 
     def _fix(self, evaluation: Evaluation) -> Fix | None:

@@ -4,14 +4,15 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.api import PodRequests as PodRequests, limits_of as limits_of, requests_of as requests_of
+    from kubesched.state.cluster_snapshot import Snapshot as Snapshot
     from kubesched.state.cluster_state import ClusterState as ClusterState
     from kubesched.state.columns import NodeColumns as NodeColumns
     from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES as KNOWN_DRIVER_NAMES, in_tree_source as in_tree_source
     from kubesched.state.device_classes import DeviceClasses as DeviceClasses, resources_of_class as resources_of_class
     from kubesched.state.disruption_budgets import Budget as Budget, Budgets as Budgets
-    from kubesched.state.fork import Fork as Fork
     from kubesched.state.groups import CountedGroup as CountedGroup
     from kubesched.state.image_state import ImageState as ImageState
+    from kubesched.state.journal import Fork as Fork
     from kubesched.state.node_tree import ZONE_LABELS as ZONE_LABELS, zone_key as zone_key
     from kubesched.state.nodes import NodeInfo as NodeInfo, Nodes as Nodes, Rows as Rows, WhatIfNodes as WhatIfNodes
     from kubesched.state.objects import ObjectStore as ObjectStore
@@ -36,7 +37,6 @@ with lazy_exports(__name__):
     from kubesched.state.resource_axis import CPU as CPU, EPHEMERAL_STORAGE as EPHEMERAL_STORAGE, MEMORY as MEMORY
     from kubesched.state.returned_nodes import ReturnedNodes as ReturnedNodes
     from kubesched.state.selected_pods import Selection as Selection
-    from kubesched.state.snapshot import Snapshot as Snapshot
     from kubesched.state.term_counts import DomainSums as DomainSums
     from kubesched.state.terms import AffinityTerms as AffinityTerms, Term as Term
     from kubesched.state.volumes import (
@@ -47,8 +47,8 @@ with lazy_exports(__name__):
         KnownVolume as KnownVolume,
         PersistentVolumes as PersistentVolumes,
         Reachable as Reachable,
-        Volumes as Volumes,
         VolumeWish as VolumeWish,
+        Volumes as Volumes,
         capacity_limit as capacity_limit,
         disks_conflict as disks_conflict,
         driver_limits as driver_limits,

@@ -31,12 +31,12 @@ from kubesched.state.cluster_events import (
     object_change,
     pod_updates,
 )
-from kubesched.state.fork import Fork
+from kubesched.state.cluster_snapshot import Snapshot
 from kubesched.state.invariants import check_invariants
+from kubesched.state.journal import Fork
 from kubesched.state.node_tree import NodeTree
 from kubesched.state.placed_pods import PlacedPods
 from kubesched.state.pod_info import PodInfo
-from kubesched.state.snapshot import Snapshot
 
 _Assumed = tuple[str, KubeObject | None, KubeObject]
 """Kind, the object before, and as a plan expects it to become."""

@@ -8,7 +8,7 @@ are not those of the last one: a changed zone waits for that, and a node that le
 from typing import Final
 
 from kubesched.api import Node
-from kubesched.state.fork import Fork
+from kubesched.state.journal import Fork
 
 _REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 _ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")

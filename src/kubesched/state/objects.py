@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from kubesched.api import KubeObject
-from kubesched.state.fork import Fork
+from kubesched.state.journal import Fork
 
 Listener = Callable[[KubeObject | None, KubeObject | None], None]
 

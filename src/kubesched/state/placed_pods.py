@@ -6,7 +6,7 @@ from typing import Any
 
 from kubesched.api import Pod, has_same_requests
 from kubesched.state.facts import ClusterFacts
-from kubesched.state.fork import Fork
+from kubesched.state.journal import Fork
 from kubesched.state.pod_info import PodInfo, Port
 
 

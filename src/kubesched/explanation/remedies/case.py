@@ -108,12 +108,12 @@ class Case:
         return required_node_affinity(self.info.node_choice) is not None
 
     @cached_property
-    def placed(self) -> "Placed":
+    def placed(self) -> "PodsOnNodes":
         """The pods on the nodes."""
-        return Placed(self.nodes)
+        return PodsOnNodes(self.nodes)
 
 
-class Placed:
+class PodsOnNodes:
     """The pods on some nodes, node by node, as they are before any change is tried.
 
     Attributes:

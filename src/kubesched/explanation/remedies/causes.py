@@ -7,9 +7,9 @@ import numpy as np
 
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
-from kubesched.explanation.remedies.more_nodes import more_nodes
+from kubesched.explanation.remedies.new_node import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
-from kubesched.explanation.remedies.placed_pods import (
+from kubesched.explanation.remedies.pods_in_the_way import (
     affinity,
     anti_affinity,
     nominated,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kubesched.comparison import Comparison, Difference, Unit
+from kubesched.comparison import Comparison, FigureDifference, Unit
 from kubesched.pages.formats import Cell, Column, Table, plain
 
 _COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
@@ -44,7 +44,7 @@ def as_table(comparison: Comparison) -> Table:
     return Table("figures", "", tuple(map(Column, _COLUMNS)), rows)
 
 
-def _row(difference: Difference) -> list[Cell | str]:
+def _row(difference: FigureDifference) -> list[Cell | str]:
     one = _figure(difference)
     a, b = one["a"], one["b"]
     numbers = [Cell("", value) for value in (a, b, round(b - a, _DIGITS), *one["rangeA"], *one["rangeB"])]
@@ -52,7 +52,7 @@ def _row(difference: Difference) -> list[Cell | str]:
     return [difference.figure.title, one["unit"], *numbers[:3], chance, *numbers[3:], one["name"]]
 
 
-def _figure(difference: Difference) -> dict[str, Any]:
+def _figure(difference: FigureDifference) -> dict[str, Any]:
     whole = difference.figure.unit not in (Unit.SHARE, Unit.PRICE)
     number = round if whole else float
     return {

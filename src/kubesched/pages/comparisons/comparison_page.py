@@ -6,12 +6,12 @@ from typing import Final
 
 from kubesched.comparison import (
     MANY_RUNS,
-    Cause,
     Comparison,
-    Difference,
     Figure,
-    Move,
+    FigureDifference,
+    MoveCause,
     PendingPod,
+    PodMove,
     Spread,
     WorkloadSpread,
 )
@@ -114,13 +114,13 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
     ) == 1 else Level.WARNING
 
 
-def _in_words(difference: Difference) -> str:
+def _in_words(difference: FigureDifference) -> str:
     one = difference.figure
     a, b = _value(one, difference.a), _value(one, difference.b)
     return f"{b} {one.title} (chance alone: {a})" if one.name == "moved" else f"{one.title} {a} -> {b}"
 
 
-def _level(difference: Difference) -> Level:
+def _level(difference: FigureDifference) -> Level:
     better = difference.figure.better
     if not difference.is_finding or not better or difference.a == difference.b:
         return Level.PLAIN
@@ -141,7 +141,7 @@ def _sides(comparison: Comparison) -> str:
 # --- the figures ---
 
 
-def _row(difference: Difference) -> list[Cell | str]:
+def _row(difference: FigureDifference) -> list[Cell | str]:
     one = difference.figure
     change = difference.b - difference.a
     sign = "+" if change > 0 else "-" if change < 0 else ""
@@ -158,7 +158,7 @@ def _row(difference: Difference) -> list[Cell | str]:
     ]
 
 
-def _words(difference: Difference) -> Cell:
+def _words(difference: FigureDifference) -> Cell:
     if difference.is_finding:
         return Cell("beyond", level=_level(difference))
     return Cell("within" if difference.a != difference.b else "", level=Level.DETAIL)
@@ -253,7 +253,7 @@ def _runs(counts: Sequence[int], n_runs: int) -> str:
     return f"{low} of {n_runs}" if low == high else f"{low} to {high} of {n_runs}"
 
 
-def _moved(moves: Sequence[Move]) -> list[Table]:
+def _moved(moves: Sequence[PodMove]) -> list[Table]:
     counts = Counter((move.cause, move.plugin) for move in moves)
     causes: list[list[Cell | str | int]] = [[n, _why(*cause)] for cause, n in counts.most_common()]
     first: list[list[Cell | str | int]] = [
@@ -290,14 +290,14 @@ def _nodes(comparison: Comparison) -> list[Table]:
     return [fill_table(comparison.fills, _SIDES, comparison.devices), nodes_table(comparison.fills, _SIDES)]
 
 
-def _why(cause: Cause, plugin: str, points: int = 0) -> str:
+def _why(cause: MoveCause, plugin: str, points: int = 0) -> str:
     match cause:
-        case Cause.SCORE:
+        case MoveCause.SCORE:
             n = count(points, "point") if points else "points"
             return f"{plugin} shifts {n} in favour of B's node"
-        case Cause.FILTER:
+        case MoveCause.FILTER:
             return f"{plugin or 'PreFilter'} of B rejects A's node, as the cluster is then"
-        case Cause.OPENED:
+        case MoveCause.OPENED:
             return f"{plugin or 'PreFilter'} of A rejects B's node"
         case _:
             return "both nodes have the same points"

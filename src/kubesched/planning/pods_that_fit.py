@@ -10,12 +10,12 @@ from kubesched.api import KubeObject, Node, objects_of
 from kubesched.controllers import WithoutPods, note_on_model
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
+from kubesched.planning.changed_cluster import node_model
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of
 from kubesched.planning.rollout import Rollout, roll_out
-from kubesched.planning.what_if import node_model
 from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Progress, Report, Session, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
