@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.admission.merged_tolerations import merged
+from kubesched.admission.runtime_classes import merged
 
 KATA = {"key": "kata", "operator": "Exists"}
 KATA_SCHEDULE = {**KATA, "effect": "NoSchedule"}

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.cluster import find_access, in_cluster
+from kubesched.cluster.find_access import find_access, in_cluster_access
 from kubesched.errors import ConfigError
 from tests.cluster.kubeconfigs import kubeconfig, write
 from tests.cluster.test_in_cluster import ENVIRON, service_account
@@ -26,12 +26,12 @@ def test_a_kubeconfig_goes_before_the_pods_own_cluster(tmp_path: Path) -> None:
 
 
 def test_without_a_kubeconfig_a_pod_talks_to_its_own_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_cluster.in_cluster_access, "__defaults__", (service_account(tmp_path),))
+    monkeypatch.setattr(in_cluster_access, "__defaults__", (service_account(tmp_path),))
     assert find_access(environ=ENVIRON | {"HOME": str(tmp_path)}).server == "https://10.96.0.1:443"
 
 
 def test_a_pods_own_cluster_may_be_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_cluster.in_cluster_access, "__defaults__", (service_account(tmp_path),))
+    monkeypatch.setattr(in_cluster_access, "__defaults__", (service_account(tmp_path),))
     environ = {"KUBECONFIG": str(write(tmp_path / "k", kubeconfig()))}
     assert find_access(in_cluster=True, environ=ENVIRON | environ).server == "https://10.96.0.1:443"
     with pytest.raises(ConfigError, match="only inside a pod"):

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.cluster import Auth
-from kubesched.cluster.in_cluster import in_cluster_access
+from kubesched.cluster.find_access import in_cluster_access
 from kubesched.errors import ConfigError
 from tests.cluster.fake_timing import FakeTiming, run
 from tests.cluster.kubeconfigs import write

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from kubesched.cluster.rate_limit import RateLimit
+from kubesched.cluster.pacing import RateLimit
 from tests.cluster.fake_timing import FakeTiming, run
 
 

@@ -1,4 +1,4 @@
-from kubesched.cluster.retry_backoff import Backoff
+from kubesched.cluster.pacing import Backoff
 from tests.cluster.fake_timing import FakeTiming
 
 

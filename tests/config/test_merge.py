@@ -1,7 +1,7 @@
 import pytest
 
 from kubesched.config import PluginEntry, PluginSet
-from kubesched.config.merge import merge_plugin_set
+from kubesched.config.defaults import merge_plugin_set
 
 DEFAULT = PluginSet(enabled=(PluginEntry("A", 1), PluginEntry("B", 2), PluginEntry("C", 3)))
 

@@ -4,7 +4,7 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.admission.admission import Admission as Admission
-    from kubesched.admission.applied import changed_in as changed_in
+    from kubesched.admission.applied import as_stored as as_stored, changed_in as changed_in
     from kubesched.admission.checks import ObjectChecker as ObjectChecker, decode_checked as decode_checked
     from kubesched.admission.cluster_outline import Key as Key, key_of as key_of
     from kubesched.admission.priorities import BUILT_IN_CLASSES as BUILT_IN_CLASSES, PriorityClasses as PriorityClasses
@@ -15,4 +15,3 @@ with lazy_exports(__name__):
         known_resources as known_resources,
         quantity_faults as quantity_faults,
     )
-    from kubesched.admission.stored import as_stored as as_stored

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission.applied import CHANGED, applied, changed_in
+from kubesched.admission.applied import CHANGED, applied, as_stored, changed_in
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
@@ -19,7 +19,6 @@ from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.runtime_classes import RuntimeClasses
-from kubesched.admission.stored import as_stored
 from kubesched.admission.unapplied import Unapplied
 from kubesched.admission.workload_checks import PARALLEL, check_pod_spec, check_workload
 from kubesched.api import (

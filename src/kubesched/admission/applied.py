@@ -1,13 +1,17 @@
-"""Applies a manifest to an object that the cluster has, as `kubectl apply` does."""
+"""What an API server makes of an object: of one that it has, with `kubectl apply`, and of one that it has not met.
+
+A snapshot can have the latter: a manifest that is given as a snapshot file, or the export of a simulator.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from kubesched.admission.cluster_outline import Key, key_of
-from kubesched.api import KubeObject
+from kubesched.api import KubeObject, StorageClass
 
 Document = dict[str, Any]
-
 CHANGED: Final = frozenset(
     (
         "DeviceClass",
@@ -37,3 +41,15 @@ def applied(stored: Document, manifest: Document) -> Document:
     labels = {**(metadata.get("labels") or {}), **(written.get("labels") or {})}
     result = {**manifest, "metadata": {**written, **kept, **({"labels": labels} if labels else {})}}
     return result | ({"status": stored["status"]} if "status" in stored else {})
+
+
+def as_stored(known: KubeObject) -> KubeObject:
+    """The object as an API server stores it; the same object if it is complete.
+
+    Rule: kube-apiserver v1.36 storage/v1 defaults: the binding mode of a StorageClass is Immediate.
+    """
+    if not isinstance(known, StorageClass) or known.volume_binding_mode is not None:
+        return known
+    stored = replace(known, volume_binding_mode="Immediate")
+    stored.__dict__.update(known.__dict__)
+    return stored

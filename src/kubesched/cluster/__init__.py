@@ -18,6 +18,7 @@ with lazy_exports(__name__):
         list_objects as list_objects,
         list_raw as list_raw,
     )
+    from kubesched.cluster.pacing import Backoff as Backoff
     from kubesched.cluster.plugin_requests import PluginRequests as PluginRequests
     from kubesched.cluster.proxies import check_server as check_server, proxy_from_environment as proxy_from_environment
     from kubesched.cluster.reflector import SILENCE_SECONDS as SILENCE_SECONDS, Reflector as Reflector, Sink as Sink
@@ -27,5 +28,4 @@ with lazy_exports(__name__):
         list_path as list_path,
         object_path as object_path,
     )
-    from kubesched.cluster.retry_backoff import Backoff as Backoff
     from kubesched.cluster.timing import Timing as Timing

@@ -20,8 +20,7 @@ from kubesched.cluster.api_access import Access
 from kubesched.cluster.client_tls import TlsContexts
 from kubesched.cluster.credentials import Auth
 from kubesched.cluster.last_moment import GuardedBody
-from kubesched.cluster.rate_limit import RateLimit
-from kubesched.cluster.retry_backoff import Backoff
+from kubesched.cluster.pacing import Backoff, RateLimit
 from kubesched.cluster.status_errors import UNTRUSTED, UNUSABLE, missing_answer, refusal, unusable
 from kubesched.cluster.timing import Timing
 from kubesched.documents import decode_nested, describe_fault

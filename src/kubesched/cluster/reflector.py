@@ -56,9 +56,9 @@ from kubesched.cluster.api_client import ApiClient
 from kubesched.cluster.discovery import find_served, is_served
 from kubesched.cluster.known_objects import KnownObjects
 from kubesched.cluster.listing import request_page
+from kubesched.cluster.pacing import Backoff
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.resources import list_path
-from kubesched.cluster.retry_backoff import Backoff
 from kubesched.cluster.status_errors import UNUSABLE, StatusObject, status_error
 from kubesched.cluster.watch_lines import MAX_LINE, Lines, ListPage, foreign_type, outline_of, read_line
 from kubesched.engine import paused_gc

@@ -14,6 +14,7 @@ with lazy_exports(__name__):
         ARGS_PLUGINS as ARGS_PLUGINS,
         DEFAULT_PLUGINS as DEFAULT_PLUGINS,
         DEFAULT_SCHEDULER_NAME as DEFAULT_SCHEDULER_NAME,
+        merge_plugins as merge_plugins,
     )
     from kubesched.config.described_args import Argument as Argument, describe_args as describe_args
     from kubesched.config.effective import PlainValue as PlainValue, effective as effective
@@ -41,7 +42,6 @@ with lazy_exports(__name__):
         load_configuration as load_configuration,
         read_text as read_text,
     )
-    from kubesched.config.merge import merge_plugins as merge_plugins
     from kubesched.config.parsed_text import parse_value as parse_value
     from kubesched.config.plugin_args import PluginArgs as PluginArgs
     from kubesched.config.rules import RULES as RULES
@@ -92,8 +92,8 @@ with lazy_exports(__name__):
         LeaderElectionFlags as LeaderElectionFlags,
         PluginConfig as PluginConfig,
         PluginEntry as PluginEntry,
-        Plugins as Plugins,
         PluginSet as PluginSet,
+        Plugins as Plugins,
         lease_name as lease_name,
     )
     from kubesched.config.validation import (

@@ -1,6 +1,7 @@
-"""Upstream's defaults: the plugins of every profile, and the values for absent fields.
+"""Upstream's defaults: the plugins of every profile, merged with its own sets, and the values for absent fields.
 
-Rule: kube-scheduler v1.36 with its default feature gates.
+Rule: kube-scheduler v1.36 with its default feature gates; mergePluginSet, applied to each extension point and to
+multiPoint on its own.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,6 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from kubesched.config.merge import merge_plugins
 from kubesched.config.types import (
     KubeSchedulerConfiguration,
     PluginEntry,
@@ -17,9 +17,7 @@ from kubesched.config.types import (
 )
 
 T = TypeVar("T", bound=msgspec.Struct)
-
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
-
 DEFAULT_PLUGINS: Final = Plugins(
     multi_point=PluginSet(
         enabled=(
@@ -85,3 +83,35 @@ def _nonzero(value: T, names: Sequence[str]) -> T:
     """The value with the defaults of its type where one of the named fields is zero or empty."""
     default = type(value)()
     return msgspec.structs.replace(value, **{name: getattr(value, name) or getattr(default, name) for name in names})
+
+
+def merge_plugins(default: Plugins, custom: Plugins) -> Plugins:
+    """Merge every set with its default."""
+    return Plugins(
+        **{
+            field.name: merge_plugin_set(getattr(default, field.name), getattr(custom, field.name))
+            for field in msgspec.structs.fields(Plugins)
+        }
+    )
+
+
+def merge_plugin_set(default: PluginSet, custom: PluginSet) -> PluginSet:
+    """Take the defaults that are not disabled, each replaced by the custom entry of its name; then the others.
+
+    A name that is both enabled and disabled ends up enabled at the end. Of a name that is enabled twice, the last entry
+    replaces the default and the other one stays: the profile's construction then refuses it.
+    """
+    last = {entry.name: i for i, entry in enumerate(custom.enabled)}
+    disabled = custom.disabled_names
+    kept = []
+    used = set()
+    for entry in () if "*" in disabled else default.enabled:
+        if entry.name in disabled:
+            continue
+        if entry.name in last:
+            used.add(last[entry.name])
+            kept.append(custom.enabled[last[entry.name]])
+        else:
+            kept.append(entry)
+    rest = [entry for i, entry in enumerate(custom.enabled) if i not in used]
+    return PluginSet(enabled=(*kept, *rest), disabled=(*custom.disabled, *default.disabled))

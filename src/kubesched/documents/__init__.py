@@ -19,7 +19,6 @@ with lazy_exports(__name__):
     from kubesched.documents.go_json import decode_forgiving as decode_forgiving
     from kubesched.documents.nesting import RawJson as RawJson, decode_nested as decode_nested
     from kubesched.documents.slash_comments import advice_on_comments as advice_on_comments
-    from kubesched.documents.spelling import did_you_mean as did_you_mean, meant as meant, quoted as quoted
     from kubesched.documents.text_places import (
         TextPlace as TextPlace,
         TextPlaces as TextPlaces,
@@ -32,7 +31,15 @@ with lazy_exports(__name__):
         read_file as read_file,
         read_whole as read_whole,
     )
-    from kubesched.documents.words import count as count, joined as joined, listed as listed, plural as plural
+    from kubesched.documents.words import (
+        count as count,
+        did_you_mean as did_you_mean,
+        joined as joined,
+        listed as listed,
+        meant as meant,
+        plural as plural,
+        quoted as quoted,
+    )
     from kubesched.documents.yaml_reader import (
         PlacedText as PlacedText,
         RepeatedKey as RepeatedKey,

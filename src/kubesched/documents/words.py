@@ -1,5 +1,7 @@
-"""Words counts and lists of names in a sentence."""
+"""Words of a sentence: counts, lists of names, and the word that was meant where a name is spelt wrong."""
 
+import difflib
+import json
 import sys
 from collections.abc import Iterable
 from itertools import islice
@@ -45,3 +47,25 @@ def joined(words: Iterable[str], first: int = sys.maxsize) -> str:
     if not 1 < len(every) <= first + 1:
         return listed(every, first)
     return f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+def did_you_mean(wrong: str, allowed: Iterable[str], likeness: float = 0.6) -> str:
+    """`did you mean "x"?` for the nearest allowed word, or nothing where none is near. Case does not count.
+
+    Args:
+        likeness: how near a word has to be, from 0 to 1 for the same word.
+    """
+    by_lower = {word.lower(): word for word in allowed}
+    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=likeness)
+    return meant(by_lower[word] for word in near)
+
+
+def meant(words: Iterable[str], n_more: int = 0) -> str:
+    """`did you mean "x" or "y" or one of 2 more?`; empty without words."""
+    shown = [*map(quoted, words), *([f"one of {n_more} more"] if n_more > 0 else [])]
+    return f"did you mean {' or '.join(shown)}?" if shown else ""
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, as Go's %q writes it."""
+    return json.dumps(text, ensure_ascii=False)

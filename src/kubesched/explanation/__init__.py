@@ -26,8 +26,11 @@ with lazy_exports(__name__):
         ObstacleRow as ObstacleRow,
         reasons_of as reasons_of,
     )
-    from kubesched.explanation.obstacle_rows import distinct as distinct, obstacle_texts as obstacle_texts
-    from kubesched.explanation.obstacles import obstacles as obstacles
+    from kubesched.explanation.obstacles import (
+        distinct as distinct,
+        obstacle_texts as obstacle_texts,
+        obstacles as obstacles,
+    )
     from kubesched.explanation.outcome import (
         PodOutcome as PodOutcome,
         State as State,

@@ -9,8 +9,7 @@ from kubesched.documents import count
 from kubesched.explanation.choice import Choice, differences, points_words, ranked
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.hooks import turned_down_words
-from kubesched.explanation.obstacle_rows import obstacle_texts
-from kubesched.explanation.obstacles import obstacles
+from kubesched.explanation.obstacles import obstacle_texts, obstacles
 
 
 class Outlook(enum.Enum):

@@ -14,8 +14,7 @@ from kubesched.explanation.evaluation import Attempted, Evaluation
 from kubesched.explanation.nearest import nearest, not_named, shortages, too_small
 from kubesched.explanation.node_scores import NodeNames, NodeScores, kept
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow
-from kubesched.explanation.obstacle_rows import obstacle_rows
-from kubesched.explanation.obstacles import obstacles, reason_counts
+from kubesched.explanation.obstacles import obstacle_rows, obstacles, reason_counts
 from kubesched.explanation.outcome import PodOutcome, outcome
 from kubesched.explanation.remedies import Case
 from kubesched.framework import Status

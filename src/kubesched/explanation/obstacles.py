@@ -1,11 +1,29 @@
-"""Lists the obstacles on one node: which plugins reject it, and the cause behind each reason."""
+"""Lists the obstacles on one node, and groups the nodes that do not fit by them.
 
+Nodes with the same obstacles are one row, however far apart they are.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import parse_quantity
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.obstacle import Obstacle, reasons_of
+from kubesched.explanation.nearest import nearest
+from kubesched.explanation.obstacle import Obstacle, ObstacleRow, reasons_of
+from kubesched.explanation.plugin_verdicts import PluginVerdicts
 from kubesched.explanation.remedies import is_cordon_alone
+from kubesched.framework import Code, Status
+
+_NO_VOLUME: Final = "PersistentVolume had no name"  # what VolumeZone says
+_MAX_CAUSES: Final = 4
+_MAX_TEXTS: Final = 50
+_AMOUNT: Final = re.compile(r"(?<![\w'/.=:-])\d+(?:\.\d+)?(?:m|[kMGTPE]i?|Ki)?(?![\w'/=-])")
+"""A number between spaces and signs of a sentence; numbers in names, ports and label values are not amounts."""
 
 
 def obstacles(evaluation: Evaluation, position: int, plugins: Collection[str] = ()) -> list[Obstacle]:
@@ -36,3 +54,111 @@ def reason_counts(evaluation: Evaluation) -> list[tuple[str, int]]:
         for reason in reasons_of(status) if n else ():
             counts[reason] += n
     return counts.most_common()
+
+
+def obstacle_rows(evaluation: Evaluation) -> tuple[ObstacleRow, ...]:
+    """All nodes that do not fit, grouped by their obstacles; the group with the nearest node comes first.
+
+    Nodes that the same plugins reject for the same reasons are one row for each different detail. Details that differ
+    only in amounts or in the node's own name are equal. With more than four different details there is one row.
+    """
+    if evaluation.rows is None:
+        evaluation.rows = tuple(_grouped(evaluation))
+    return evaluation.rows
+
+
+def _grouped(evaluation: Evaluation) -> list[ObstacleRow]:
+    order = nearest(evaluation)
+    if not len(order):
+        return []
+    alike: dict[int, list[int]] = {}
+    for position, number in zip(order.tolist(), _reason_numbers(evaluation)[order].tolist(), strict=True):
+        alike.setdefault(number, []).append(position)
+    rank = {position: i for i, position in enumerate(order.tolist())}
+    rows = [row for positions in alike.values() for row in _rows(evaluation, positions)]
+    return sorted(rows, key=lambda row: rank[row.positions[0]])
+
+
+def obstacle_texts(listed: Sequence[Obstacle]) -> tuple[str, ...]:
+    """A text for each cause on a node."""
+    return tuple(obstacle.text for obstacle in distinct(listed))
+
+
+def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
+    """The obstacles, each cause once.
+
+    The taint of a cordon is left out where NodeUnschedulable reports the cordon, that the zone of a claim without a
+    volume is not known where VolumeBinding reports the claim, and a text that repeats that of another plugin.
+    """
+    plugins = {obstacle.plugin for obstacle in listed}
+    return [
+        obstacle
+        for i, obstacle in enumerate(listed)
+        if not (obstacle.is_cordon and "NodeUnschedulable" in plugins)
+        and not (obstacle.text == _NO_VOLUME and "VolumeBinding" in plugins)
+        and not any(obstacle.text == other.text for other in listed[:i])
+        and not any(obstacle.text.endswith(f": {other.text}") for other in listed)
+    ]
+
+
+def _rows(evaluation: Evaluation, positions: Sequence[int]) -> Iterator[ObstacleRow]:
+    """The rows of nodes with the same reasons."""
+    causes: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}  # the texts of each cause
+    by_text: dict[tuple[str, ...], list[int]] = {}
+    first: dict[tuple[str, ...], list[Obstacle]] = {}
+    plugins: list[str] = []
+    for position in positions:
+        listed = obstacles(evaluation, position, plugins)
+        plugins = plugins or [obstacle.plugin for obstacle in listed]
+        texts = obstacle_texts(listed)
+        if texts not in first:
+            first[texts] = listed
+            causes.setdefault(_cause(texts, evaluation.nodes.name(position)), {})[texts] = None
+        by_text.setdefault(texts, []).append(position)
+        if len(causes) > _MAX_CAUSES or len(by_text) > _MAX_TEXTS:
+            texts = next(iter(first))
+            yield ObstacleRow(tuple(positions), tuple(first[texts]), texts, is_alike=False)
+            return
+    rank = {position: i for i, position in enumerate(positions)}
+    for variants in map(list, causes.values()):
+        members = sorted((position for texts in variants for position in by_text[texts]), key=rank.__getitem__)
+        ranges = tuple(map(_with_ranges, zip(*variants, strict=True)))
+        is_alike = len({_cause(texts) for texts in variants}) == 1
+        yield ObstacleRow(tuple(members), tuple(first[variants[0]]), ranges, is_alike)
+
+
+def _cause(texts: Iterable[str], node: str = "") -> tuple[str, ...]:
+    """The texts without amounts and without the name of the node."""
+    return tuple(_AMOUNT.sub("#", text.replace(f"'{node}'", "'*'") if node else text) for text in texts)
+
+
+def _with_ranges(variants: Sequence[str]) -> str:
+    """The first of some texts that are equal but for amounts, with a range for each amount that differs."""
+    amounts = zip(*(_AMOUNT.findall(text) for text in variants), strict=True)
+    return _AMOUNT.sub(lambda _: _range(set(next(amounts))), variants[0])
+
+
+def _range(amounts: set[str]) -> str:
+    ordered = sorted(amounts, key=parse_quantity)
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
+
+
+def _reason_numbers(evaluation: Evaluation) -> npt.NDArray[np.intp]:
+    """(nodes,) a number for each node; nodes have the same one if the same plugins reject them for the same reasons."""
+    columns = [_column(evaluation, said) for said in evaluation.by_plugin.values()]
+    _, numbers = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return numbers.reshape(-1).astype(np.intp)
+
+
+def _column(evaluation: Evaluation, said: PluginVerdicts) -> npt.NDArray[np.int64]:
+    """(nodes,) which of the plugin's verdicts each node has; 0 where it has no objection."""
+    rejected = np.flatnonzero(said.rejected).tolist()
+    numbers: dict[tuple[Code, tuple[str, ...]], int] = {}
+    known: dict[int, tuple[Status, int]] = {}  # by id, which is quick; the status is kept, so that its id stays its own
+    column = np.zeros(len(evaluation.nodes), dtype=np.int64)
+    for position in rejected:
+        status = said.status_of(position)
+        if id(status) not in known:
+            known[id(status)] = (status, numbers.setdefault((status.code, reasons_of(status)), len(numbers) + 1))
+        column[position] = known[id(status)][1]
+    return column

@@ -11,8 +11,7 @@ from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle import ObstacleRow
-from kubesched.explanation.obstacle_rows import distinct, obstacle_rows
-from kubesched.explanation.obstacles import reason_counts
+from kubesched.explanation.obstacles import distinct, obstacle_rows, reason_counts
 from kubesched.explanation.preemption_words import preemption_sentence
 from kubesched.framework import Code, Status
 

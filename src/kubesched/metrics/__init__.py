@@ -3,7 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.metrics.event_metrics import EventMetrics as EventMetrics
+    from kubesched.metrics.gauges import EventMetrics as EventMetrics
     from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins as MetricsOfPlugins
     from kubesched.metrics.observer import Observer as Observer, Observers as Observers
     from kubesched.metrics.pod_resources import PodResources as PodResources

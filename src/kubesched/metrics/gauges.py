@@ -1,4 +1,7 @@
-"""What is read off a scheduler when a client asks for the page, in that thread: copies, each taken in one step."""
+"""What is read off a scheduler when a client asks for the page, in that thread: copies, each taken in one step.
+
+Events that a driver could not write are counted by reason; kube-scheduler does not count them.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -7,6 +10,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from kubesched.metrics.families import Counters
 from kubesched.scheduler import Scheduler
 
 
@@ -88,3 +92,23 @@ def _gauge(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, i
     for combination, value in values.items():
         family.add_metric(combination, value)
     return family
+
+
+class EventMetrics(Collector):
+    """Shows on a page what an EventRecorder has discarded.
+
+    Args:
+        discarded: the counts by reason, which grow; every reason is a key from the start.
+    """
+
+    def __init__(self, discarded: Mapping[str, int]) -> None:
+        self._discarded = discarded
+        self._counters = Counters(
+            "kubesched_events_discarded",
+            "Events for users that were not written, by reason; kube-scheduler does not have this.",
+            ("reason",),
+        )
+
+    def collect(self) -> Iterable[Metric]:
+        """The counts as they are; may be called from any thread."""
+        yield self._counters.family(((reason,), n) for reason, n in self._discarded.items())

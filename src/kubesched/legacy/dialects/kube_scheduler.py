@@ -18,10 +18,10 @@ from kubesched.legacy.dialects.raw_sets import (
     listed,
     remove,
     remove_args,
+    uses_of,
     weight_at,
 )
 from kubesched.legacy.dialects.strategies import STRATEGY_PLUGINS, join_strategies
-from kubesched.legacy.dialects.uses import uses_of
 
 _Replace = Callable[[Document, str, list[Use]], list[Notice]]
 

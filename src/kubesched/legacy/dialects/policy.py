@@ -23,8 +23,7 @@ from kubesched.config import (
     quoted,
 )
 from kubesched.legacy.conversion import Document, Notice, Use
-from kubesched.legacy.dialects.document_faults import fault, faults_error
-from kubesched.legacy.dialects.forgiving import read_forgiving
+from kubesched.legacy.dialects.forgiving import fault, faults_error, read_forgiving
 from kubesched.legacy.dialects.policy_tables import (
     DEFAULT_PREDICATES,
     DEFAULT_PRIORITIES,

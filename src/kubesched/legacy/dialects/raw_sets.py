@@ -1,4 +1,4 @@
-"""Reads and changes the plugin sets and arguments of a v1 profile that is still plain values.
+"""Reads and changes the plugin sets and arguments of a v1 profile that is still plain values, and finds what uses them.
 
 Rule: kube-scheduler v1.36: an entry at an extension point comes before one of `multiPoint`, and that before a default.
 """
@@ -6,9 +6,16 @@ Rule: kube-scheduler v1.36: an entry at an extension point comes before one of `
 from typing import Any, Final
 
 from kubesched.config import DEFAULT_PLUGINS
-from kubesched.legacy.conversion import Document
+from kubesched.legacy.conversion import Document, Use
 
 _DEFAULTS: Final = {entry.name: entry for entry in DEFAULT_PLUGINS.multi_point.enabled}
+_FIELDS: Final = {
+    ("NodeLabel", "filter"): ("presentLabels", "absentLabels"),
+    ("NodeLabel", "score"): ("presentLabelsPreference", "absentLabelsPreference"),
+    ("ServiceAffinity", "filter"): ("affinityLabels",),
+    ("ServiceAffinity", "score"): ("antiAffinityLabelsPreference",),
+}
+"""Without one of these arguments, the plugin rejects no node, or gives each the same score."""
 
 
 def listed(sets: Document, point: str, key: str = "enabled") -> list[Document]:
@@ -73,3 +80,23 @@ def remove_args(profile: Document, name: str) -> None:
     profile.pop("pluginConfig", None)
     if kept:
         profile["pluginConfig"] = kept
+
+
+def uses_of(profile: Document, plugin: str, known: tuple[Use, ...]) -> list[Use]:
+    """What asks for a plugin of a v1 profile and gets something from it.
+
+    Args:
+        known: the predicates and priorities that the profile comes from.
+    """
+    sets, args = profile["plugins"], args_of(profile, plugin)
+    uses = []
+    for point in ("filter", "score"):
+        fields = _FIELDS.get((plugin, point), ())
+        enabled = weight_at(sets, point, plugin) if fields or point == "score" else 0
+        weight = enabled if point == "score" else 0
+        named = [use for use in known if (use.plugin, use.point) == (plugin, point)]
+        if sum(use.weight for use in named) != weight:  # a v1alpha1 file enables plugins beside those of its Policy
+            named = []
+        asking = named or [Use(plugin, point, "", weight, args)]
+        uses += [use for use in asking if enabled and (not fields or any(use.args.get(field) for field in fields))]
+    return uses

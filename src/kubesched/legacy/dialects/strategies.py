@@ -6,9 +6,17 @@ The one with the highest weight stays, with its weight; of equal weights, NodeRe
 from typing import Any, Final
 
 from kubesched.legacy.conversion import Document, Notice, Use
-from kubesched.legacy.dialects.raw_sets import args_of, change_args, enable, entry_at, listed, remove, weight_at
+from kubesched.legacy.dialects.raw_sets import (
+    args_of,
+    change_args,
+    enable,
+    entry_at,
+    listed,
+    remove,
+    uses_of,
+    weight_at,
+)
 from kubesched.legacy.dialects.replaced import STRATEGIES
-from kubesched.legacy.dialects.uses import uses_of
 
 _FIT: Final = "NodeResourcesFit"
 _RATIO: Final = "RequestedToCapacityRatio"

@@ -24,8 +24,7 @@ from kubesched.config import (
 from kubesched.documents import joined
 from kubesched.errors import ConfigError
 from kubesched.legacy.conversion import Conversion, Document, Notice, PolicySources, Use
-from kubesched.legacy.dialects.document_faults import faults_error
-from kubesched.legacy.dialects.forgiving import read_forgiving
+from kubesched.legacy.dialects.forgiving import faults_error, read_forgiving
 from kubesched.legacy.dialects.old_profiles import LATER_PLUGINS, needs_no_lists, own_args, v1_profile
 from kubesched.legacy.dialects.policy import PolicyParts, read_policy
 from kubesched.legacy.dialects.released import PROVIDERS, V1BETA1, V1BETA2, Base
