@@ -25,12 +25,7 @@ from kubesched.api import (
     ScaleTarget,
     Unstructured,
 )
-from kubesched.capture.expressions import (
-    replaced_amounts,
-    replaced_attribute,
-    replaced_expression,
-    replaced_string,
-)
+from kubesched.capture.expressions import replaced_amounts, replaced_attribute, replaced_expression, replaced_string
 from kubesched.capture.kubernetes_words import (
     CONDITIONS,
     LIMIT_TYPES,

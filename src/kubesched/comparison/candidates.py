@@ -6,15 +6,7 @@ from typing import Any
 import msgspec
 
 from kubesched.config import KubeSchedulerConfiguration, effective
-from kubesched.setup import (
-    ArgsLike,
-    ConfigurationLike,
-    PluginLike,
-    Setup,
-    find_plugins,
-    load_configuration,
-    set_up,
-)
+from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, find_plugins, load_configuration, set_up
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 

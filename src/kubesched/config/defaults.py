@@ -9,12 +9,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from kubesched.config.types import (
-    KubeSchedulerConfiguration,
-    PluginEntry,
-    Plugins,
-    PluginSet,
-)
+from kubesched.config.types import KubeSchedulerConfiguration, PluginEntry, Plugins, PluginSet
 
 T = TypeVar("T", bound=msgspec.Struct)
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"

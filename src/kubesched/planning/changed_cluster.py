@@ -11,14 +11,7 @@ from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import chosen_nodes, is_selector, nodes_named
-from kubesched.planning.changes import (
-    cordoned,
-    note_on_scale,
-    scaled,
-    uncordoned,
-    with_nodes_like,
-    without_nodes,
-)
+from kubesched.planning.changes import cordoned, note_on_scale, scaled, uncordoned, with_nodes_like, without_nodes
 from kubesched.snapshot import admit_manifests
 
 _MAX_NAMED: Final = 3

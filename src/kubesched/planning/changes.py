@@ -5,14 +5,7 @@ Each function takes the objects of a cluster and returns a new list; the objects
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.api import (
-    KubeObject,
-    Node,
-    Pod,
-    Workload,
-    kind_of,
-    workloads,
-)
+from kubesched.api import KubeObject, Node, Pod, Workload, kind_of, workloads
 from kubesched.controllers import (
     Autoscalers,
     cordon,

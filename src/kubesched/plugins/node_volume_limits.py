@@ -11,26 +11,9 @@ import numpy as np
 
 from kubesched.api import ActionType, CSINode, EventResource, KubeObject, Pod, VolumeAttachment
 from kubesched.engine import BoolVector, IntVector
-from kubesched.framework import (
-    CycleState,
-    DependsOn,
-    EventRegistration,
-    Plugin,
-    QueueingHint,
-    Status,
-    Verdicts,
-)
+from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.shared_hints import by_claim, is_placed, nothing, registration, volumes_part
-from kubesched.state import (
-    AttachedVolumes,
-    CSIVolume,
-    Has,
-    NodeInfo,
-    Nodes,
-    PodVolumes,
-    driver_limits,
-    pod_volumes,
-)
+from kubesched.state import AttachedVolumes, CSIVolume, Has, NodeInfo, Nodes, PodVolumes, driver_limits, pod_volumes
 
 _EXCEEDED: Final = Status.unschedulable("node(s) exceed max volume count")
 

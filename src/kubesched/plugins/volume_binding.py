@@ -22,13 +22,7 @@ from kubesched.plugins.node_selection import NodeTerms
 from kubesched.plugins.rejection_words import missed_terms
 from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.plugins.volume_binding_hints import EVENTS
-from kubesched.plugins.volume_matching import (
-    NO_VOLUME,
-    ClaimWish,
-    matching_volumes,
-    reach_of_bound,
-    wish_of,
-)
+from kubesched.plugins.volume_matching import NO_VOLUME, ClaimWish, matching_volumes, reach_of_bound, wish_of
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
 from kubesched.state import ClaimUse, NodeInfo, Nodes, is_bound, is_controlled_by, not_owned, storage_class_of
 

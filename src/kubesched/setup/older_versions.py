@@ -6,12 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from kubesched.config import (
-    ConfigSource,
-    Readable,
-    is_meant_as_configuration,
-    read_text,
-)
+from kubesched.config import ConfigSource, Readable, is_meant_as_configuration, read_text
 from kubesched.documents import read_file, write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.legacy import Conversion, OlderVersions, convert_configuration

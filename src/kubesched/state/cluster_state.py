@@ -13,24 +13,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from kubesched.api import (
-    ActionType,
-    ClusterEvent,
-    EventResource,
-    EventType,
-    KubeObject,
-    Node,
-    Pod,
-    WatchEvent,
-)
+from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, KubeObject, Node, Pod, WatchEvent
 from kubesched.errors import StateError
-from kubesched.state.cluster_events import (
-    StateChange,
-    is_unchanged_node,
-    node_updates,
-    object_change,
-    pod_updates,
-)
+from kubesched.state.cluster_events import StateChange, is_unchanged_node, node_updates, object_change, pod_updates
 from kubesched.state.cluster_snapshot import Snapshot
 from kubesched.state.invariants import check_invariants
 from kubesched.state.journal import Fork

@@ -9,14 +9,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import (
-    DiskSource,
-    NodeSelector,
-    NodeSelectorTerm,
-    PersistentVolume,
-    SelectorRequirement,
-    Volume,
-)
+from kubesched.api import DiskSource, NodeSelector, NodeSelectorTerm, PersistentVolume, SelectorRequirement, Volume
 
 _ZONE: Final = "topology.kubernetes.io/zone"
 _ZONE_BETA: Final = "failure-domain.beta.kubernetes.io/zone"

@@ -28,14 +28,7 @@ from kubesched.engine import IntVector
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.legacy.plugins.legacy_args import VolumeLimitsArgs
 from kubesched.plugins import NodeVolumeLimits, by_claim, is_placed, nothing, queue_if, registration
-from kubesched.state import (
-    Nodes,
-    PodInfo,
-    in_tree_source,
-    migrated_plugins,
-    pod_volumes,
-    storage_class_of,
-)
+from kubesched.state import Nodes, PodInfo, in_tree_source, migrated_plugins, pod_volumes, storage_class_of
 
 _INSTANCE_TYPE: Final = ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type")
 _NITRO: Final = re.compile("^[cmr]5.*|t3|z1d")

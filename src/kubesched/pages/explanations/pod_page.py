@@ -4,13 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from kubesched.api import in_words
-from kubesched.explanation import (
-    Choice,
-    Ended,
-    Explanation,
-    Outlook,
-    turned_down_words,
-)
+from kubesched.explanation import Choice, Ended, Explanation, Outlook, turned_down_words
 from kubesched.framework import Code
 from kubesched.pages.explanations.explanation_document import as_document
 from kubesched.pages.explanations.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
