@@ -31,32 +31,6 @@ aiohttp, or carries a value of its room, as `PluginFault` does.
 import re
 from typing import Final
 
-__all__ = [
-    "ClaimError",
-    "ClusterError",
-    "ConfigError",
-    "ConflictError",
-    "DeadlineExceeded",
-    "ExtenderError",
-    "GoneError",
-    "InputError",
-    "KubeschedError",
-    "LeaseLostError",
-    "NoRoomError",
-    "NotFoundError",
-    "NotSentError",
-    "ObjectError",
-    "PluginDefinitionError",
-    "PluginError",
-    "QuantityError",
-    "SelectorError",
-    "StateError",
-    "UnauthorizedError",
-    "YamlError",
-    "error_message",
-    "indent_further_lines",
-]
-
 _FURTHER_LINE: Final = re.compile(r"(?<=\n)(?! )")
 """The start of a line that is not indented, and could look like another message."""
 

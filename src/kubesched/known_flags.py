@@ -6,8 +6,6 @@ Rule: kube-scheduler v1.36.3 --help, and the flags of its JSON log. Underscores 
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["BOOLEAN_FLAGS", "FLAGS", "unknown_flags"]
-
 BOOLEAN_FLAGS: Final = frozenset(
     (
         "authentication-skip-lookup",

@@ -16,8 +16,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
-__all__ = ["lazy_exports"]
-
 
 @contextmanager
 def lazy_exports(door: str, *own: str) -> Iterator[None]:

@@ -21,16 +21,6 @@ from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_
 from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
 from kubesched.version import VERSION
 
-__all__ = [
-    "advice_on_extender",
-    "lease_note",
-    "run_scheduler",
-    "schedule_until_told",
-    "serve_extender",
-    "serve_until_told",
-    "set_up_scheduler",
-]
-
 _BAD_INPUT: Final = 2
 _LEASE_LOST: Final = 1
 _INTERRUPTED: Final = 130

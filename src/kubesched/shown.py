@@ -11,8 +11,6 @@ from kubesched.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Formats", "Shown", "data_frame", "show_with"]
-
 
 class Formats(Protocol):
     """What makes the text and the HTML of an answer: the module `kubesched.pages.formats`."""

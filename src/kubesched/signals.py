@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final, TypeVar
 
-__all__ = ["ending_on_signals", "ignoring_sigusr2", "leaving_on_sigterm", "run_until_told"]
-
 T = TypeVar("T")
 _KILLED: Final = 128  # and the number of the signal, as a shell reports it
 _LOG: Final = logging.getLogger("kubesched")

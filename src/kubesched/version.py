@@ -1,7 +1,5 @@
 """The version of kubesched, which the package metadata repeats."""
 
-__all__ = ["VERSION", "VERSION_TEXT"]
-
 VERSION = "0.1.0"
 VERSION_TEXT = f"kubesched {VERSION} (decides like kube-scheduler v1.36)"
 """What `--version` prints."""

@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src"
 PACKAGE = "kubesched"
+DEFINITIONS = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 SPLIT = {"pages"}
 """Packages that are no room themselves: each of their packages is one, with a door and a layer of its own."""
 
@@ -46,14 +47,25 @@ class Module:
         return [i for i in self.imports if i.module.split(".")[0] == PACKAGE]
 
     @property
-    def exported(self) -> list[str] | None:
-        """The literal `__all__`, else what a `with lazy_exports(__name__)` imports; None where there is neither."""
+    def listed(self) -> list[str] | None:
+        """The literal `__all__`; None where there is none."""
         for node in self.tree.body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
                 return list(ast.literal_eval(node.value))
+        return None
+
+    @property
+    def exported(self) -> list[str]:
+        """What a door lists, in the block of `lazy_exports` or in `__all__`; what any other module defines."""
         blocks = [node for node in self.tree.body if isinstance(node, ast.With)]
-        return [alias.asname or alias.name for block in blocks for alias in exports(block)] if blocks else None
+        if self.listed is not None:
+            return self.listed
+        if blocks or self.is_door:
+            return [alias.asname or alias.name for block in blocks for alias in exports(block)]
+        targets = [t for node in self.tree.body for t in getattr(node, "targets", [getattr(node, "target", None)])]
+        names = [node.name for node in self.tree.body if isinstance(node, DEFINITIONS)]
+        return [name for name in (*names, *(t.id for t in targets if isinstance(t, ast.Name))) if name[0] != "_"]
 
 
 def exports(block: ast.With) -> Iterator[ast.alias]:
