@@ -104,25 +104,21 @@ def role(installation: Installation, name: str, rules: list[Document], namespace
 
 def cluster_role_binding(installation: Installation, name: str, role_name: str, account_name: str) -> Document:
     """An account gets a role of the cluster."""
-    return {
-        "apiVersion": _API_VERSION,
-        "kind": "ClusterRoleBinding",
-        "metadata": installation.metadata(name, namespace=""),
-        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role_name},
-        "subjects": [_subject(installation, account_name)],
-    }
+    return _binding("ClusterRole", installation, name, role_name, account_name, namespace="")
 
 
 def role_binding(installation: Installation, name: str, role_name: str, namespace: str | None = None) -> Document:
     """The scheduler's account gets a role of a namespace, of that of the installation if None."""
+    return _binding("Role", installation, name, role_name, installation.name, namespace=namespace)
+
+
+def _binding(
+    kind: str, installation: Installation, name: str, role_name: str, account_name: str, *, namespace: str | None
+) -> Document:
     return {
         "apiVersion": _API_VERSION,
-        "kind": "RoleBinding",
+        "kind": f"{kind}Binding",
         "metadata": installation.metadata(name, namespace=namespace),
-        "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": role_name},
-        "subjects": [_subject(installation, installation.name)],
+        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": role_name},
+        "subjects": [{"kind": "ServiceAccount", "name": account_name, "namespace": installation.namespace}],
     }
-
-
-def _subject(installation: Installation, account_name: str) -> Document:
-    return {"kind": "ServiceAccount", "name": account_name, "namespace": installation.namespace}
