@@ -47,30 +47,19 @@ class Module:
         return [i for i in self.imports if i.module.split(".")[0] == PACKAGE]
 
     @property
-    def listed(self) -> list[str] | None:
-        """The literal `__all__`; None where there is none."""
-        for node in self.tree.body:
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
-                return list(ast.literal_eval(node.value))
-        return None
+    def listing(self) -> list[ast.ImportFrom]:
+        """The statements `from MODULE import X as X` of a door, below `with lazy_exports(__name__)`."""
+        blocks = [node for node in self.tree.body if isinstance(node, ast.With)]
+        return [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
 
     @property
     def exported(self) -> list[str]:
-        """What a door lists, in the block of `lazy_exports` or in `__all__`; what any other module defines."""
-        blocks = [node for node in self.tree.body if isinstance(node, ast.With)]
-        if self.listed is not None:
-            return self.listed
-        if blocks or self.is_door:
-            return [alias.asname or alias.name for block in blocks for alias in exports(block)]
+        """What the statements of a door list; what any other module defines."""
+        if self.is_door:
+            return [alias.asname or alias.name for statement in self.listing for alias in statement.names]
         targets = [t for node in self.tree.body for t in getattr(node, "targets", [getattr(node, "target", None)])]
         names = [node.name for node in self.tree.body if isinstance(node, DEFINITIONS)]
         return [name for name in (*names, *(t.id for t in targets if isinstance(t, ast.Name))) if name[0] != "_"]
-
-
-def exports(block: ast.With) -> Iterator[ast.alias]:
-    """The names that the block of a door lists."""
-    return (alias for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names)
 
 
 def room_of(module: str) -> str:

@@ -3,7 +3,5 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.cli.commands import main
-    from kubesched.cli.completion import complete_for_kubectl
-
-__all__ = ["complete_for_kubectl", "main"]
+    from kubesched.cli.commands import main as main
+    from kubesched.cli.completion import complete_for_kubectl as complete_for_kubectl

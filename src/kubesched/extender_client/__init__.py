@@ -3,8 +3,6 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.extender_client.caller import ExtenderCaller
-    from kubesched.extender_client.client import ExtenderClient
-    from kubesched.extender_client.probe import Probed, probe
-
-__all__ = ["ExtenderCaller", "ExtenderClient", "Probed", "probe"]
+    from kubesched.extender_client.caller import ExtenderCaller as ExtenderCaller
+    from kubesched.extender_client.client import ExtenderClient as ExtenderClient
+    from kubesched.extender_client.probe import Probed as Probed, probe as probe

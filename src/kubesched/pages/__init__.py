@@ -2,5 +2,3 @@
 
 The packages are the doors; this one holds nothing.
 """
-
-__all__: list[str] = []

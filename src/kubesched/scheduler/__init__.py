@@ -3,63 +3,42 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.scheduler.aside import Aside
-    from kubesched.scheduler.assembly import MakeFramework, build_frameworks, no_profile, start_plugins, stop_plugins
-    from kubesched.scheduler.binding_cycle import BindingCycle
-    from kubesched.scheduler.evictions import Eviction
-    from kubesched.scheduler.extenders import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
-    from kubesched.scheduler.initial_cluster import load_cluster
-    from kubesched.scheduler.placed_pod import PlacedPod
-    from kubesched.scheduler.scheduler import Attempt, Scheduler
-    from kubesched.scheduler.scheduling_cycle import SchedulingCycle
-    from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
-    from kubesched.scheduler.suspension import (
-        PermitRequest,
-        Request,
-        Together,
-        WaitRequest,
-        begun,
-        drive,
-        perform,
-        straight,
-        wait,
+    from kubesched.scheduler.aside import Aside as Aside
+    from kubesched.scheduler.assembly import (
+        MakeFramework as MakeFramework,
+        build_frameworks as build_frameworks,
+        no_profile as no_profile,
+        start_plugins as start_plugins,
+        stop_plugins as stop_plugins,
     )
-    from kubesched.scheduler.unconfirmed import UNCONFIRMED_SECONDS, Unconfirmed
-    from kubesched.scheduler.waits import Waits, Wake
-
-__all__ = [
-    "EXTENDER",
-    "UNCONFIRMED_SECONDS",
-    "Aside",
-    "Attempt",
-    "BindingCycle",
-    "Eviction",
-    "ExtenderAnswer",
-    "Extenders",
-    "MakeFramework",
-    "PermitRequest",
-    "PlacedPod",
-    "PodExtenders",
-    "Request",
-    "Scheduler",
-    "SchedulingCycle",
-    "TieBreak",
-    "Together",
-    "Unconfirmed",
-    "WaitRequest",
-    "Waits",
-    "Wake",
-    "begun",
-    "build_frameworks",
-    "default_sample",
-    "drive",
-    "load_cluster",
-    "no_profile",
-    "nodes_to_find",
-    "perform",
-    "select_best",
-    "start_plugins",
-    "stop_plugins",
-    "straight",
-    "wait",
-]
+    from kubesched.scheduler.binding_cycle import BindingCycle as BindingCycle
+    from kubesched.scheduler.evictions import Eviction as Eviction
+    from kubesched.scheduler.extenders import (
+        EXTENDER as EXTENDER,
+        ExtenderAnswer as ExtenderAnswer,
+        Extenders as Extenders,
+        PodExtenders as PodExtenders,
+    )
+    from kubesched.scheduler.initial_cluster import load_cluster as load_cluster
+    from kubesched.scheduler.placed_pod import PlacedPod as PlacedPod
+    from kubesched.scheduler.scheduler import Attempt as Attempt, Scheduler as Scheduler
+    from kubesched.scheduler.scheduling_cycle import SchedulingCycle as SchedulingCycle
+    from kubesched.scheduler.selection import (
+        TieBreak as TieBreak,
+        default_sample as default_sample,
+        nodes_to_find as nodes_to_find,
+        select_best as select_best,
+    )
+    from kubesched.scheduler.suspension import (
+        PermitRequest as PermitRequest,
+        Request as Request,
+        Together as Together,
+        WaitRequest as WaitRequest,
+        begun as begun,
+        drive as drive,
+        perform as perform,
+        straight as straight,
+        wait as wait,
+    )
+    from kubesched.scheduler.unconfirmed import UNCONFIRMED_SECONDS as UNCONFIRMED_SECONDS, Unconfirmed as Unconfirmed
+    from kubesched.scheduler.waits import Waits as Waits, Wake as Wake

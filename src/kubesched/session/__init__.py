@@ -3,62 +3,40 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.session.attempt import Attempt, Preempt, attempt, rejections_of
-    from kubesched.session.cluster import MemoryCluster
-    from kubesched.session.creation import refused_pods
-    from kubesched.session.devices import listed_devices
-    from kubesched.session.diagnosis import without_post_filter
-    from kubesched.session.kubelets import UNSEEN
-    from kubesched.session.node_groups import NodeGroup
-    from kubesched.session.pending_counts import PendingCounts
-    from kubesched.session.place import Placed, PreemptionOutcome, not_seen, pending_in_order, place, place_all
-    from kubesched.session.queue_run import Progress
-    from kubesched.session.report import (
-        Fill,
-        NodeFill,
-        Placement,
-        PodState,
-        Report,
-        Victim,
-        node_fills,
-        pending_counts,
-        shown_owner,
-        waiting_words,
-        workload_text,
+    from kubesched.session.attempt import (
+        Attempt as Attempt,
+        Preempt as Preempt,
+        attempt as attempt,
+        rejections_of as rejections_of,
     )
-    from kubesched.session.session import Session
-    from kubesched.session.simulator import Simulator
-
-__all__ = [
-    "UNSEEN",
-    "Attempt",
-    "Fill",
-    "MemoryCluster",
-    "NodeFill",
-    "NodeGroup",
-    "PendingCounts",
-    "Placed",
-    "Placement",
-    "PodState",
-    "Preempt",
-    "PreemptionOutcome",
-    "Progress",
-    "Report",
-    "Session",
-    "Simulator",
-    "Victim",
-    "attempt",
-    "listed_devices",
-    "node_fills",
-    "not_seen",
-    "pending_counts",
-    "pending_in_order",
-    "place",
-    "place_all",
-    "refused_pods",
-    "rejections_of",
-    "shown_owner",
-    "waiting_words",
-    "without_post_filter",
-    "workload_text",
-]
+    from kubesched.session.cluster import MemoryCluster as MemoryCluster
+    from kubesched.session.creation import refused_pods as refused_pods
+    from kubesched.session.devices import listed_devices as listed_devices
+    from kubesched.session.diagnosis import without_post_filter as without_post_filter
+    from kubesched.session.kubelets import UNSEEN as UNSEEN
+    from kubesched.session.node_groups import NodeGroup as NodeGroup
+    from kubesched.session.pending_counts import PendingCounts as PendingCounts
+    from kubesched.session.place import (
+        Placed as Placed,
+        PreemptionOutcome as PreemptionOutcome,
+        not_seen as not_seen,
+        pending_in_order as pending_in_order,
+        place as place,
+        place_all as place_all,
+    )
+    from kubesched.session.queue_run import Progress as Progress
+    from kubesched.session.report import (
+        Fill as Fill,
+        NodeFill as NodeFill,
+        Placement as Placement,
+        PodState as PodState,
+        Report as Report,
+        Victim as Victim,
+        node_fills as node_fills,
+        pending_counts as pending_counts,
+        shown_owner as shown_owner,
+        waiting_words as waiting_words,
+        workload_text as workload_text,
+    )
+    from kubesched.session.session import Session as Session
+    from kubesched.session.simulator import Simulator as Simulator
