@@ -11,10 +11,7 @@ from kubesched.api import CLASS_ANNOTATION, KubeObject, StorageClass
 
 Document = dict[str, Any]
 
-_IS_DEFAULT: Final = (
-    "storageclass.kubernetes.io/is-default-class",
-    "storageclass.beta.kubernetes.io/is-default-class",
-)
+_IS_DEFAULT: Final = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
 def default_storage_class(objects: Iterable[KubeObject]) -> str:

@@ -162,12 +162,7 @@ class _WatchedFramework(Framework):
     """Reports filter results and scores to a NodeWatch."""
 
     def __init__(
-        self,
-        profile: Profile,
-        cache: ColumnCache,
-        cluster_state: ClusterState,
-        services: Services,
-        watch: NodeWatch,
+        self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services, watch: NodeWatch
     ) -> None:
         self._watch = watch
         super().__init__(profile, cache, cluster_state, services)

@@ -55,11 +55,7 @@ def validate(configuration: KubeSchedulerConfiguration, flags: LeaderElectionFla
 
 
 def _leader_election_errors(election: LeaderElectionConfiguration, flags: LeaderElectionFlags) -> list[FieldError]:
-    durations = {
-        "leaseDuration": "lease_duration",
-        "renewDeadline": "renew_deadline",
-        "retryPeriod": "retry_period",
-    }
+    durations = {"leaseDuration": "lease_duration", "renewDeadline": "renew_deadline", "retryPeriod": "retry_period"}
     errors = [
         FieldError.invalid(f"leaderElection.{name}", value, "must be greater than zero", help=_given_by(flags, field))
         for name, field in durations.items()

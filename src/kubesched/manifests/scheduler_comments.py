@@ -12,9 +12,7 @@ _POD: Final = "spec.template.spec"
 _CONTAINER: Final = f"{_POD}.containers[0]"
 _CONTROL_PLANE: Final = "Where kube-scheduler was: on nodes of the control plane, if there are some."
 _COMMENTS: Final = {
-    "Namespace": {
-        "metadata.labels": "Accept only pods that are restricted as those of this Deployment.",
-    },
+    "Namespace": {"metadata.labels": "Accept only pods that are restricted as those of this Deployment."},
     "ServiceAccount": {"apiVersion": "The identity under which the scheduler calls the API server."},
     "ClusterRole": {
         "apiVersion": "What the scheduler reads and writes, and no more. docs/guides/permissions.md has what fails "
@@ -24,11 +22,11 @@ _COMMENTS: Final = {
     "Role": {"apiVersion": "Leader election, in the namespace of the Lease."},
     "RoleBinding": {"apiVersion": "The account gets this role in the namespace of the Lease."},
     "ConfigMap": {
-        "apiVersion": "The KubeSchedulerConfiguration, in kube-scheduler's format, and the files of plugins.",
+        "apiVersion": "The KubeSchedulerConfiguration, in kube-scheduler's format, and the files of plugins."
     },
     "Service": {
         "apiVersion": "For Prometheus: https on /metrics and /metrics/resources. It sends a bearer token of an account "
-        "that may get these paths (nonResourceURLs).",
+        "that may get these paths (nonResourceURLs)."
     },
     "Deployment": {
         "spec.replicas": "One replica schedules; the others have a filled cache and wait for the Lease.",

@@ -64,11 +64,7 @@ class Gauges(Collector):
             "scheduler_cache_size",
             "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.",
             ("type",),
-            {
-                ("assumed_pods",): len(state.assumed_uids),
-                ("nodes",): state.columns.n_nodes,
-                ("pods",): state.n_placed,
-            },
+            {("assumed_pods",): len(state.assumed_uids), ("nodes",): state.columns.n_nodes, ("pods",): state.n_placed},
         )
         if self._n_binding is not None:
             yield _gauge(

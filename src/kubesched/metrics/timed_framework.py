@@ -162,12 +162,7 @@ class TimedFramework(Framework):
     """Overrides the steps of a cycle to measure them. Dry runs of preemption count for PostFilter alone."""
 
     def __init__(
-        self,
-        profile: Profile,
-        cache: ColumnCache,
-        cluster_state: ClusterState,
-        services: Services,
-        times: PluginTimes,
+        self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services, times: PluginTimes
     ) -> None:
         """Run a profile's plugins, and measure them."""
         self._times = times

@@ -48,10 +48,7 @@ class NodeDeclaredFeatures(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or declares other features; the pod comes to need others."""
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE
-        return [
-            registration(EventResource.NODE, nodes, _node_hint, nothing),
-            by_own(ActionType.UPDATE, _pod_hint),
-        ]
+        return [registration(EventResource.NODE, nodes, _node_hint, nothing), by_own(ActionType.UPDATE, _pod_hint)]
 
 
 def _needed(state: CycleState) -> tuple[str, ...]:

@@ -76,10 +76,7 @@ class PodTopologySpread(Plugin):
     Args = PodTopologySpreadArgs
     args: PodTopologySpreadArgs
     depends_on = DependsOn.CLUSTER
-    reasons = (
-        Status.unresolvable(f"{_MISMATCH} (missing required label)"),
-        Status.unschedulable(_MISMATCH),
-    )
+    reasons = (Status.unresolvable(f"{_MISMATCH} (missing required label)"), Status.unschedulable(_MISMATCH))
 
     def __init__(self, args: PodTopologySpreadArgs | None = None) -> None:
         super().__init__(args)

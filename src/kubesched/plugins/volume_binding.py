@@ -70,14 +70,7 @@ class VolumeBinding(Plugin):
     Args = VolumeBindingArgs
     args: VolumeBindingArgs
     depends_on = DependsOn.CLUSTER
-    reads = (
-        "CSIDriver",
-        "CSINode",
-        "CSIStorageCapacity",
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "StorageClass",
-    )
+    reads = ("CSIDriver", "CSINode", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass")
     reasons = tuple(_verdict_status(verdict) for verdict in range(1, 9))
 
     # --- filter ---

@@ -65,14 +65,7 @@ class _ClientLeft(web.HTTPClientError):
 
 
 _UNDECODABLE: Final = "the body does not match its headers\n"
-_UNREADABLE: Final = (
-    TimeoutError,
-    NoRoomError,
-    _TooLargeError,
-    web.RequestPayloadError,
-    zlib.error,
-    ConnectionError,
-)
+_UNREADABLE: Final = (TimeoutError, NoRoomError, _TooLargeError, web.RequestPayloadError, zlib.error, ConnectionError)
 
 
 class Bodies:

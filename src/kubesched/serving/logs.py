@@ -11,12 +11,7 @@ import msgspec
 from kubesched.documents import escape_controls, escape_in_json
 from kubesched.errors import InputError
 
-_LEVELS: Final = {
-    "debug": logging.DEBUG,
-    "info": logging.INFO,
-    "warning": logging.WARNING,
-    "error": logging.ERROR,
-}
+_LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 _OWN_FIELDS: Final = {*logging.makeLogRecord({}).__dict__, "message", "asctime", "taskName"}
 _LINES: Final = {9: "\\t", 10: "\\n"}
 

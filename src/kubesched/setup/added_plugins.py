@@ -44,9 +44,7 @@ def enable_loaded(
     added = [name for name in dict.fromkeys(registry.loaded) if name not in named]
     profiles = tuple(
         msgspec.structs.replace(
-            profile,
-            plugins=_with_last(profile.plugins, added, registry),
-            plugin_config=_with_args(profile, args or {}),
+            profile, plugins=_with_last(profile.plugins, added, registry), plugin_config=_with_args(profile, args or {})
         )
         for profile in configuration.profiles
     )

@@ -29,9 +29,7 @@ def older_versions(source: object, on_conversion: Callable[[Conversion], None]) 
     config_maps = source.config_maps if isinstance(source, ConfigSource) else ()
     files = source.named_files if isinstance(source, ConfigSource) else {}
     return OlderVersions(
-        lambda path: files[path] if path in files else _read_policy(path, folder),
-        on_conversion,
-        config_maps,
+        lambda path: files[path] if path in files else _read_policy(path, folder), on_conversion, config_maps
     )
 
 

@@ -94,9 +94,7 @@ def readers_of(profiles: Iterable[Profile]) -> dict[str, tuple[str, ...]]:
 
 
 def load_configuration(
-    source: ConfigurationLike = None,
-    plugins: Iterable[PluginLike] = (),
-    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    source: ConfigurationLike = None, plugins: Iterable[PluginLike] = (), plugin_args: Mapping[str, ArgsLike] = _NO_ARGS
 ) -> KubeSchedulerConfiguration:
     """Read a KubeSchedulerConfiguration, fill in kube-scheduler's defaults, and check it.
 

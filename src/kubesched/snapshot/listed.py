@@ -28,11 +28,7 @@ class ListedObjects:
     """
 
     def __init__(
-        self,
-        *,
-        manifests: Iterable[SourceLike] = (),
-        kinds: Collection[str] = (),
-        skip_bad_objects: bool = False,
+        self, *, manifests: Iterable[SourceLike] = (), kinds: Collection[str] = (), skip_bad_objects: bool = False
     ) -> None:
         further = {kind.key: kind for kind in map(kind_named, kinds)}
         self.kinds = tuple({**KINDS, **further}.values())

@@ -214,10 +214,7 @@ class ClusterState(PlacedPods):
     def assume_objects(self, uid: str, objects: Sequence[tuple[str, KubeObject]]) -> None:
         """Let an assumed pod's plan change further objects."""
         self._keep(self._assumed, uid)
-        self._assumed[uid] = [
-            *self._assumed[uid],
-            *((kind, self.objects.put(kind, obj), obj) for kind, obj in objects),
-        ]
+        self._assumed[uid] = [*self._assumed[uid], *((kind, self.objects.put(kind, obj), obj) for kind, obj in objects)]
         for kind, obj in objects:
             self._set_within(self._planned, (kind, obj.key), uid, None)
 

@@ -99,11 +99,7 @@ class PodGroups:
     """
 
     def __init__(
-        self,
-        columns: NodeColumns,
-        max_groups: int = _MAX_GROUPS,
-        budget: int = _BUDGET,
-        max_unused: int = _MAX_UNUSED,
+        self, columns: NodeColumns, max_groups: int = _MAX_GROUPS, budget: int = _BUDGET, max_unused: int = _MAX_UNUSED
     ) -> None:
         self.budget = budget
         self.max_unused = max_unused

@@ -151,12 +151,7 @@ def make_node(
         annotations=annotations,
         metadata=metadata,
         spec={**_filled(taints=[_taint(taint) for taint in taints], unschedulable=unschedulable), **spec},
-        status={
-            "capacity": room,
-            "allocatable": room,
-            "conditions": [{"type": "Ready", "status": "True"}],
-            **status,
-        },
+        status={"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}], **status},
     )
     assert isinstance(made, Node)
     return made

@@ -53,10 +53,7 @@ class ContractCheck(msgspec.Struct, frozen=True):
 
 
 def check_plugin(
-    plugin_class: type[Plugin],
-    *,
-    args: PluginArgs | Mapping[str, Any] | None = None,
-    scenario: Scenario | None = None,
+    plugin_class: type[Plugin], *, args: PluginArgs | Mapping[str, Any] | None = None, scenario: Scenario | None = None
 ) -> list[ContractCheck]:
     """Find the checks that apply to a plugin.
 

@@ -166,11 +166,7 @@ class FakeCluster:
 
 
 def filter_all(
-    plugin: Plugin,
-    pod: Pod,
-    nodes: Sequence[KubeObject],
-    pods: Iterable[Pod] = (),
-    objects: Iterable[KubeObject] = (),
+    plugin: Plugin, pod: Pod, nodes: Sequence[KubeObject], pods: Iterable[Pod] = (), objects: Iterable[KubeObject] = ()
 ) -> dict[str, Status]:
     """Ask one plugin's PreFilter and Filter about every node.
 
@@ -187,11 +183,7 @@ def filter_all(
 
 
 def score_all(
-    plugin: Plugin,
-    pod: Pod,
-    nodes: Sequence[KubeObject],
-    pods: Iterable[Pod] = (),
-    objects: Iterable[KubeObject] = (),
+    plugin: Plugin, pod: Pod, nodes: Sequence[KubeObject], pods: Iterable[Pod] = (), objects: Iterable[KubeObject] = ()
 ) -> dict[str, int]:
     """One plugin's normalised scores of the nodes that pass its own filter, 0 to 100; empty when it skips the pod.
 

@@ -130,10 +130,7 @@ def _without(wrong: list[Finding], faults: list[Finding]) -> list[Finding]:
 
 
 def _filters(
-    given: tuple[Predicate, ...] | None,
-    args: dict[str, dict[str, Any]],
-    notices: list[Notice],
-    faults: list[Finding],
+    given: tuple[Predicate, ...] | None, args: dict[str, dict[str, Any]], notices: list[Notice], faults: list[Finding]
 ) -> list[str]:
     """The filter plugins in order; arguments of NodeLabel and ServiceAffinity go into `args`."""
     predicates = [Predicate(name) for name in DEFAULT_PREDICATES] if given is None else given
@@ -166,10 +163,7 @@ def _custom_predicate(argument: PredicateArgument, args: dict[str, dict[str, Any
 
 
 def _scores(
-    given: tuple[Priority, ...] | None,
-    args: dict[str, dict[str, Any]],
-    notices: list[Notice],
-    faults: list[Finding],
+    given: tuple[Priority, ...] | None, args: dict[str, dict[str, Any]], notices: list[Notice], faults: list[Finding]
 ) -> dict[str, int]:
     """The score plugins with their weights, in order; arguments go into `args`."""
     priorities = [Priority(name, weight) for name, weight in DEFAULT_PRIORITIES.items()] if given is None else given

@@ -8,10 +8,7 @@ from typing import Any, Final
 
 from kubesched.config import PluginEntry
 
-STRATEGIES: Final = {
-    "NodeResourcesLeastAllocated": "LeastAllocated",
-    "NodeResourcesMostAllocated": "MostAllocated",
-}
+STRATEGIES: Final = {"NodeResourcesLeastAllocated": "LeastAllocated", "NodeResourcesMostAllocated": "MostAllocated"}
 """Score plugin -> the scoring strategy of NodeResourcesFit that has replaced it."""
 
 RENAMED: Final = {

@@ -28,10 +28,7 @@ class NoDiskConflict(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with the disk goes, or a node comes."""
-        return [
-            by_volume(_pod_deleted),
-            registration(EventResource.NODE, ActionType.ADD),
-        ]
+        return [by_volume(_pod_deleted), registration(EventResource.NODE, ActionType.ADD)]
 
 
 def _pod_deleted(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

@@ -9,12 +9,7 @@ from kubesched.config import FieldChange
 from kubesched.documents import count
 from kubesched.pages.formats import Cell, Check, Column, Level, Page, Paragraph, Table
 
-_LEVELS: Final = {
-    "added": Level.GOOD,
-    "enabled": Level.GOOD,
-    "removed": Level.BAD,
-    "disabled": Level.BAD,
-}
+_LEVELS: Final = {"added": Level.GOOD, "enabled": Level.GOOD, "removed": Level.BAD, "disabled": Level.BAD}
 
 
 def config_diff_page(old: str, new: str, changes: Sequence[FieldChange]) -> Page:

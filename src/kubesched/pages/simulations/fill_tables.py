@@ -85,12 +85,7 @@ def nodes_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS
         moments: as for `fill_table`.
     """
     resources = _resources(_Sum(fills))
-    columns = (
-        Column("node", align=Align.NODE),
-        Column("pool"),
-        Column("zone"),
-        *_columns(resources),
-    )
+    columns = (Column("node", align=Align.NODE), Column("pool"), Column("zone"), *_columns(resources))
     rows: list[Row] = []
     for fill in fills:
         one = _Sum([fill])
