@@ -15,7 +15,7 @@ from kubesched.plugins.args import (
     ScoringStrategyType,
     UtilizationShapePoint,
 )
-from kubesched.plugins.node_resources_fit import broken_linear
+from kubesched.plugins.broken_line import broken_linear
 from kubesched.state import ClusterState
 from kubesched.testing import FakeCluster, filter_all, make_node, make_pod, score_all
 from tests.device_cluster import device_class

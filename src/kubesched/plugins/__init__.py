@@ -11,6 +11,7 @@ with lazy_exports(__name__):
         shape_errors as shape_errors,
         weighed as weighed,
     )
+    from kubesched.plugins.broken_line import broken_linear as broken_linear
     from kubesched.plugins.default_binder import DefaultBinder as DefaultBinder
     from kubesched.plugins.default_preemption import DefaultPreemption as DefaultPreemption
     from kubesched.plugins.dynamic_resources import DynamicResources as DynamicResources
@@ -26,7 +27,6 @@ with lazy_exports(__name__):
     )
     from kubesched.plugins.node_resources_fit import (
         NodeResourcesFit as NodeResourcesFit,
-        broken_linear as broken_linear,
         missing_resources as missing_resources,
     )
     from kubesched.plugins.node_selection import (

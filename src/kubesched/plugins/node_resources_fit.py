@@ -5,7 +5,7 @@ resources the order of reasons is upstream's map order, which is none; ours is b
 resource that a device class serves is left to DynamicResources on nodes that offer none of it.
 """
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator
 from typing import Final
 
 import numpy as np
@@ -26,6 +26,7 @@ from kubesched.api import (
 from kubesched.engine import BoolVector, Interner, IntMatrix, IntVector, floor_divide, round_half_away, weighted_sum
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
+from kubesched.plugins.broken_line import broken_linear
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, resources_of_class
 
@@ -393,29 +394,3 @@ def _shortage(name: str, wanted: int, offered: int, held: int) -> str:
         return f"requests {asked} {name}; the whole node has {room}"
     short = in_words(name, wanted - free)
     return f"{name} is short by {short}: requests {asked}, {in_words(name, max(free, 0))} of {room} free"
-
-
-def broken_linear(points: Sequence[tuple[int, int]]) -> IntVector:
-    """The line through some points, level outside them, at every whole utilization.
-
-    Args:
-        points: (utilization, score) with utilizations increasing.
-    Returns: (101,) int64: the score at utilization 0..100.
-    Rule: kube-scheduler v1.36 helper.BuildBrokenLinearFunction: between two points integer division toward zero, so
-        that falling segments round up.
-    """
-    return np.array([_at(points, x) for x in range(101)], dtype=np.int64)
-
-
-def _at(points: Sequence[tuple[int, int]], x: int) -> int:
-    for i, (right, top) in enumerate(points):
-        if x <= right:
-            if i == 0:
-                return top
-            left, bottom = points[i - 1]
-            return bottom + _toward_zero((top - bottom) * (x - left), right - left)
-    return points[-1][1]
-
-
-def _toward_zero(a: int, b: int) -> int:
-    return a // b if a >= 0 else -(-a // b)
