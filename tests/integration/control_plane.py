@@ -135,14 +135,22 @@ class ControlPlane:
         """Put objects of kinds that a scheduler reads into etcd, a hundred at once: many times as fast as requests.
 
         They stay as they are, with uid, times and status: no admission, no validation.
+
+        What is put at once has one resourceVersion. A client that listed while the API server's cache has a part of it
+        would watch from that version on and never see the rest, so this waits until the cache is further than that.
         """
         etcd = ApiClient(self._etcd_url)
-        puts = [{"requestPut": stored(document)} for document in documents]
+        stored_documents = list(documents)
+        puts = [{"requestPut": stored(document)} for document in stored_documents]
         try:
             for i in range(0, len(puts), MAX_PUTS):
                 etcd.call("POST", "/v3/kv/txn", {"success": puts[i : i + MAX_PUTS]})
+            marker = {"key": base64.b64encode(b"/stored").decode(), "value": ""}
+            version = etcd.call("POST", "/v3/kv/put", marker)["header"]["revision"]
         finally:
             etcd.close()
+        for kind in {document["kind"] for document in stored_documents}:
+            self.client.read_list(kind, limit="1", resourceVersion=version, resourceVersionMatch="NotOlderThan")
 
     def forget_history(self) -> None:
         """Make everything that lists or watches from an older resourceVersion be answered 410."""
