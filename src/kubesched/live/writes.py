@@ -40,7 +40,7 @@ from kubesched.state import ClusterState
 RecordEvents = Callable[[RecordEvent], None]
 
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
-_PATCHES_AT_ONCE: Final = 32  # half of the requests that the client sends at a time
+_PATCHES_AT_ONCE: Final = 8  # 32 keep a small API server so busy that a Binding takes 0.1 s
 _REMEMBERED_SECONDS: Final = 300.0  # a watch never catches up with a server that was restored from a backup
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
@@ -69,6 +69,7 @@ class _Write(msgspec.Struct):
     """A write under way.
 
     Attributes:
+        action: what was asked for.
         earlier: the write to the same object that comes before it.
         patch: what a status patch will write once it has its turn; None for other writes, from then on, and where it is
             not needed any more.
