@@ -58,6 +58,7 @@ def run_waiting(who: str, storm: Storm, rate: float, seconds: float, folder: Pat
         scheduler = start(who, plane, folder, Shape([], []))
         stack.callback(scheduler.stop)
         wait_until(lambda: _n_tried(scheduler) >= len(storm.waiting), "all to be tried", seconds=600)
+        wait_until(lambda: _n_told(plane) >= len(storm.waiting), "all conditions to be written", seconds=600, every=3)
         bindings = Bindings(plane, "fitting-")
         stack.callback(bindings.close)
         time.sleep(2)
@@ -93,6 +94,12 @@ def _n_tried(scheduler: Running) -> float:
     pending = metrics(scheduler)
     waiting = ('scheduler_pending_pods{queue="unschedulable"}', 'scheduler_pending_pods{queue="gated"}')
     return sum(pending.get(name, 0) for name in waiting)
+
+
+def _n_told(plane: ControlPlane) -> int:
+    """How many pods have a condition that says why they wait; what is left to write would count as the storm's."""
+    conditions = [pod.get("status", {}).get("conditions", ()) for pod in plane.client.read_list("Pod")["items"]]
+    return sum(any(condition["type"] == "PodScheduled" for condition in of_pod) for of_pod in conditions)
 
 
 class Makers:

@@ -6,6 +6,8 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,7 +15,7 @@ from typing import Any, Self
 import yaml
 
 from kubesched.api import KINDS
-from tests.integration.api_client import ApiClient
+from tests.integration.api_client import ApiClient, ApiError
 from tests.integration.audit_log import AuditLog
 from tests.integration.processes import Process, free_port, wait_until
 
@@ -137,20 +139,30 @@ class ControlPlane:
         They stay as they are, with uid, times and status: no admission, no validation.
 
         What is put at once has one resourceVersion. A client that listed while the API server's cache has a part of it
-        would watch from that version on and never see the rest, so this waits until the cache is further than that.
+        would watch from that version on and never see the rest. So one object of each kind is put once more, alone,
+        and this waits until the cache has it.
         """
         etcd = ApiClient(self._etcd_url)
-        stored_documents = list(documents)
-        puts = [{"requestPut": stored(document)} for document in stored_documents]
+        puts = [(document["kind"], stored(document)) for document in documents]
+        requests = [{"requestPut": put} for _, put in puts]
         try:
-            for i in range(0, len(puts), MAX_PUTS):
-                etcd.call("POST", "/v3/kv/txn", {"success": puts[i : i + MAX_PUTS]})
-            marker = {"key": base64.b64encode(b"/stored").decode(), "value": ""}
-            version = etcd.call("POST", "/v3/kv/put", marker)["header"]["revision"]
+            for i in range(0, len(requests), MAX_PUTS):
+                etcd.call("POST", "/v3/kv/txn", {"success": requests[i : i + MAX_PUTS]})
+            for kind, last in dict(puts).items():
+                version = etcd.call("POST", "/v3/kv/put", last)["header"]["revision"]
+                wait_until(partial(self._shows, kind, version), f"{kind} in the version {version}", seconds=120)
         finally:
             etcd.close()
-        for kind in {document["kind"] for document in stored_documents}:
+
+    def _shows(self, kind: str, version: str) -> bool:
+        """Whether the API server's cache has this version of a kind within 3 s."""
+        try:
             self.client.read_list(kind, limit="1", resourceVersion=version, resourceVersionMatch="NotOlderThan")
+        except ApiError as error:
+            if error.status != HTTPStatus.GATEWAY_TIMEOUT:
+                raise
+            return False
+        return True
 
     def forget_history(self) -> None:
         """Make everything that lists or watches from an older resourceVersion be answered 410."""

@@ -21,7 +21,7 @@ class NotInTime(AssertionError):
     """What a test waited for did not come before its deadline."""
 
 
-def wait_until(check: Callable[[], T], what: str, *, seconds: float = 15) -> T:
+def wait_until(check: Callable[[], T], what: str, *, seconds: float = 15, every: float = POLL_SECONDS) -> T:
     """The first true answer of `check`, asked again and again.
 
     Raises:
@@ -34,7 +34,7 @@ def wait_until(check: Callable[[], T], what: str, *, seconds: float = 15) -> T:
             return answer
         if time.monotonic() > deadline:
             raise NotInTime(f"waited {seconds:g} s for {what}; the last answer was {answer!r}")
-        time.sleep(POLL_SECONDS)
+        time.sleep(every)
 
 
 def free_port() -> int:
