@@ -2,8 +2,8 @@
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -73,8 +73,8 @@ def parse_module(name: str, text: str, *, is_door: bool = False) -> Module:
     return Module(name, ast.parse(text), is_door)
 
 
-@cache
-def _parsed() -> list[Module]:
+def source_modules() -> list[Module]:
+    """Every module of src, by name."""
     modules = []
     for path in sorted((SRC / PACKAGE).rglob("*.py")):
         parts = path.relative_to(SRC).with_suffix("").parts
@@ -85,13 +85,20 @@ def _parsed() -> list[Module]:
 
 
 class SourceModules:
-    """Every module of src, by name. They are parsed when a test goes through them, not when tests are collected."""
+    """Every module of src, by name, parsed when a test goes through them, and not when tests are collected."""
+
+    def __init__(self) -> None:
+        self._kept: list[Module] | None = None
 
     def __iter__(self) -> Iterator[Module]:
-        return iter(_parsed())
+        return iter(source_modules() if self._kept is None else self._kept)
 
-    def forget(self) -> None:
-        _parsed.cache_clear()
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Parse them once for all tests in the block."""
+        self._kept = source_modules()
+        yield
+        self._kept = None
 
 
 MODULES = SourceModules()
