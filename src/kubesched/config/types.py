@@ -63,12 +63,15 @@ class Plugins(_ConfigurationPart, frozen=True):
 
     def by_point(self) -> dict[str, PluginSet]:
         """The sets by extension point as files spell it (`preFilter`), `multiPoint` last."""
-        return {field.encode_name: getattr(self, field.name) for field in msgspec.structs.fields(self)}
+        return {point: getattr(self, attribute) for point, attribute in _POINTS}
 
     @property
     def enabled_names(self) -> frozenset[str]:
         """Every plugin that some set enables: the ones that have to be built."""
         return frozenset(name for plugin_set in self.by_point().values() for name in plugin_set.enabled_names)
+
+
+_POINTS: Final = tuple((field.encode_name, field.name) for field in msgspec.structs.fields(Plugins))
 
 
 class PluginConfig(_ConfigurationPart, frozen=True):

@@ -33,8 +33,23 @@ _INTERFACES: Final = {
 }
 """Extension point -> its name in messages, in the order in which upstream looks at them."""
 
-_PLACEMENT: Final = {"placementScore": frozenset(("NodeResourcesFit",))}
+_PLACEMENT: Final = {"NodeResourcesFit": frozenset(("placementScore",))}
 """What upstream extends for groups of pods; nothing here calls it, but configurations may name it."""
+
+
+class _Extended(dict[str, frozenset[str]]):
+    """Name of a plugin -> the extension points that it extends, looked up once; none if it does not exist."""
+
+    def __init__(self, registry: Registry) -> None:
+        super().__init__()
+        self.registry = registry
+
+    def __missing__(self, name: str) -> frozenset[str]:
+        points: frozenset[str] = frozenset()
+        if name in self.registry:
+            points = self.registry[name].plugin_class.extension_points() | _PLACEMENT.get(name, points)
+        self[name] = points
+        return points
 
 
 def expand_points(plugins: Plugins, registry: Registry) -> dict[str, tuple[str, ...]]:
@@ -45,8 +60,8 @@ def expand_points(plugins: Plugins, registry: Registry) -> dict[str, tuple[str, 
 
     Returns: extension point -> names in the order of the calls.
     """
-    sets = plugins.by_point()
-    return {point: _expand(point, sets[point], plugins.multi_point, registry) for point in _INTERFACES}
+    sets, extended = plugins.by_point(), _Extended(registry)
+    return {point: _expand(point, sets[point], plugins.multi_point, extended) for point in _INTERFACES}
 
 
 def point_findings(
@@ -58,12 +73,12 @@ def point_findings(
         where: the path of the profile.
         document: the profile as it is written; a finding about an entry in it has the path of the name there.
     """
-    sets = plugins.by_point()
+    sets, extended = plugins.by_point(), _Extended(registry)
     for point in _INTERFACES:
-        yield from _findings_in_set(point, sets[point], registry, _At(where, point, document))
+        yield from _findings_in_set(point, sets[point], extended, _At(where, point, document))
     for point in _INTERFACES:
         at = _At(where, "multiPoint", document)
-        yield from _findings_in_multi_point(point, sets[point], plugins.multi_point, registry, at)
+        yield from _findings_in_multi_point(point, sets[point], plugins.multi_point, extended, at)
 
 
 class _At(NamedTuple):
@@ -92,9 +107,9 @@ def score_weights(plugins: Plugins, registry: Registry, path: str) -> dict[str, 
             counts as such, too.
     """
     weights: dict[str, int] = {}
-    total = 0
+    extended, total = _Extended(registry), 0
     for entry in (*plugins.score.enabled, *plugins.multi_point.enabled):
-        if entry.name in weights or not _extends(entry.name, "score", registry):
+        if entry.name in weights or "score" not in extended[entry.name]:
             continue
         weights[entry.name] = entry.weight or 1
         share = weights[entry.name] * _MAX_NODE_SCORE
@@ -114,42 +129,42 @@ def _overflow(plugins: Plugins, weights: Mapping[str, int], path: str) -> Config
     )
 
 
-def _findings_in_set(point: str, plugin_set: PluginSet, registry: Registry, at: _At) -> Iterator[Finding]:
+def _findings_in_set(point: str, plugin_set: PluginSet, extended: _Extended, at: _At) -> Iterator[Finding]:
     """The set of one extension point names existing plugins that are made for it, each once."""
     seen: set[str] = set()
     for name in plugin_set.enabled_names:
-        if name not in registry:
-            yield _unknown(point, name, registry, at)
-        elif not _extends(name, point, registry):
-            extended = ", ".join(other for other in _INTERFACES if _extends(name, other, registry)) or "nothing"
+        if name not in extended.registry:
+            yield _unknown(point, name, extended.registry, at)
+        elif point not in extended[name]:
+            others = ", ".join(other for other in _INTERFACES if other in extended[name]) or "nothing"
             text = f'plugin "{name}" does not extend {_INTERFACES[point]} plugin'
-            yield at.finding("wrong-extension-point", name, text, f"{name} extends {extended}")
+            yield at.finding("wrong-extension-point", name, text, f"{name} extends {others}")
         elif name in seen:
             yield _comes_twice(point, name, at)
         seen.add(name)
 
 
 def _findings_in_multi_point(
-    point: str, own: PluginSet, multi: PluginSet, registry: Registry, at: _At
+    point: str, own: PluginSet, multi: PluginSet, extended: _Extended, at: _At
 ) -> Iterator[Finding]:
     if "*" in own.disabled_names:
         return
     seen: set[str] = set()
     for name in multi.enabled_names:
-        if name not in registry:
-            yield _unknown(point, name, registry, at)
-        elif _extends(name, point, registry) and name not in own.disabled_names and name not in own.enabled_names:
+        if name not in extended.registry:
+            yield _unknown(point, name, extended.registry, at)
+        elif point in extended[name] and name not in own.disabled_names and name not in own.enabled_names:
             if name in seen:
                 yield _comes_twice(point, name, at)
             seen.add(name)
 
 
-def _expand(point: str, own: PluginSet, multi: PluginSet, registry: Registry) -> tuple[str, ...]:
-    enabled = tuple(dict.fromkeys(name for name in own.enabled_names if _extends(name, point, registry)))
-    if "*" in own.disabled_names:
+def _expand(point: str, own: PluginSet, multi: PluginSet, extended: _Extended) -> tuple[str, ...]:
+    enabled = tuple(dict.fromkeys(name for name in own.enabled_names if point in extended[name]))
+    disabled = own.disabled_names
+    if "*" in disabled:
         return enabled
-    at_all = [name for name in dict.fromkeys(multi.enabled_names) if _extends(name, point, registry)]
-    at_all = [name for name in at_all if name not in own.disabled_names]
+    at_all = [name for name in dict.fromkeys(multi.enabled_names) if point in extended[name] and name not in disabled]
     first = (name for name in enabled if name in at_all)
     added = (name for name in at_all if name not in enabled)
     last = (name for name in enabled if name not in at_all)
@@ -161,12 +176,6 @@ def _unknown(point: str, name: str, registry: Registry, at: _At) -> Finding:
     has_comment = " //" in name  # YAML takes it for a part of the name
     advice = "comments in YAML begin with #, not with //" if has_comment else registry.help_with(name)
     return at.finding("unknown-plugin", name, text, advice)
-
-
-def _extends(name: str, point: str, registry: Registry) -> bool:
-    return name in registry and (
-        point in registry[name].plugin_class.extension_points() or name in _PLACEMENT.get(point, ())
-    )
 
 
 def _comes_twice(point: str, name: str, at: _At) -> Finding:
