@@ -53,7 +53,7 @@ demo: $(VENV)/.installed
 	$(BIN)/kubesched explain $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml --pod checkout/session-redis-3
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/integration $(ARGS)
 
 # Integration tests start a real API server for each worker. It is built with Go unless KUBESCHED_CONTROLPLANE names one.
 integration: $(VENV)/.installed-dev

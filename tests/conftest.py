@@ -1,18 +1,25 @@
 """Settings of every test run."""
 
 import gc
+import importlib
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.forks import Forks
+from tests.trials import TIMES
+
+TESTS = Path(__file__).parent
 
 # A shared machine stalls now and then, so no example is failed for its time; pytest's timeout still ends a hang.
-settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)  # the same examples for the same source
+settings.register_profile("local", deadline=None, max_examples=100 * TIMES)
+LOCAL = settings.get_profile("local")
+settings.register_profile("ci", LOCAL, derandomize=True)  # the same examples for the same source
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
@@ -23,16 +30,47 @@ def forks() -> Iterator[Forks]:
         yield forks
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect the tests without the garbage collector, and have it never look at them again.
+
+    They are more than a million objects, and many a test asks for a full collection, or for all objects.
+    """
+    gc.disable()
+    try:
+        import_share(session.config)
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
+
+
+def import_share(config: pytest.Config) -> None:
+    """Import some of the test files first, where several processes collect all of them.
+
+    The first process that imports a file compiles it for all. In the same order, each process would compile every file.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or [Path(argument).resolve() for argument in config.args] != [TESTS]:
+        return
+    files = sorted(file for file in TESTS.rglob("test_*.py") if "integration" not in file.parts)
+    for file in files[int(worker["workerid"][2:]) :: worker["workercount"]]:
+        with suppress(Exception):  # which pytest reports when it collects the file
+            importlib.import_module(".".join(file.relative_to(TESTS.parent).with_suffix("").parts))
+
+
 @pytest.fixture(autouse=True)
-def _collector() -> Iterator[None]:
+def collector() -> Iterator[None]:
     """Give back what a server or a scheduler sets for its whole process.
 
-    It freezes the heap, and a load of a cluster counts what is frozen: half a million objects in a run of all tests.
+    What it freezes with itself would never be freed: the objects of a test are not frozen.
     """
-    thresholds = gc.get_threshold()
+    thresholds, freeze = gc.get_threshold(), gc.freeze
+    gc.freeze = lambda: None
     yield
+    gc.freeze = freeze
     gc.set_threshold(*thresholds)
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,14 @@
 """Results as DataFrames: which rows and columns they have, in which units; and what happens without pandas."""
 
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 from kubesched import InputError, Simulator, explain
 from kubesched.testing import make_node, make_pod
 
-pytest.importorskip("pandas", reason="pandas is not installed: install the extra [dev]")
+pytestmark = pytest.mark.skipif(not find_spec("pandas"), reason="pandas is not installed: install the extra [dev]")
 
 CLUSTER = [
     make_node("n1", zone="a", allocatable={"cpu": "4", "memory": "8Gi", "pods": 10}),

@@ -1,6 +1,5 @@
 """`kubesched extender` as a whole, on a port of its own, from the first line to its exit code."""
 
-import gc
 import logging
 import re
 import signal
@@ -33,15 +32,13 @@ class Likes(Plugin):
 @pytest.fixture(autouse=True)
 def _process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Give back what a server sets for its whole process."""
-    root, thresholds = logging.getLogger(), gc.get_threshold()
+    root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     monkeypatch.chdir(tmp_path)
     (tmp_path / "likes.py").write_text(PLUGIN)
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
 
 
 @pytest.fixture

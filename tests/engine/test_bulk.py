@@ -1,9 +1,26 @@
 import gc
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
 from kubesched.engine import paused_gc
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _thawed() -> Iterator[None]:
+    """The heap of a program that has frozen nothing."""
+    gc.unfreeze()
+    with paused_gc(is_kept=True):  # more than it takes to look again whether something is frozen
+        made = [[number] for number in range(110_000)]
+    del made
+    yield
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def collector() -> None:
+    """Here `gc.freeze` is the real one."""
 
 
 def test_the_collector_rests_inside_the_block_and_works_after_it() -> None:
@@ -73,12 +90,36 @@ def test_what_need_not_be_kept_stays_young() -> None:
 def test_objects_that_somebody_has_frozen_stay_frozen() -> None:
     gc.freeze()
     try:
-        with paused_gc(is_kept=True):
-            made = a_cluster()
-        assert gc.get_freeze_count()
-        assert is_in(made, 0, 1)
+        clusters = []
+        for _ in range(5):
+            with paused_gc(is_kept=True):
+                clusters.append(a_cluster())
+            assert gc.get_freeze_count()
+            assert is_in(clusters[-1], 0, 1)
     finally:
         gc.unfreeze()
+
+
+def test_what_is_frozen_is_counted_once_for_many_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[None] = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(None) or 10**6)
+    clusters = []
+    for _ in range(20):
+        with paused_gc(is_kept=True):
+            clusters.append(a_cluster())
+    assert 1 <= len(asked) <= 6
+
+
+def test_what_was_frozen_and_is_no_longer_is_noticed() -> None:
+    gc.freeze()
+    clusters = []
+    with paused_gc(is_kept=True):
+        clusters.append(a_cluster())
+    gc.unfreeze()
+    for _ in range(5):
+        with paused_gc(is_kept=True):
+            clusters.append(a_cluster())
+    assert is_in(clusters[-1], 2)
 
 
 def test_garbage_does_not_pile_up_over_many_pauses() -> None:
@@ -90,7 +131,7 @@ def test_garbage_does_not_pile_up_over_many_pauses() -> None:
 
     living: weakref.WeakSet[Node] = weakref.WeakSet()
     kept: list[object] = []
-    for _ in range(40):
+    for _ in range(16):
         kept.clear()
         with paused_gc(is_kept=True):
             living.add(Node())

@@ -1,7 +1,6 @@
 """The whole extender in a test's event loop: server, plugins, and the watch of a fake API server."""
 
 import asyncio
-import gc
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -154,7 +153,7 @@ async def extending(
         options["kubeconfig"] = str(write(folder / "kubeconfig", kubeconfig({"server": api.url})))
     setup = set_up(None, [plugin], {}, default_plugins=False)
     listening: list[Served] = []
-    ready, stop, thresholds = asyncio.Event(), asyncio.Event(), gc.get_threshold()
+    ready, stop = asyncio.Event(), asyncio.Event()
     whole = run_extender(
         setup,
         ExtenderOptions(server=ServerOptions(**{"port": 0, **(limits or {})}), **options),
@@ -171,7 +170,5 @@ async def extending(
             finally:
                 stop.set()
     finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
         if api is not None:
             await api.stop()

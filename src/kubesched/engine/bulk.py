@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from typing import Final
 
 _FULL_AFTER: Final = 100_000  # new objects; a full collection looks at all objects of a program
-_WORTH_MOVING: Final = 1_000  # new objects; to count what is frozen looks at all of that
+_WORTH_MOVING: Final = 1_000  # new objects
 _FROZEN_AT_START: Final = gc.get_freeze_count()  # by Python 3.12 itself
 _new_since_full = 0
+_new_until_count = 0
 
 
 @contextmanager
@@ -40,7 +41,7 @@ def _make_old(n_new: int) -> None:
     cost a program with a large heap more than the loads themselves.
     """
     global _new_since_full  # of the process, as the collector is
-    if gc.get_freeze_count() > _FROZEN_AT_START:
+    if _is_frozen(n_new):
         return
     _new_since_full += n_new
     if _new_since_full >= _FULL_AFTER:
@@ -49,3 +50,16 @@ def _make_old(n_new: int) -> None:
     else:
         gc.freeze()
         gc.unfreeze()
+
+
+def _is_frozen(n_new: int) -> bool:
+    """Whether somebody has frozen objects. To count them is to look at each, so what was frozen is taken to stay so for
+    a while.
+    """
+    global _new_until_count
+    _new_until_count -= n_new
+    if _new_until_count > 0:
+        return True
+    is_frozen = gc.get_freeze_count() > _FROZEN_AT_START
+    _new_until_count = _FULL_AFTER if is_frozen else 0
+    return is_frozen
