@@ -55,6 +55,7 @@ class Question:
 
     Attributes:
         n_beside: how many pods with the list are on nodes before.
+        n_asked: how many pods are asked about.
         objects: what exists before, besides the base.
         asked: the pods with the list, or those that come to their node.
         plain: a plain pod for each of them.
@@ -66,6 +67,7 @@ class Question:
     name: str
     n: int
     n_beside: int = N_BESIDE
+    n_asked: int = N_ASKED
     objects: list[Object] = field(default_factory=list)
     asked: list[Object] = field(default_factory=list)
     plain: list[Object] = field(default_factory=list)
@@ -74,7 +76,7 @@ class Question:
 
     def __post_init__(self) -> None:
         is_beside, is_large = self.name.startswith("beside"), self.name in ("preempt", "explain")
-        for i in range(N_ASKED):
+        for i in range(self.n_asked):
             word = f"w{next(_serial)}"
             long = LISTS[self.list_name](self.n, word)
             self.objects += long.objects
@@ -85,7 +87,7 @@ class Question:
             self.asked.append(asked)
             if is_beside:
                 asked["spec"]["nodeName"] = f"node-{self.n_beside + i:05}"
-                for k in range(i, self.n_beside, N_ASKED):
+                for k in range(i, self.n_beside, self.n_asked):
                     other = _pod(f"beside-{word}-{k}", long, priority=0, is_large=False)
                     other["spec"]["nodeName"] = f"node-{k:05}"
                     self.objects.append(other)
