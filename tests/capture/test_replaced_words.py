@@ -1,10 +1,11 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api import is_extended_resource, is_label_value
 from kubesched.capture.replaced_words import ReplacedWords
 from kubesched.errors import InputError
+from tests.trials import examples
 
 UID = "0f3c9a52-11aa-4b7e-9c00-5d1e2f3a4b5c"
 
@@ -112,7 +113,7 @@ def test_two_words_with_one_replacement_are_refused(monkeypatch: pytest.MonkeyPa
 names = st.lists(st.from_regex(r"[b-y][a-z0-9]{0,3}(?:[-.][a-z0-9]{1,3}){0,2}", fullmatch=True), max_size=12)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(names)
 def test_names_compare_as_before(texts: list[str]) -> None:
     words = ReplacedWords(texts)

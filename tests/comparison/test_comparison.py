@@ -19,6 +19,7 @@ from kubesched.testing import make_node, make_object, make_pod
 from tests.clusters import realistic
 from tests.comparison.small_clusters import empty_nodes, owned, random_cluster, replicas
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
+from tests.trials import seeds
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
@@ -52,7 +53,7 @@ def test_packing_uses_fewer_nodes_and_this_is_a_finding():
     assert {"nodesInUse", "nodesFree", "skew"} <= {one.figure.name for one in comparison.findings}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_configuration_against_itself_has_no_finding(seed: int):
     comparison = compare(random_cluster(seed), seeds=5, pods="all")
     assert comparison.findings == []

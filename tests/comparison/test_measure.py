@@ -8,6 +8,7 @@ from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator
 from kubesched.testing import make_node, make_pod
 from tests.comparison.small_clusters import PRICES, empty_nodes, owned, random_cluster, replicas, worked_out
+from tests.trials import seeds
 
 
 def measured(objects, seed: int = 0, prices=None) -> dict:
@@ -17,7 +18,7 @@ def measured(objects, seed: int = 0, prices=None) -> dict:
     return ruler.measure(simulator.cluster_state, simulator.run())
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_every_figure_equals_the_one_worked_out_pod_by_pod(seed: int):
     objects = [completed(one) for one in random_cluster(seed)]
     ruler = Ruler(objects, ["default-scheduler"], PRICES)

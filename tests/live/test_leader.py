@@ -13,6 +13,7 @@ from kubesched.config import Duration, LeaderElectionConfiguration
 from kubesched.errors import LeaseLostError
 from tests.extender.virtual_time import VirtualLoop, now, run
 from tests.live.leases import LOST_ANSWER, NO_ANSWER, NO_FAULT, REFUSED, Candidate, Fault, LeaseServer, LoopTiming
+from tests.trials import seeds
 
 
 def times(lease: float, renew: float, retry: float) -> LeaderElectionConfiguration:
@@ -519,6 +520,6 @@ class Rivals:
         return self.random.choice((REFUSED, NO_ANSWER, LOST_ANSWER, Fault(before=lag), Fault(after=lag)))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_there_are_never_two_leaders_and_soon_one_when_the_trouble_ends(seed: int) -> None:
     run(Rivals(seed).run())

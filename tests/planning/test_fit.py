@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.errors import InputError
@@ -14,6 +14,7 @@ from kubesched.planning import fit
 from kubesched.session import PodState
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by
+from tests.trials import examples
 
 NODES = [
     make_node(f"n{i}", allocatable={"cpu": "4", "memory": "8Gi", "pods": "10"}, zone="ab"[i % 2]) for i in range(3)
@@ -251,7 +252,7 @@ def questions(draw):
 
 
 @given(questions())
-@settings(max_examples=5, deadline=None)
+@examples(5)
 def test_as_many_as_the_largest_number_fit_and_one_more_does_not(question):
     cluster, pod = question
     n = fit(cluster, [pod], maximum=True).n_fit

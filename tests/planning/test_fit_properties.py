@@ -4,7 +4,7 @@ import functools
 import io
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kubesched import load_snapshot
@@ -12,6 +12,7 @@ from kubesched.planning import fit
 from kubesched.testing import make_pod
 from tests.clusters import MIN_NODES, SHAPES, realistic
 from tests.planning.test_rollout import nodes, running, stream, workload
+from tests.trials import examples
 
 LABELS = {"app": "asked"}
 SELECTOR = {"labelSelector": {"matchLabels": LABELS}}
@@ -61,7 +62,7 @@ def test_the_largest_number_fits_and_one_more_does_not(shape, kind):
     st.sampled_from([0, 1, 2, "50%", "100%"]),
     st.sampled_from(["1", "2"]),
 )
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_a_rollout_keeps_as_many_pods_running_as_its_strategy_says(n_old, n, surge, unavailable, cpu):
     assume(surge != 0 or unavailable != 0)
     strategy = {"strategy": {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}}

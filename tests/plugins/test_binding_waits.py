@@ -12,6 +12,7 @@ from kubesched.scheduler import WaitRequest, Waits
 from kubesched.scheduler.suspension import wait
 from tests.plugins.one_plugin import load, node, pod, read, read_pod
 from tests.plugins.storage_objects import HOST, SELECTED_NODE, ZONE, claim, csi_node, one_of, volume
+from tests.trials import seeds
 
 T = TypeVar("T")
 NODES = ("a", "b")
@@ -154,7 +155,7 @@ def test_a_wait_leaves_nothing_behind_when_it_ends() -> None:
     assert (len(waiting.waits), waiting.waits._readers, waiting.waits._filed) == (0, {}, {})
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_pods_go_on_that_would_if_each_were_asked_at_every_event(seed: int) -> None:
     rng = Random(seed)
     waiting = Waiting(*(claim(f"c{i}", annotations={SELECTED_NODE: rng.choice(NODES)}) for i in range(8)))

@@ -3,13 +3,14 @@
 import hypothesis
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubesched.api import EventType, WatchEvent
 from kubesched.state import ClusterState, NodeColumns
 from tests.properties.cluster_walk import Walk, as_pod, generated, read
+from tests.trials import examples, seeds
 
 FEATURES = ("ephemeral", "image-sizes", "inline-disks", "pod-level", "resize", "selectors", "sidecars", "zones")
 
@@ -86,11 +87,11 @@ def row_of(columns: NodeColumns, row: int) -> dict:
 
 
 TestClusterState = ClusterStateMachine.TestCase
-TestClusterState.settings = settings(max_examples=25, stateful_step_count=30)
+TestClusterState.settings = examples(25, stateful_step_count=30)
 
 
 @given(seed=st.integers(0, 50), node=st.integers(0, 5), pod=st.integers(0, 2))
-@settings(max_examples=15)
+@examples(15)
 def test_forget_gives_back_what_assume_took(seed: int, node: int, pod: int) -> None:
     cluster_state = ClusterState()
     items = generated(seed, nodes=6)
@@ -130,7 +131,7 @@ def everything(cluster_state: ClusterState) -> tuple:
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_any_order_of_events_that_ends_in_the_same_objects_gives_the_same_columns(seed: int) -> None:
     items = generated(seed, bound=20)
     forwards, backwards = ClusterState(), ClusterState()
@@ -141,7 +142,7 @@ def test_any_order_of_events_that_ends_in_the_same_objects_gives_the_same_column
     backwards.check_invariants()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_loading_at_once_gives_what_the_same_objects_give_one_by_one(seed: int) -> None:
     items = generated(seed, bound=20)
     bound = [item for item in items if item["kind"] == "Pod" and item["spec"].get("nodeName")]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubesched.api import Container, Pod, Resources
@@ -18,6 +18,7 @@ from kubesched.setup import set_up
 from kubesched.state import ClusterState, PodInfo
 from kubesched.testing.builders import make_node, make_pod
 from tests.properties.cluster_walk import Walk, as_pod, generated
+from tests.trials import examples
 
 FEATURES = ("ephemeral", "image-sizes", "inline-disks", "local", "pod-level", "resize", "selectors", "zones")
 OTHER_ARGS = b"""
@@ -61,7 +62,7 @@ def framework_of(cluster_state: ClusterState, config: bytes | None = None) -> Fr
 
 @pytest.mark.parametrize("config", [None, OTHER_ARGS], ids=["defaults", "other args"])
 @example(seed=1625, steps=[("add_node", 0)], features=["ephemeral"], evictions=[0.0] * 12)
-@settings(max_examples=15)
+@examples(15)
 @given(
     seed=st.integers(0, 2**16),
     steps=STEPS,

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
@@ -13,6 +13,7 @@ from tests.properties.cluster_walk import generated
 from tests.reference.framework import Plugin as SlowPlugin
 from tests.reference.plugins import PLUGINS
 from tests.reference.profile import args_of
+from tests.trials import examples
 
 STRATEGY = {
     "resources": [
@@ -59,7 +60,7 @@ def reference(name: str, written: dict) -> SlowPlugin:
 
 
 @pytest.mark.parametrize(("name", "written"), CASES, ids=lambda value: value if isinstance(value, str) else None)
-@settings(max_examples=15)
+@examples(15)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(3, 12),

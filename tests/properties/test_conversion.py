@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle.compare import read_case
@@ -19,6 +19,7 @@ from kubesched.session import Simulator, place
 from kubesched.setup import comparable, convert_text, set_up
 from kubesched.snapshot import load_snapshot
 from tests.properties.configurations import VERSIONS, texts
+from tests.trials import examples
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path for path in (ROOT / "examples" / "configurations").iterdir() if path.name != "README.md")
@@ -28,7 +29,7 @@ every_version = pytest.mark.parametrize("version", VERSIONS)
 
 
 @every_version
-@settings(max_examples=25)
+@examples(25)
 @given(st.data(), st.booleans())
 def test_converting_twice_is_converting_once(version, data, kube_scheduler):
     text = data.draw(texts(version))
@@ -40,7 +41,7 @@ def test_converting_twice_is_converting_once(version, data, kube_scheduler):
 
 
 @every_version
-@settings(max_examples=25)
+@examples(25)
 @given(st.data())
 def test_the_converted_text_is_the_configuration_that_was_loaded(version, data):
     text = data.draw(texts(version))

@@ -1,6 +1,6 @@
 """An explanation accounts for every node: it is feasible, rejected by the first plugin that objects, or left out."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
@@ -8,11 +8,12 @@ from kubesched.explanation import Evaluation, Explainer
 from kubesched.framework import NO_NODES, Status
 from kubesched.setup import set_up
 from tests.properties.cluster_walk import generated, read
+from tests.trials import examples
 
 FEATURES = sorted(set(more.USUAL) - {"profiles", "nominated"})
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(0, 9),

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
@@ -15,6 +15,7 @@ from kubesched.session import Placement, PodState, Simulator, without_post_filte
 from kubesched.setup import set_up
 from tests.cli.clusters import run
 from tests.properties.cluster_walk import generated, read
+from tests.trials import examples
 
 FEATURES = sorted(set(more.USUAL) - {"profiles"})
 PLACED = (State.FITS, State.PREEMPTS)
@@ -38,7 +39,7 @@ def made(seed: int, nodes: int, bound: int, pending: int, features: list[str]) -
     )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @clusters
 def test_every_number_of_the_overview_is_that_of_the_simulation(seed, nodes, bound, pending, features) -> None:
     objects = [read(item) for item in made(seed, nodes, bound, pending, features)]
@@ -71,7 +72,7 @@ def test_every_number_of_the_overview_is_that_of_the_simulation(seed, nodes, bou
     assert len(found.foreign) == n_foreign
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @clusters
 def test_the_first_lines_of_explain_and_simulate_begin_with_the_same_counts(
     seed, nodes, bound, pending, features
@@ -123,7 +124,7 @@ def is_placed(part: str) -> bool:
     return "would fit now" in part or "would preempt others" in part
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @clusters
 def test_the_lines_explain_each_pod_as_its_decision_finds_the_cluster(seed, nodes, bound, pending, features) -> None:
     with TemporaryDirectory() as folder:

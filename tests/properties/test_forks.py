@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle.generate import APPS
@@ -18,6 +18,7 @@ from kubesched.state import ClusterState, Fork
 from tests.properties.cluster_walk import Walk, as_pod, generated, key_of, read
 from tests.properties.test_cluster_state import assert_same_columns, described
 from tests.properties.test_column_cache import OTHER_ARGS, framework_of, is_pending, opinions
+from tests.trials import examples
 
 FEATURES = (
     *("attachments", "budgets", "capacity", "claims", "ephemeral", "host-ports", "image-sizes", "inline-disks"),
@@ -280,7 +281,7 @@ SOME_FEATURES = st.lists(st.sampled_from(FEATURES), max_size=5, unique=True).map
 
 
 @pytest.mark.parametrize("config", [None, OTHER_ARGS], ids=["defaults", "other args"])
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 2**16), script=SCRIPTS, features=SOME_FEATURES)
 def test_what_is_taken_back_never_happened(
     config: bytes | None, seed: int, script: list[tuple[str, int]], features: tuple[str, ...]
@@ -295,7 +296,7 @@ def test_what_is_taken_back_never_happened(
     assert_same_columns(forked.walk.cluster_state, forked.walk.fresh())
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**16), script=SCRIPTS, features=SOME_FEATURES)
 def test_the_invariants_hold_inside_of_forks(
     seed: int, script: list[tuple[str, int]], features: tuple[str, ...]
@@ -315,7 +316,7 @@ def test_the_invariants_hold_inside_of_forks(
     assert_same_columns(walker.walk.cluster_state, walker.walk.fresh())
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**16), script=SCRIPTS, features=SOME_FEATURES)
 def test_listeners_know_the_objects_again(seed: int, script: list[tuple[str, int]], features: tuple[str, ...]) -> None:
     walker = Walker(seed, features)

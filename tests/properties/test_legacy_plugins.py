@@ -5,7 +5,7 @@ import random
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
@@ -14,6 +14,7 @@ from kubesched.legacy import legacy_plugin
 from tests.properties.against_reference import differences
 from tests.properties.cluster_walk import generated
 from tests.reference.plugins.legacy import LEGACY, REGION, ZONE
+from tests.trials import examples
 
 LABELS = {
     "presentLabels": ["disk"],
@@ -85,7 +86,7 @@ def owner(r: random.Random) -> dict:
 
 
 @pytest.mark.parametrize(("name", "written"), CASES, ids=lambda value: value if isinstance(value, str) else None)
-@settings(max_examples=30)
+@examples(30)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(3, 12),

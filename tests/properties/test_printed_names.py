@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
@@ -17,6 +17,7 @@ from kubesched.planning import PendingPods, drain
 from kubesched.session import Simulator
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
+from tests.trials import examples
 
 KINDS = ("", "ReplicaSet", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicationController", "Rollout")
 PODS_OF = ("pod", "workload")
@@ -81,7 +82,7 @@ def pages(objects: list[KubeObject]) -> Iterable[Page]:
     yield drain_page(drain(objects, [next(known.name for known in objects if isinstance(known, Node))]))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(clusters())
 def test_what_a_page_shows_as_a_name_is_accepted(objects: list[KubeObject]):
     known = {pod.key for pod in objects if isinstance(pod, Pod)}

@@ -1,7 +1,7 @@
 """Whole profiles over random snapshots: verdicts, scores, places and preemptions are those of the slow reference."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
@@ -9,6 +9,7 @@ from campaigns.oracle.compare import differences
 from campaigns.oracle.product import answer
 from tests.properties.cluster_walk import generated
 from tests.reference import evaluate as reference
+from tests.trials import examples
 
 CROWDED = ("budgets", "ties", "pressure", "terminating")
 MOST_ALLOCATED = """
@@ -25,7 +26,7 @@ profiles:
 
 
 @pytest.mark.parametrize("config", [None, MOST_ALLOCATED], ids=["defaults", "other args"])
-@settings(max_examples=12)
+@examples(12)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(1, 8),
@@ -38,7 +39,7 @@ def test_a_profile_answers_as_the_reference_does(
     check(generated(seed, nodes=nodes, bound=bound, pending=6, features=tuple(features)), config)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(1, 8),

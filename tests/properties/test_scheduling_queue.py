@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -14,6 +13,7 @@ from kubesched.api import ActionType, ClusterEvent, EventResource, ObjectMeta, P
 from kubesched.errors import StateError
 from kubesched.framework import QueueingHint, Status
 from kubesched.queue import QueuedPodInfo, Registration, SchedulingQueue
+from tests.trials import examples
 
 NAMES = ["a", "b", "c", "d", "e"]
 PLUGINS = ["P", "Q", "R"]
@@ -489,4 +489,4 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 TestSchedulingQueue = QueueMachine.TestCase
-TestSchedulingQueue.settings = settings(max_examples=100, stateful_step_count=100, deadline=None)
+TestSchedulingQueue.settings = examples(100, stateful_step_count=100)

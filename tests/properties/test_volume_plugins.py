@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle.more_storage import ZONE, claim_ref, one_of
@@ -18,6 +18,7 @@ from tests.properties.against_reference import as_filtered, differences
 from tests.properties.cluster_walk import Walk, as_pod, generated
 from tests.reference.cluster import Cluster
 from tests.reference.plugins import PLUGINS
+from tests.trials import examples
 
 VOLUME_PLUGINS: list[type[Plugin]] = [VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone]
 FEATURES = ("attachments", "capacity", "claims", "ephemeral", "inline-disks", "local", "migrated")
@@ -29,7 +30,7 @@ SOME_FEATURES = st.sets(st.sampled_from(FEATURES), max_size=4).map(sorted).map(t
 
 @pytest.mark.parametrize("plugin", VOLUME_PLUGINS)
 @given(seed=SEEDS, features=SOME_FEATURES, hole=st.booleans())
-@settings(max_examples=12)
+@examples(12)
 def test_volumes_are_judged_as_by_the_reference(
     plugin: type[Plugin], seed: int, features: tuple[str, ...], hole: bool
 ) -> None:
@@ -40,7 +41,7 @@ def test_volumes_are_judged_as_by_the_reference(
 
 @pytest.mark.parametrize("plugin", [NodeVolumeLimits, VolumeRestrictions])
 @given(seed=SEEDS, features=SOME_FEATURES)
-@settings(max_examples=12)
+@examples(12)
 def test_moved_pods_are_judged_as_by_the_reference(plugin: type[Plugin], seed: int, features: tuple[str, ...]) -> None:
     """A what-if table in which some pods have gone and some have come."""
     items = generated(seed, pending=5, groups=WITHOUT_OTHER_GROUPS, features=features)
@@ -174,7 +175,7 @@ class _VolumeWalk(Walk):
 
 
 @given(seed=SEEDS, features=SOME_FEATURES, steps=st.lists(st.tuples(st.integers(0, 99), SEEDS), max_size=40))
-@settings(max_examples=40)
+@examples(40)
 def test_what_is_kept_gives_the_same_verdicts_as_what_is_read_anew(
     seed: int, features: tuple[str, ...], steps: list[tuple[int, int]]
 ) -> None:

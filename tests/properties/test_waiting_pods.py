@@ -3,12 +3,13 @@
 import math
 from zlib import crc32
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, Node, ObjectMeta, Pod, PodSpec
 from kubesched.framework import QueueingHint
 from kubesched.queue import Registration, SchedulingQueue
+from tests.trials import examples
 
 NODE_LABEL = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_LABEL)
 RACKS = ["a", "b", "c"]
@@ -84,7 +85,7 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.booleans(), st.integers(1, 3), st.lists(steps, max_size=60))
 def test_every_pod_that_fits_is_tried_on_the_newest_state(with_part, at_once, story):
     cluster = Cluster(with_part, at_once)

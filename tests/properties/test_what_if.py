@@ -3,7 +3,7 @@
 import random
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api import EventType, Pod, WatchEvent
@@ -14,6 +14,7 @@ from kubesched.setup import set_up
 from kubesched.state import ClusterState, PodBatch, Rows
 from tests.properties.cluster_walk import as_pod, generated, read
 from tests.properties.test_cluster_state import everything
+from tests.trials import examples
 
 FEATURES = ("claims", "ephemeral", "host-ports", "inline-disks", "pod-level", "resize", "sidecars", "zones", "migrated")
 CLUSTERS = {
@@ -79,7 +80,7 @@ def batches(
     return found
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(**CLUSTERS)
 def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(
     seed: int, features: list[str], chance: int, by_slot: bool
@@ -106,7 +107,7 @@ def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(
             assert without_shared_claims(said) == without_shared_claims(really.rejections(name)), name
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(**CLUSTERS)
 def test_pods_put_back_on_a_what_if_table_leave_everything_as_it_was(
     seed: int, features: list[str], chance: int, by_slot: bool

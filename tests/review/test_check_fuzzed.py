@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from campaigns.inputs.configurations import changed, faults_of_check
 from kubesched.cli import main
 from tests.config.test_load import CASES
 from tests.review.checked_cases import FOLDER, HEADER, cases
+from tests.trials import examples, seeds
 
 TEXTS = [
     *(case["config"] for case in CASES),
@@ -23,14 +24,14 @@ def judge(text: str) -> None:
     assert list(faults_of_check(text)) == []
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.text(max_size=80))
 def test_any_text_is_judged(text: str):
     judge(text)
     judge(HEADER + text)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60), output=st.sampled_from(["text", "json", "sarif", "github"]))
 def test_a_file_of_any_bytes_ends_the_command_in_order(content: bytes, output: str, tmp_path: Path):
     file = tmp_path / "scheduler.yaml"
@@ -41,7 +42,7 @@ def test_a_file_of_any_bytes_ends_the_command_in_order(content: bytes, output: s
         assert result.exit_code in (0, 1, 2)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_a_changed_configuration_is_judged(seed: int):
     rng = random.Random(seed)
     for _ in range(30):

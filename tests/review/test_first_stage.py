@@ -13,6 +13,7 @@ from kubesched.setup.profiles import build_profiles
 from tests.review.checked_cases import HEADER
 from tests.review.test_check import OLDER
 from tests.review.test_check_fuzzed import TEXTS, changed
+from tests.trials import seeds
 
 REGISTRY = find_plugins()
 TOGETHER = (ReadingStage.FIELDS, ReadingStage.VALUES)
@@ -52,14 +53,14 @@ def older_texts() -> list[str]:
     return [text.replace(HEADER, header) for text in TEXTS for header in OLDER.values() if HEADER in text]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_the_first_stage_of_a_review_is_the_error_of_the_loader(seed: int):
     rng = random.Random(seed)
     for _ in range(30):
         compare(changed(rng.choice(TEXTS), rng), only_v1)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_so_it_is_with_an_older_version(seed: int):
     rng = random.Random(seed)
     texts = older_texts()

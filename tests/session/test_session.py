@@ -10,6 +10,7 @@ from kubesched.scheduler import TieBreak
 from kubesched.session import PodState, Preempt, Report, Session, Simulator
 from kubesched.testing import make_node, make_pod, minimal_profile
 from tests.planning.drain_clusters import random_cluster
+from tests.trials import seeds
 
 NODES = [make_node("n1", allocatable={"cpu": "2"}), make_node("n2", allocatable={"cpu": "1"})]
 
@@ -130,7 +131,7 @@ def test_pods_that_arrive_during_a_run_are_tried_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("tie_break", TieBreak)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_after_any_changes_runs_and_forks_a_session_is_like_a_new_one(seed: int, tie_break: TieBreak) -> None:
     rng = Random(seed)
     objects = random_cluster(seed)

@@ -1,9 +1,10 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.config import DEFAULT_PLUGINS, differences
 from kubesched.setup import comparable, set_up
+from tests.trials import examples
 
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 SCORING = ("NodeResourcesFit", "ImageLocality", "TaintToleration")
@@ -37,7 +38,7 @@ def test_an_extender_and_a_profile_without_arguments_have_lists_to_compare():
     assert (plain["extenders"], plain["profiles"][0]["pluginConfig"]) == ([], [])
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.sampled_from(["score", "multiPoint"]), ENABLED, st.sampled_from(["score", "multiPoint"]), ENABLED)
 def test_there_is_no_difference_if_and_only_if_the_same_plugins_run(point, enabled, other_point, others):
     one, other = document(profile(point, enabled)), document(profile(other_point, others))

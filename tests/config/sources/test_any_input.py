@@ -4,11 +4,12 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.config import ConfigSource, Input, LocalFiles, find_sources
 from kubesched.errors import InputError
+from tests.trials import examples
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 CONFIGURATION = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
@@ -90,13 +91,13 @@ def assert_inside(source: ConfigSource, texts: dict[str, str]) -> None:
             assert outer[line - 1][column - 1 :] == words
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.text(max_size=60) | st.just(HEADER), min_size=1, max_size=2))
 def test_any_text_gives_sources_or_a_refusal(texts):
     sources_or_refusal(texts)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(DOCUMENTS, min_size=1, max_size=2), st.booleans())
 def test_any_objects_give_sources_or_a_refusal(files, as_json):
     if as_json:
