@@ -47,12 +47,10 @@ class Diagnosis(msgspec.Struct, eq=False):
     post_filter_message: str = ""
     unschedulable_plugins: set[str] = set()
     pending_plugins: set[str] = set()
-    _statuses: RowStatuses | None = None
 
     def take_in(self, result: FilterResult) -> None:
         """Note what the filters said, and which plugins rejected."""
         self.result = result
-        self._statuses = None
         for status, _ in self.statuses().counts():
             self.add_plugin(status)
 
@@ -82,9 +80,7 @@ class Diagnosis(msgspec.Struct, eq=False):
     def statuses(self) -> RowStatuses:
         """The filters' verdicts, row by row of `result`."""
         assert self.result is not None
-        if self._statuses is None:
-            self._statuses = self.result.statuses()
-        return self._statuses
+        return self.result.statuses()
 
     def status_of(self, name: str) -> Status:
         """Why this node is not feasible; SUCCESS for one that passed the filters."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.column_cache import ColumnCache, PluginRule
+from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
@@ -27,6 +27,7 @@ from kubesched.framework.hook_answers import (
     nonsense,
 )
 from kubesched.framework.hooks import DependsOn
+from kubesched.framework.kept_results import KeptResults
 from kubesched.framework.lifting import lifted_filter
 from kubesched.framework.moved_pods import MovedPods
 from kubesched.framework.plugin import Handle, Plugin
@@ -106,6 +107,8 @@ class Framework:
         self.pre_binds = self._hooks("preBind", "pre_bind", "PreBind plugin")
         self.binds = self._hooks("bind", "bind", "Bind plugin")
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
+        self._move_with_pods = frozenset(plugin.name for plugin in self._what_if)
+        self._results = KeptResults(cache.log(DependsOn.ROW))
 
     def handle_of(self, plugin: Plugin) -> Handle:
         """The handle of one plugin, with its name and the kinds that it declares.
@@ -198,6 +201,7 @@ class Framework:
             is_whole: whether the table is the whole snapshot, or much of it, so that kept columns serve.
         """
         rejections: list[Rejections] = []
+        columns: list[KeptColumn] | None = [] if is_whole else None  # None where the result depends on anything else
         skip = state.skip_filter
         survivors: np.ndarray[Any, Any] | None = None  # rows that passed so far, found when a rule wants only those
         checkpoint = state.checkpoint
@@ -209,23 +213,34 @@ class Framework:
             try:
                 if is_whole and rule.is_kept:
                     column = self.cache.verdicts(rule, state, pod)
+                    if columns is not None:
+                        columns.append(column)
                     if column.n_rejected and column.status is not None:
                         kept = Verdicts(nodes.take(column.values), column.status)
                         kept.may_fail = column.may_fail
                         if nodes.rows is None or np.count_nonzero(kept.values):
                             rejections.append(Rejections(rule.name, kept))
                     continue
+                columns = None
                 if rule.depends_on is DependsOn.ANYTHING or rule.is_lifted:
                     survivors = _survivors(nodes, rejections)
                     verdicts = self._filter_some(rule, state, pod, nodes, survivors)
                 else:
                     verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), len(nodes))
             except HOOK_FAULTS as error:
+                columns = None
                 verdicts = _fails_everywhere(nodes, rule.name, error)
             if np.count_nonzero(verdicts.values):
                 verdicts.check()
                 rejections.append(Rejections(rule.name, verdicts))
-        return FilterResult(nodes, rejections)
+        if not self._move_with_pods <= skip:
+            columns = None
+        known = self._results.find(columns, nodes) if columns is not None and self._results else None
+        return FilterResult(nodes, rejections, columns) if known is None else known
+
+    def keep(self, result: FilterResult) -> None:
+        """Have equal pods share a result until a row changes; worth it for one that rejects every node."""
+        self._results.keep(result)
 
     def _filter_some(
         self, rule: PluginRule, state: CycleState, pod: Pod, nodes: Nodes, survivors: Rows | None
@@ -263,7 +278,7 @@ class Framework:
             rejections = [Rejections("", Verdicts(np.ones(len(table), dtype=np.int16), [failed.status]))]
         if rows is not None:
             rejections = [Rejections(one.plugin, one.verdicts.spread(rows, len(nodes))) for one in rejections]
-        return FilterResult(nodes, [*rejections, *result.rejections]) if rejections else result
+        return FilterResult(nodes, [*rejections, *result.rejections])  # not the one that equal pods share
 
     def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> MovedPods:
         """A copy of some rows on which pods can be moved, with the filters to ask again."""

@@ -81,6 +81,11 @@ class NodeSearch:
             table, is_whole = self.table, self.is_whole
         return self._framework.run_filter_with_nominated(self._state, self._state.pod.pod, table, is_whole=is_whole)
 
+    def take_in(self, result: FilterResult) -> None:
+        """Note in the diagnosis why the pod fits on none of the nodes."""
+        self._framework.keep(result)
+        self.diagnosis.take_in(result)
+
 
 def find_feasible(framework: Framework, state: CycleState, nodes: Nodes) -> Diagnosis:
     """Search all nodes of a snapshot, and count the fault of a plugin as a rejection of the node.
@@ -96,5 +101,5 @@ def find_feasible(framework: Framework, state: CycleState, nodes: Nodes) -> Diag
     """
     search = NodeSearch(framework, state, nodes)
     if search.status.is_success:
-        search.diagnosis.take_in(search.filter())
+        search.take_in(search.filter())
     return search.diagnosis

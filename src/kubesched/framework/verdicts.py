@@ -110,12 +110,18 @@ class FilterResult(msgspec.Struct, eq=False):
     Attributes:
         nodes: the table.
         rejections: of each plugin that rejected some row, in the order in which filters run.
+        columns: the kept columns that it is made of; None where it depends on anything else.
+        compiled: what plugins found out from it and from the pods on these nodes, by plugin; equal pods share it until
+            a row changes. None for a result that is not kept.
     """
 
     nodes: Nodes
     rejections: list[Rejections]
+    columns: Sequence[object] | None = None
+    compiled: dict[object, Any] | None = None
     _fits: npt.NDArray[np.bool_] | None = None
     _feasible: Nodes | None = None
+    _statuses: "RowStatuses | None" = None
 
     @property
     def fits(self) -> npt.NDArray[np.bool_]:
@@ -161,7 +167,9 @@ class FilterResult(msgspec.Struct, eq=False):
 
     def statuses(self) -> "RowStatuses":
         """The first rejection of every row, in words."""
-        return RowStatuses(self)
+        if self._statuses is None:
+            self._statuses = RowStatuses(self)
+        return self._statuses
 
 
 class RowStatuses:
@@ -172,9 +180,10 @@ class RowStatuses:
         index: (rows,) int: which one a row has.
     """
 
-    __slots__ = ("distinct", "index")
+    __slots__ = ("_counts", "distinct", "index")
 
     def __init__(self, result: FilterResult) -> None:
+        self._counts: tuple[tuple[Status, int], ...] | None = None
         self.distinct: list[Status] = [Status.SUCCESS]
         self.index = np.zeros(len(result.nodes), dtype=np.intp)
         passed: npt.NDArray[np.intp] | None = None  # rows that no plugin has rejected so far; None for all
@@ -200,8 +209,10 @@ class RowStatuses:
 
     def counts(self) -> list[tuple[Status, int]]:
         """How many rows have each status, "fits" left out."""
-        totals = np.bincount(self.index, minlength=len(self.distinct)).tolist()
-        return [(status, n) for status, n in zip(self.distinct[1:], totals[1:], strict=True) if n]
+        if self._counts is None:
+            totals = np.bincount(self.index, minlength=len(self.distinct)).tolist()
+            self._counts = tuple((one, n) for one, n in zip(self.distinct[1:], totals[1:], strict=True) if n)
+        return list(self._counts)
 
     def failure(self) -> Status | None:
         """The Error of the first row that has one; None when no plugin failed."""

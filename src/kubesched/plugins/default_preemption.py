@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 DefaultPreemption and its preemption Evaluator. Upstr
 and examines nodes in parallel until it has enough candidates; this starts where `handle.rng` says and walks in order.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -67,10 +67,21 @@ class DefaultPreemption(Plugin):
         refusal = self._why_not_eligible(pod, diagnosis, nodes)
         if refusal:
             return None, Status.unschedulable(refusal)
-        search = self._search(state, pod, nodes.select(_potential(diagnosis, nodes)))
+        kept = _kept(diagnosis)
+        potential = kept.get("potential")
+        if potential is None:
+            potential = kept["potential"] = nodes.select(_potential(diagnosis, nodes))
+        begin = self._begin(len(potential))  # drawn in any case: what is drawn later does not depend on what is kept
+        failed: PostFiltered | None = kept.get((self, state.pod.priority))
+        if failed is not None:
+            return failed
+        search = self._search(state, pod, potential, begin)
         candidates = search.candidates()
         if candidates is None:
-            return _no_candidates(search.failures, len(nodes))
+            failed = _no_candidates(search.failures, len(nodes))
+            if failed[0] is not None:  # else a plugin failed
+                kept[self, state.pod.priority] = failed
+            return failed
         if self.handle.preempt_plugins:
             return self._asked_others(state, pod, candidates)
         return candidates
@@ -99,12 +110,19 @@ class DefaultPreemption(Plugin):
             return "not eligible due to a terminating pod on the nominated node."
         return ""
 
-    def _search(self, state: CycleState, pod: Pod, nodes: Nodes) -> "_Search":
-        """Dry runs from a random node on, until there are enough candidates, one of which breaks no budget."""
-        share = len(nodes) * self.args.min_candidate_nodes_percentage // 100
-        wanted = min(max(share, self.args.min_candidate_nodes_absolute), len(nodes))
-        offset = self.handle.rng.randrange(len(nodes)) if len(nodes) > wanted else 0
-        order = np.roll(np.arange(len(nodes)), -offset)
+    def _wanted(self, n_nodes: int) -> int:
+        """After how many candidates a search of some nodes may end."""
+        share = n_nodes * self.args.min_candidate_nodes_percentage // 100
+        return min(max(share, self.args.min_candidate_nodes_absolute), n_nodes)
+
+    def _begin(self, n_nodes: int) -> int:
+        """Where the search begins: anywhere, unless it will look at all."""
+        return self.handle.rng.randrange(n_nodes) if n_nodes > self._wanted(n_nodes) else 0
+
+    def _search(self, state: CycleState, pod: Pod, nodes: Nodes, begin: int) -> "_Search":
+        """Dry runs from one node on, until there are enough candidates, one of which breaks no budget."""
+        wanted = self._wanted(len(nodes))
+        order = np.roll(np.arange(len(nodes)), -begin)
         search = _Search(self.handle, state, pod)
         start, size = 0, max(wanted + wanted // 4, _CHUNK)  # some nodes will not do
         while start < len(nodes) and not (search.n_clean and search.n_found >= wanted):
@@ -180,6 +198,12 @@ class _Search:
         if not helpful:
             return None
         return helpful[0] if len(helpful) == 1 else Candidates.joined(helpful)
+
+
+def _kept(diagnosis: Diagnosis) -> dict[object, Any]:
+    """What was found out about equal pods on the same nodes; a new table where the diagnosis is not theirs."""
+    result = diagnosis.result
+    return {} if result is None or result.compiled is None or diagnosis.explicit else result.compiled
 
 
 def _potential(diagnosis: Diagnosis, nodes: Nodes) -> Rows:

@@ -108,7 +108,7 @@ class SchedulingCycle:
             )
             extended = await extenders.prioritize(passed) if extenders and len(passed) > 1 else None
             return self._choose(framework, state, result, passed, snapshot, chosen_from, extended), state
-        search.diagnosis.take_in(result)
+        search.take_in(result)
         return await self._explain(framework, state, search.diagnosis, decision), state
 
     # --- filtering ---
