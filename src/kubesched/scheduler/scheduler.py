@@ -384,6 +384,8 @@ class Scheduler:
 
     def _activate(self, state: CycleState) -> None:
         pods: object = state.pods_to_activate
+        if not pods:
+            return
         state.pods_to_activate = {}
         if isinstance(pods, dict):
             self.activate([pod for pod in pods.values() if isinstance(pod, Pod)])
