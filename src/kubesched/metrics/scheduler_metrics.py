@@ -120,18 +120,8 @@ class SchedulerMetrics(Observer, Collector):
             exponential(0.01, 2, 20),
             ("result",),
         )
-        self._counters = (self._attempts, self._incoming, self._after_flush, self._preemptions, self._evictions)
-        self._histograms = (
-            self._attempt_seconds,
-            self._algorithm_seconds,
-            self._event_seconds,
-            self._pod_attempts,
-            self._pod_seconds,
-            self._permit_seconds,
-            self._extender_seconds,
-            self._victims,
-            self._eviction_seconds,
-        )
+        own = list(vars(self).values())
+        self._families = [family for kind in (Counters, Histograms) for family in own if isinstance(family, kind)]
 
     def framework(
         self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services
@@ -252,7 +242,6 @@ class SchedulerMetrics(Observer, Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Everything that was counted; may be called from any thread."""
-        yield from (counters.family() for counters in self._counters)
-        yield from (histograms.family() for histograms in self._histograms)
+        yield from (family.family() for family in self._families)
         yield from self._times.families()
         yield from self.plugins.collect()
