@@ -9,13 +9,13 @@ with lazy_exports(__name__):
         attempt as attempt,
         rejections_of as rejections_of,
     )
-    from kubesched.session.cluster import MemoryCluster as MemoryCluster
     from kubesched.session.creation import refused_pods as refused_pods
     from kubesched.session.devices import listed_devices as listed_devices
-    from kubesched.session.diagnosis import without_post_filter as without_post_filter
     from kubesched.session.kubelets import UNSEEN as UNSEEN
+    from kubesched.session.memory_cluster import MemoryCluster as MemoryCluster
     from kubesched.session.node_groups import NodeGroup as NodeGroup
     from kubesched.session.pending_counts import PendingCounts as PendingCounts
+    from kubesched.session.pending_diagnosis import without_post_filter as without_post_filter
     from kubesched.session.place import (
         Placed as Placed,
         PreemptionOutcome as PreemptionOutcome,

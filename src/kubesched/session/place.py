@@ -15,7 +15,7 @@ from kubesched.api import Pod
 from kubesched.framework import NO_NODES, Framework
 from kubesched.scheduler import TieBreak, no_profile, select_best
 from kubesched.session.attempt import Preempt
-from kubesched.session.diagnosis import diagnosis_of
+from kubesched.session.pending_diagnosis import diagnosis_of
 from kubesched.session.queue_run import Progress
 from kubesched.session.report import Fill, Placement, PodState, Report, Victim
 from kubesched.session.session import Session

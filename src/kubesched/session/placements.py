@@ -7,8 +7,8 @@ from kubesched.framework import Decision, DeletePod
 from kubesched.queue import QueuedPod
 from kubesched.scheduler import Scheduler, no_profile
 from kubesched.session.creation import Creation
-from kubesched.session.diagnosis import diagnosis_of
 from kubesched.session.freed_room import leaving_for
+from kubesched.session.pending_diagnosis import diagnosis_of
 from kubesched.session.report import Placement, PodState
 
 

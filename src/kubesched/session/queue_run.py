@@ -12,7 +12,7 @@ from typing import Any
 from kubesched.engine import paused_gc
 from kubesched.framework import HOOK_FAULTS, Action, Decision, VirtualClock, answer_text
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Request, Scheduler, WaitRequest, drive
-from kubesched.session.cluster import MemoryCluster
+from kubesched.session.memory_cluster import MemoryCluster
 from kubesched.session.suspended import LATER, SuspendedCycles
 from kubesched.setup import EventLoop
 

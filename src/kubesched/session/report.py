@@ -8,9 +8,9 @@ import msgspec
 
 from kubesched.documents import plural
 from kubesched.engine import IntMatrix
-from kubesched.session.diagnosis import without_post_filter
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.pending_counts import PendingCounts
+from kubesched.session.pending_diagnosis import without_post_filter
 from kubesched.shown import Shown, data_frame
 from kubesched.state import NodeColumns
 

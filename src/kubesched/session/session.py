@@ -28,12 +28,12 @@ from kubesched.scheduler import (
     stop_plugins,
 )
 from kubesched.session.attempt import Attempt, Preempt, attempt
-from kubesched.session.cluster import MemoryCluster
 from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
 from kubesched.session.fork import SessionFork
 from kubesched.session.inventory import Inventory
 from kubesched.session.kubelets import Kubelets
+from kubesched.session.memory_cluster import MemoryCluster
 from kubesched.session.placements import Placements
 from kubesched.session.queue_run import Progress, QueueRun
 from kubesched.session.report import Fill, Placement, Report

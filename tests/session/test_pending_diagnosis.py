@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched import Status
-from kubesched.session.diagnosis import diagnosis_of
+from kubesched.session.pending_diagnosis import diagnosis_of
 
 
 @pytest.mark.parametrize(
