@@ -159,9 +159,9 @@ def _new_workloads(cluster: "ClusterObjects") -> "set[Workload]":
 
     kinds = (ReplicaSet, ReplicationController, StatefulSet)
     return {
-        Workload(kind_of(one), one.namespace, one.name)
-        for one in cluster
-        if isinstance(one, kinds) and not one.metadata.uid and one.metadata.controller is None
+        Workload(kind_of(owner), owner.namespace, owner.name)
+        for owner in cluster
+        if isinstance(owner, kinds) and not owner.metadata.uid and owner.metadata.controller is None
     }
 
 
@@ -169,7 +169,7 @@ def _owners(cluster: "ClusterObjects") -> "set[Workload]":
     """The workloads that have pods in the snapshot."""
     from kubesched.api import Pod, ReplicaSet, workload_of
 
-    sets = {one.key: one for one in cluster.of(ReplicaSet)}
+    sets = {replica_set.key: replica_set for replica_set in cluster.of(ReplicaSet)}
     return {workload for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
 
 
@@ -246,7 +246,8 @@ def _calling_extenders(setup: "Setup", extenders: str) -> "Setup":
     if not configured:
         return setup
     if extenders == "skip":
-        note(f"extenders are not called without --extenders call: {', '.join(one.shown_url for one in configured)}")
+        urls = ", ".join(extender.shown_url for extender in configured)
+        note(f"extenders are not called without --extenders call: {urls}")
         return setup
     from kubesched.extender_client import ExtenderCaller
 
@@ -265,9 +266,9 @@ def note_refused(objects: "Iterable[KubeObject]", then: str, keys: Collection[st
     from kubesched.planning import new_pods
     from kubesched.session import refused_pods
 
-    known = list(objects)
+    stored = list(objects)
     refused: dict[str, list[str]] = {}
-    for key, fault in refused_pods(known, new_pods(known)).items():
+    for key, fault in refused_pods(stored, new_pods(stored)).items():
         if keys is None or key in keys:
             refused.setdefault(fault, []).append(key)
     for fault, of in refused.items():

@@ -45,7 +45,7 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], reader: str, outp
     from kubesched.documents import write_yaml
     from kubesched.setup import set_up
 
-    read = [(one, set_up(one, references)) for one in sources_in(files, reader)]
+    read = [(source, set_up(source, references)) for source in sources_in(files, reader)]
     shown = [(source, without_secrets(effective(setup.configuration))) for source, setup in read]
     if output == "json":
         documents = [document for _, document in shown]

@@ -52,11 +52,11 @@ def check(
     if output == "sarif":
         print_document(as_sarif(checked))
     elif output in ("text", "github"):
-        for one in checked:
-            print_text(as_text(one) if output == "text" else as_github(one), nl=False)
+        for file in checked:
+            print_text(as_text(file) if output == "text" else as_github(file), nl=False)
     else:
         print_report(findings_page(checked, failing), output)
-    if any(finding.severity in failing for one in checked for finding in one.findings):
+    if any(finding.severity in failing for file in checked for finding in file.findings):
         raise click.exceptions.Exit(1)
 
 

@@ -96,8 +96,8 @@ def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:
     from kubesched.planning import new_pods
     from kubesched.session import refused_pods
 
-    known = list(cluster)
-    return refused_pods(known, new_pods(known)).get(pod.key, "")
+    objects = list(cluster)
+    return refused_pods(objects, new_pods(objects)).get(pod.key, "")
 
 
 def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":

@@ -53,11 +53,11 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
         pods = (*pods, *(pod for pod in placed if chosen.namespace in ("", pod.namespace)))
     for evaluation, fixes in _placed(question, pods):
         evaluation.hangs = stuck.get(evaluation.pod.key, evaluation.hangs)
-        said = rows.take(answer_of(evaluation, workload_of(evaluation.pod), fixes))
+        cells = rows.take(answer_of(evaluation, workload_of(evaluation.pod), fixes))
         if evaluation.failure is not None:
             failed.append(evaluation.pod.key)
         if has_lines:
-            emit(as_line(evaluation) | said)
+            emit(as_line(evaluation) | cells)
     if question.output != "jsonl":
         gangs = gangs_of(question.cluster, chosen.pods)
         foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
@@ -97,21 +97,21 @@ def _take_pending(
     from kubesched.pages.explanations import as_line
     from kubesched.planning import PendingPods
 
-    said: dict[str, dict[str, str]] = {}
+    cells: dict[str, dict[str, str]] = {}
 
     def line_of(evaluation: "Evaluation") -> dict[str, Any]:
-        return as_line(evaluation) | said[evaluation.pod.key]
+        return as_line(evaluation) | cells[evaluation.pod.key]
 
     with progress_bar("placing") as progress:
         pending = PendingPods(question.cluster, question.setup, workload_of, progress, repeats=emit is not None)
     with pending:
         for answer in pending.answers(meant):
-            said[answer.pod] = rows.take(answer) | ({"node": answer.node} if answer.node else {})
+            cells[answer.pod] = rows.take(answer) | ({"node": answer.node} if answer.node else {})
             if answer.state is State.FAILED:
                 failed.append(answer.pod)
         if emit is not None:
-            not_tried = [line_of(evaluation) for evaluation in pending.not_tried(said)]
-            pending.each_attempt(said, lambda evaluation: emit(line_of(evaluation)))
+            not_tried = [line_of(evaluation) for evaluation in pending.not_tried(cells)]
+            pending.each_attempt(cells, lambda evaluation: emit(line_of(evaluation)))
             for line in not_tried:
                 emit(line)
     return pending
@@ -136,7 +136,7 @@ def _workloads(cluster: "ClusterObjects") -> "Callable[[Pod], str]":
     """What finds the workload of a pod, such as `Deployment shop/web`."""
     from kubesched.api import ReplicaSet, Workload, workload_of
 
-    sets = {one.key: one for one in cluster.of(ReplicaSet)}
+    sets = {replica_set.key: replica_set for replica_set in cluster.of(ReplicaSet)}
     return lambda pod: str(workload_of(pod, sets) or Workload.alone(pod))
 
 

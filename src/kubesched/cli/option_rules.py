@@ -230,10 +230,10 @@ def _is_given(context: click.Context, term: Term) -> bool:
         return term.holds(context.params)
     option, _, value = term.partition(" ")
     param = next(param for param in context.command.params if option in param.opts)
-    found = context.params[param.name or ""]
+    given = context.params[param.name or ""]
     if value and not value.isupper():
-        return bool(found == value)
-    return context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE and found != param.default
+        return bool(given == value)
+    return context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE and given != param.default
 
 
 def _refuse_options_before(context: click.Context, subcommand: str) -> None:

@@ -136,9 +136,9 @@ def _only(profile: str | None, setup: "Setup") -> "Setup":
 
     if profile is None:
         return setup
-    kept = tuple(one for one in setup.profiles if one.scheduler_name == profile)
+    kept = tuple(each for each in setup.profiles if each.scheduler_name == profile)
     if not kept:
-        names = ", ".join(one.scheduler_name for one in setup.profiles)
+        names = ", ".join(each.scheduler_name for each in setup.profiles)
         raise ConfigError(f"--profile {profile}: the configuration has no such profile; found: {names}")
     return msgspec.structs.replace(setup, profiles=kept)
 
