@@ -9,8 +9,8 @@ BENCH = "kubesched.testing.fake_cluster"  # hooks of plugins by themselves, with
 SESSION = "kubesched.session.session"
 BUILDING = {"ClusterState", "Scheduler", "build_frameworks", "load_cluster", "start_plugins"}
 TRYING = {"run_score", "run_post_filter", "select_best"}
-BELOW = {"state", "framework", "scheduler", "metrics"}
-"""The rooms that a session is made of; the last one measures frameworks."""
+BELOW = {"state", "framework", "scheduler"}
+"""The rooms that a session is made of."""
 
 
 def called(module: Module) -> set[str]:
@@ -32,8 +32,7 @@ def test_one_class_offline_builds_a_cluster_with_plugins_and_a_scheduler() -> No
 
 def test_one_function_offline_tries_a_pod_and_one_picks_its_node() -> None:
     online = {one.name for one in MODULES if one.room in ("shadow", "extender")}
-    watching = {"kubesched.comparison.moves"}  # a framework that keeps what it scores
-    assert callers(TRYING) - online - watching == {"kubesched.session.attempt", "kubesched.session.place"}
+    assert callers(TRYING) - online == {"kubesched.session.attempt", "kubesched.session.place"}
 
 
 def test_the_setup_alone_answers_for_extenders() -> None:

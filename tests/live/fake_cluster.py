@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubesched.api import EventType, KubeObject, WatchEvent
-from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, Plugin
+from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, Plugin, Probe
 from kubesched.live import LiveScheduler
 from kubesched.metrics import Observer, SchedulerMetrics
 from kubesched.setup import set_up
@@ -28,17 +28,20 @@ class FakeCluster:
     """
 
     def __init__(
-        self, metrics: SchedulerMetrics, plugins: Iterable[type[Plugin]], observer: Observer | None = None
+        self,
+        metrics: SchedulerMetrics,
+        plugins: Iterable[type[Plugin]],
+        observer: Observer | None = None,
+        probes: Iterable[Probe] = (),
     ) -> None:
         self.bind_seconds = 0.0
         self.refusals: dict[type[Action], str] = {}
         self.live = LiveScheduler(
-            set_up(None, tuple(plugins)),
+            set_up(None, tuple(plugins)).watched_by(metrics.steps, *probes),
             self._write_to,
             clock=LoopClock(),
             rng=Random(0),
             observer=observer or metrics,
-            make_framework=metrics.framework,
         )
 
     def _write_to(self, _cluster_state: ClusterState) -> "FakeCluster":
@@ -73,11 +76,17 @@ class FakeCluster:
             self.tell(obj, EventType.ADDED)
 
 
-def lived(story: Story, metrics: SchedulerMetrics, *plugins: type[Plugin], observer: Observer | None = None) -> None:
+def lived(
+    story: Story,
+    metrics: SchedulerMetrics,
+    *plugins: type[Plugin],
+    observer: Observer | None = None,
+    probes: Iterable[Probe] = (),
+) -> None:
     """Run a story beside a live scheduler, on a clock that moves only while everybody waits."""
 
     async def both() -> None:
-        cluster = FakeCluster(metrics, plugins, observer)
+        cluster = FakeCluster(metrics, plugins, observer, probes)
         cluster.live.feed.hand_over()
         cluster.live.feed.release()
         scheduling: asyncio.Task[Any] = asyncio.create_task(cluster.live.run())

@@ -39,8 +39,8 @@ def traced(story: Story, *plugins: type[Plugin]) -> tuple[list[Any], Traces]:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     traces = Traces(provider, StoryClock())
-    metrics = SchedulerMetrics(StoryClock().monotonic, on_ran=traces.ran)
-    lived(story, metrics, *plugins, observer=Observers(metrics, traces))
+    metrics = SchedulerMetrics(StoryClock().monotonic)
+    lived(story, metrics, *plugins, observer=Observers(metrics, traces), probes=[traces])
     return sorted(exporter.get_finished_spans(), key=lambda span: span.start_time), traces
 
 

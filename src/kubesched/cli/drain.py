@@ -84,7 +84,7 @@ def drain(
     _check_written(write, inputs)
     cluster, setup = read_both(inputs)
     names = _chosen(cluster, inputs.names, selector, zone)
-    with noting_slow_plugins(setup), _drainer(cluster, setup, inputs) as drainer:
+    with noting_slow_plugins(setup) as watched, _drainer(cluster, watched, inputs) as drainer:
         results = _drained(drainer, names, each=each, most=most)
     page: Page
     if each:

@@ -93,10 +93,10 @@ def explain(inputs: InputOptions, choice: PodSelection, view: View, output: str)
     """  # noqa: D301
     _refuse_ambiguous(inputs.snapshots)
     cluster, setup = read_both(inputs)
-    question = ExplainQuestion(cluster, setup, inputs.next_command("explain"), output)
     if view.queue is None:
         view = view._replace(queue=not inputs.setup.references and not setup.extenders and is_cheap(cluster))
-    with noting_slow_plugins(setup):
+    with noting_slow_plugins(setup) as watched:
+        question = ExplainQuestion(cluster, watched, inputs.next_command("explain"), output)
         failed = _answer(question, inputs, choice, view)
     if failed:
         raise click.exceptions.Exit(1)

@@ -179,11 +179,11 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
 def _answer(question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects", setup: "Setup") -> "Fit":
     from kubesched.planning import fit_asked
 
-    with progress_bar("placing") as progress, noting_slow_plugins(setup):
+    with progress_bar("placing") as progress, noting_slow_plugins(setup) as watched:
         return fit_asked(
             cluster,
             asked,
-            setup,
+            watched,
             replicas=question.replicas,
             maximum=question.maximum,
             nodes_like=question.nodes_like.model,

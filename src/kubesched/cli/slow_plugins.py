@@ -13,13 +13,16 @@ _LEAST_SECONDS: Final = 1.0
 
 
 @contextmanager
-def noting_slow_plugins(setup: "Setup") -> Iterator[None]:
-    """Note the plugin, other than in-tree ones, that takes more than half of the time of the block."""
-    from kubesched.setup import timed_plugins
+def noting_slow_plugins(setup: "Setup") -> Iterator["Setup"]:
+    """Note the plugin, other than in-tree ones, that takes more than half of the time of the block.
 
-    with timed_plugins(setup) as times:
-        yield
-    note_slow_plugin(times)
+    Returns: the setup to run with.
+    """
+    from kubesched.setup import PluginClock
+
+    clock = PluginClock(setup.profiles)
+    yield setup.watched_by(clock) if clock.plugins else setup
+    note_slow_plugin(clock.take())
 
 
 def note_slow_plugin(times: "PluginTimes", configuration: str = "") -> None:

@@ -189,7 +189,7 @@ def compare(
         fills=first.fills,
         widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
-        times=runs.times,
+        times=(runs.times[0], runs.times[1]),
         providers=providers(objects),
         unpriced=ruler.unpriced,
         extenders=tuple(dict.fromkeys(one.url_prefix for side in sides for one in side.configuration.extenders)),

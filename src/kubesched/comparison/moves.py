@@ -10,20 +10,8 @@ from functools import partial
 
 import msgspec
 
-from kubesched.api import Pod
-from kubesched.framework import (
-    ColumnCache,
-    CycleState,
-    FilterResult,
-    Framework,
-    MovedPods,
-    PreFiltered,
-    Profile,
-    Scores,
-    Services,
-)
+from kubesched.framework import FilterResult, FrameworkStep, PreFiltered, Probe, Profile, Scores
 from kubesched.session import Placement, Report
-from kubesched.state import ClusterState, Nodes
 
 
 class MoveCause(enum.Enum):
@@ -62,8 +50,8 @@ class PodMove(msgspec.Struct, frozen=True, rename="camel"):
     points: int = 0
 
 
-class NodeWatch:
-    """Watches runs of a session; its `framework` is an argument of it.
+class NodeWatch(Probe):
+    """Looks up nodes in the runs of a session.
 
     Attributes:
         rejected: pod -> the plugin whose PreFilter leaves its node out, or whose filter rejects it.
@@ -85,36 +73,34 @@ class NodeWatch:
         """
         self._nodes = nodes
 
-    def framework(
-        self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services
-    ) -> Framework:
-        """Make the framework of a profile, as the class Framework does."""
+    def watch(self, profile: Profile) -> None:
+        """Note its Filter plugins."""
         self.filters.update(plugin.name for plugin in profile.points["filter"])
-        return _WatchedFramework(profile, cache, cluster_state, services, self)
 
-    def on_pre_filter(self, pod: Pod, result: PreFiltered) -> None:
-        """Note whether PreFilter leaves out the node."""
-        node = self._nodes.get(pod.key)
-        if node is not None:
-            self.rejected.pop(pod.key, None)
-            if result.node_names is not None and node not in result.node_names:
-                self.rejected[pod.key] = result.narrowed_by[-1]
+    def ended(self, step: FrameworkStep) -> None:
+        """Note what the step makes of the pod's node."""
+        pod = step.pod.key
+        node, answer = self._nodes.get(pod), step.answer
+        if node is None:
+            return
+        if isinstance(answer, PreFiltered):
+            self.rejected.pop(pod, None)
+            if answer.node_names is not None and node not in answer.node_names:
+                self.rejected[pod] = answer.narrowed_by[-1]
+        elif isinstance(answer, FilterResult):
+            self._note_verdict(pod, node, answer)
+        elif isinstance(answer, Scores):
+            position = answer.nodes.position_of(node)
+            if position is not None:  # the node is feasible
+                self.scores[pod] = answer.at(position)
 
-    def on_filter(self, pod: Pod, result: FilterResult) -> None:
+    def _note_verdict(self, pod: str, node: str, result: FilterResult) -> None:
         """Note whether the filters reject the node. A table that does not have the node changes nothing."""
-        node = self._nodes.get(pod.key)
-        position = None if node is None else result.nodes.position_of(node)
+        position = result.nodes.position_of(node)
         if position is not None:
-            self.rejected.pop(pod.key, None)
+            self.rejected.pop(pod, None)
             if not result.fits[position]:
-                self.rejected[pod.key] = result.statuses()[position].plugin
-
-    def on_score(self, pod: Pod, scores: Scores) -> None:
-        """Note the points of the node, if it is feasible."""
-        node = self._nodes.get(pod.key)
-        position = None if node is None else scores.nodes.position_of(node)
-        if position is not None:
-            self.scores[pod.key] = scores.at(position)
+                self.rejected[pod] = result.statuses()[position].plugin
 
 
 def find_moves(
@@ -156,37 +142,3 @@ def _move(a: Placement, b: Placement, by_a: NodeWatch, by_b: NodeWatch) -> PodMo
 def _difference(scores: Mapping[str, int], others: Mapping[str, int], plugin: str) -> int:
     """By how many points a plugin prefers one node to another."""
     return scores.get(plugin, 0) - others.get(plugin, 0)
-
-
-class _WatchedFramework(Framework):
-    """Reports filter results and scores to a NodeWatch."""
-
-    def __init__(
-        self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services, watch: NodeWatch
-    ) -> None:
-        self._watch = watch
-        super().__init__(profile, cache, cluster_state, services)
-
-    def run_pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> PreFiltered:
-        """As Framework, and watched."""
-        result = super().run_pre_filter(state, pod, nodes)
-        self._watch.on_pre_filter(pod, result)
-        return result
-
-    def run_filter_with_nominated(
-        self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool = False
-    ) -> FilterResult:
-        """As Framework, and watched."""
-        result = super().run_filter_with_nominated(state, pod, nodes, is_whole=is_whole)
-        self._watch.on_filter(pod, result)
-        return result
-
-    def run_score(self, state: CycleState, pod: Pod, result: FilterResult, *, is_whole: bool) -> Scores:
-        """As Framework, and watched."""
-        scores = super().run_score(state, pod, result, is_whole=is_whole)
-        self._watch.on_score(pod, scores)
-        return scores
-
-    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> MovedPods:
-        """As Framework, and not watched: what-if questions are about a changed cluster."""
-        return MovedPods(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)

@@ -15,7 +15,7 @@ from kubesched.comparison.moves import NodeWatch
 from kubesched.comparison.workers import run_all
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Report, Session
-from kubesched.setup import PluginTimes, timed_plugins
+from kubesched.setup import PluginClock, PluginTimes
 from kubesched.state import ClusterState
 
 _N_FIRST: Final = 4  # runs that take the first of equally good nodes
@@ -48,17 +48,18 @@ class Side:
     """
 
     def __init__(self, objects: Sequence[KubeObject], candidate: ReadCandidate) -> None:
-        self._setup = candidate.set_up()
-        self._watch = NodeWatch()
-        self._session = Session(objects, self._setup, make_framework=self._watch.framework)
+        setup = candidate.set_up()
+        self._watch, self._clock = NodeWatch(), PluginClock(setup.profiles)
+        probes = (self._watch, self._clock) if self._clock.plugins else (self._watch,)
+        self._session = Session(objects, setup.watched_by(*probes))
 
     @contextmanager
     def run(self, tie_break: TieBreak, seed: int = 0) -> Iterator[tuple[Report, ClusterState, PluginTimes]]:
         """One run, which is taken back at the end of the `with`: its report, and the cluster after it."""
         with self._session.fork():
-            with timed_plugins(self._setup) as times:
-                report = self._session.schedule(ties=(tie_break, seed))
-            yield report, self._session.cluster_state, times
+            self._clock.take()
+            report = self._session.schedule(ties=(tie_break, seed))
+            yield report, self._session.cluster_state, self._clock.take()
 
     @contextmanager
     def watched(self, nodes: Mapping[str, str]) -> Iterator[NodeWatch]:
@@ -102,7 +103,7 @@ class Runs:
         progress: Progress | None,
     ) -> None:
         self.ruler = Ruler(objects, [name for side in candidates for name in side.scheduler_names], prices)
-        self.times = (PluginTimes(), PluginTimes())
+        self.times = [PluginTimes(), PluginTimes()]
         self._objects = objects
         self._candidates = candidates
         self._sides: dict[int, Side] = {}
@@ -119,7 +120,7 @@ class Runs:
     def first(self, side: int) -> Report:
         """One run that takes the first of equally good nodes."""
         with self._side(side).run(TieBreak.FIRST) as (report, _, times):
-            self.times[side].add(times)
+            self.times[side] += times
         self._note()
         return report
 
@@ -141,7 +142,7 @@ class Runs:
         n_placements = len(self.ruler.pods) + len(self._objects) // _LOADED_PER_PLACEMENT
         runs = run_all(self._random, tasks, n_placements, self._note)
         for (side, _), run in zip(tasks, runs, strict=True):
-            self.times[side].add(run.times)
+            self.times[side] += run.times
         return runs[: self._n_seeds], runs[self._n_seeds :]
 
     def _random(self, side: int, seed: int) -> Run:

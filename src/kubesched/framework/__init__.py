@@ -71,6 +71,12 @@ with lazy_exports(__name__):
         PluginMetrics as PluginMetrics,
     )
     from kubesched.framework.preemption_plan import strike_nodes as strike_nodes
+    from kubesched.framework.probes import (
+        FrameworkStep as FrameworkStep,
+        Laps as Laps,
+        Probe as Probe,
+        Probes as Probes,
+    )
     from kubesched.framework.profile import Profile as Profile
     from kubesched.framework.queued_pod import PodQueue as PodQueue, QueuedPodInfo as QueuedPodInfo
     from kubesched.framework.reads import kinds_read as kinds_read
@@ -109,3 +115,4 @@ with lazy_exports(__name__):
         Verdicts as Verdicts,
     )
     from kubesched.framework.waiting_pod import WaitingPod as WaitingPod
+    from kubesched.framework.watched_framework import WatchedFramework as WatchedFramework

@@ -41,7 +41,8 @@ class CycleState(msgspec.Struct, eq=False):
         pods_to_activate: pods to be tried again right after this one; plugins fill it. Ignored in a run without a
             queue: behind a kube-scheduler, in `explain`, and where each pod is tried once.
         checkpoint: called with the name of a plugin before its hook, and after each node in a rule written per node;
-            raises DeadlineExceeded when the time is over. None without a deadline or a measurement.
+            with an empty name after a hook outside of the steps of a cycle. It raises DeadlineExceeded when the time is
+            over. None without a deadline or a probe that measures plugins.
 
     Example:
         class Wanted:

@@ -313,6 +313,8 @@ class Framework:
         rejecting = ""
         for plugin in self.profile.points["postFilter"]:
             what = f'running PostFilter plugin "{plugin.name}"'
+            if state.checkpoint is not None:
+                state.checkpoint(plugin.name)
             answer: object = None
             try:
                 answer = plugin.post_filter(state, pod, diagnosis)
@@ -349,6 +351,9 @@ class Framework:
         """
         feasible = result.feasible
         self._run_pre_score(state, pod, feasible)
+        return self._run_score(state, pod, feasible, is_whole=is_whole)
+
+    def _run_score(self, state: CycleState, pod: Pod, feasible: Nodes, *, is_whole: bool) -> Scores:
         by_plugin: dict[str, IntVector | int] = {}
         varying: IntVector | None = None
         shared = 0
@@ -420,6 +425,8 @@ class Framework:
         waits: dict[str, float] = {}
         for plugin in self.profile.points["permit"]:
             what = f'running Permit plugin "{plugin.name}"'
+            if state.checkpoint is not None:
+                state.checkpoint(plugin.name)
             try:
                 answer: object = plugin.permit(state, pod, node_name)
             except HOOK_FAULTS as error:

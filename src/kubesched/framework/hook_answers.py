@@ -87,7 +87,7 @@ def rejection_details(plugin: Plugin, state: CycleState, pod: Pod, node: NodeInf
     if not plugin.defines("explain_rejection"):
         return ()
     what = f'running ExplainRejection plugin "{plugin.name}"'
-    return _texts(what, plugin, lambda: plugin.explain_rejection(state, pod, node, status))
+    return _texts(what, plugin, state, lambda: plugin.explain_rejection(state, pod, node, status))
 
 
 def data_notes(plugin: Plugin, state: CycleState, pod: Pod) -> tuple[str, ...]:
@@ -99,15 +99,20 @@ def data_notes(plugin: Plugin, state: CycleState, pod: Pod) -> tuple[str, ...]:
     if not plugin.defines("explain_data"):
         return ()
     what = f'running ExplainData plugin "{plugin.name}"'
-    return _texts(what, plugin, lambda: plugin.explain_data(state, pod))
+    return _texts(what, plugin, state, lambda: plugin.explain_data(state, pod))
 
 
-def _texts(what: str, plugin: Plugin, ask: Callable[[], object]) -> tuple[str, ...]:
+def _texts(what: str, plugin: Plugin, state: CycleState, ask: Callable[[], object]) -> tuple[str, ...]:
+    if state.checkpoint is not None:
+        state.checkpoint(plugin.name)
     try:
         answer = ask()
         details = (answer,) if isinstance(answer, str) else tuple(cast("Iterable[object]", answer))
     except HOOK_FAULTS as error:
         raise PluginFault(fault(what, error).by(plugin.name)) from error
+    finally:
+        if state.checkpoint is not None:
+            state.checkpoint("")
     texts = tuple(detail for detail in details if isinstance(detail, str))
     if len(texts) < len(details):
         raise PluginFault(nonsense(what, details, "texts").by(plugin.name))

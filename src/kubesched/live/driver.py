@@ -30,7 +30,6 @@ from kubesched.framework import (
     CallExtender,
     Clock,
     Decision,
-    Framework,
     Services,
     Status,
 )
@@ -39,7 +38,6 @@ from kubesched.scheduler import (
     Attempt,
     BindingCycle,
     Eviction,
-    MakeFramework,
     PermitRequest,
     Request,
     Scheduler,
@@ -84,7 +82,6 @@ class LiveScheduler:
         writer: what writes.
         clock, rng, tie_break, max_in_unschedulable: of the Scheduler.
         observer: called with what happens.
-        make_framework: makes the framework of a profile; for metrics, which measure plugins.
         services: what else plugins get than the clock, random numbers, and events, which the writer takes.
 
     Attributes:
@@ -103,7 +100,6 @@ class LiveScheduler:
         tie_break: TieBreak = TieBreak.UPSTREAM,
         max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
-        make_framework: MakeFramework = Framework,
         services: Services | None = None,
     ) -> None:
         configuration = setup.configuration
@@ -124,7 +120,7 @@ class LiveScheduler:
             max_backoff=configuration.pod_max_backoff_seconds,
             max_in_unschedulable=max_in_unschedulable,
             observer=self._queued,
-            make_framework=make_framework,
+            probe=setup.probe,
             extenders=setup.extenders,
             at_once=_AT_ONCE,
         )

@@ -112,14 +112,15 @@ async def run_scheduler(
     ):
         recorder = EventRecorder(events, platform.node())
         traces = new_traces(client.timing)
-        metrics = SchedulerMetrics(client.timing.monotonic, on_ran=traces.ran if traces else None)
-        observers = Observers(metrics, AttemptLog(), *([traces] if traces else []))
+        metrics = SchedulerMetrics(client.timing.monotonic)
+        tracing = [traces] if traces else []
+        observers = Observers(metrics, AttemptLog(), *tracing)
         calls = ExtenderCaller(setup.configuration.extenders, observers.called)
         plugin_requests = PluginRequests(
             for_plugins, (lambda: "a dry run writes nothing") if options.dry_run else election.why_plugins_wait
         )
         live = LiveScheduler(
-            setup.calling(calls),
+            setup.calling(calls).watched_by(metrics.steps, *tracing),
             DryRunWriter
             if options.dry_run
             else lambda state: ApiWriter(client, state, recorder.record, election.may_write),
@@ -128,7 +129,6 @@ async def run_scheduler(
             tie_break=options.tie_break,
             max_in_unschedulable=options.max_in_unschedulable,
             observer=observers,
-            make_framework=metrics.framework,
             services=Services(client=plugin_requests, metrics_of=metrics.plugins.of),
         )
         other = _other_scheduler(setup, options, client, live)

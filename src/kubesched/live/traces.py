@@ -1,6 +1,6 @@
 """OpenTelemetry traces: a span for each attempt of a pod, with its queue, its scheduling cycle and its binding below.
 
-Theory of operation. A scheduling cycle runs without a break, so what TimedFramework reports in it belongs to the pod
+Theory of operation. A scheduling cycle runs without a break, so what frameworks report in it belongs to the pod
 that `decided` names at its end. The hooks of a binding cycle name their pod. The spans of an attempt are made at its
 end, from the times that were noted; nothing is made, and nothing is kept, for pods that are not sampled.
 """
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from kubesched.api import Pod
 from kubesched.errors import InputError
-from kubesched.framework import Clock, Decision, Status
+from kubesched.framework import Clock, Decision, FrameworkStep, Probe, Status
 from kubesched.metrics import Observer
 from kubesched.version import VERSION
 
@@ -48,13 +47,15 @@ class _Attempt(msgspec.Struct):
     binding: list[_Step] = []
 
 
-class Traces(Observer):
-    """Makes the spans.
+class Traces(Observer, Probe):
+    """Makes the spans: an observer of the driver, and a probe of its frameworks.
 
     Args:
         provider: of the tracer that takes them.
         clock: of the driver.
     """
+
+    single_hooks = frozenset(("pre_bind", "bind"))
 
     def __init__(self, provider: "TracerProvider", clock: Clock) -> None:
         self._provider = provider
@@ -64,15 +65,19 @@ class Traces(Observer):
         self._steps: list[_Step] = []  # of the scheduling cycle that runs
         self._binding: dict[str, _Attempt] = {}  # by uid
 
-    def ran(self, point: str, status: Status, began: float, pod: Pod) -> None:
-        """An extension point ended."""
-        if point in _OUTSIDE:
+    def began(self, step: FrameworkStep) -> None:
+        """Note when."""
+        step.began = self._clock.monotonic()
+
+    def ended(self, step: FrameworkStep) -> None:
+        """Keep the time that an extension point took."""
+        if step.point in _OUTSIDE:
             return
-        step = _Step(point, status, began, self._clock.monotonic())
-        if point not in _OF_BINDING:
-            self._steps.append(step)
-        elif (attempt := self._binding.get(pod.uid)) is not None:
-            attempt.binding.append(step)
+        taken = _Step(step.point, step.status, step.began, self._clock.monotonic())
+        if step.point not in _OF_BINDING:
+            self._steps.append(taken)
+        elif (attempt := self._binding.get(step.pod.uid)) is not None:
+            attempt.binding.append(taken)
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """A scheduling cycle ended; the spans of one that failed are made."""

@@ -14,14 +14,13 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from kubesched.api import ClusterEvent, EventResource, EventType, KubeObject, Pod, WatchEvent, custom_resource
-from kubesched.framework import ActionDone, CallExtender, ColumnCache, Decision, Framework, Profile, Services, Status
+from kubesched.framework import ActionDone, CallExtender, Decision, Status
 from kubesched.metrics.families import Counters, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
 from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
 from kubesched.metrics.observer import Observer
-from kubesched.metrics.timed_framework import OnRan, PluginTimes
+from kubesched.metrics.step_metrics import StepMetrics
 from kubesched.scheduler import Scheduler
-from kubesched.state import ClusterState
 
 _MOST_ATTEMPTS: Final = 15  # from here on the label is `15+`
 _ACTIONS: Final = {EventType.ADDED: "Add", EventType.MODIFIED: "Update", EventType.DELETED: "Delete"}
@@ -36,17 +35,14 @@ class SchedulerMetrics(Observer, Collector):
     Args:
         clock: seconds, for the durations of plugins.
         rng: draws the cycles in which single plugins are measured.
-        on_ran: called for each extension point that ended: its label, its status, when it began, and the pod.
 
     Attributes:
+        steps: the probe of the frameworks.
         plugins: the metrics of plugins.
     """
 
-    def __init__(
-        self, clock: Callable[[], float] = time.perf_counter, rng: Random | None = None, on_ran: OnRan | None = None
-    ) -> None:
-        self._times = PluginTimes(clock, rng or Random(), on_ran)
-        self._profiles: set[str] = set()
+    def __init__(self, clock: Callable[[], float] = time.perf_counter, rng: Random | None = None) -> None:
+        self.steps = StepMetrics(clock, rng or Random())
         self.plugins = MetricsOfPlugins()
         self._attempts = Counters(
             "scheduler_schedule_attempts",
@@ -123,13 +119,6 @@ class SchedulerMetrics(Observer, Collector):
         own = list(vars(self).values())
         self._families = [family for kind in (Counters, Histograms) for family in own if isinstance(family, kind)]
 
-    def framework(
-        self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services
-    ) -> Framework:
-        """Make the framework of a profile, as the class Framework does; it measures its plugins."""
-        self._profiles.add(profile.scheduler_name)
-        return self._times.framework(profile, cache, cluster_state, services)
-
     def register(
         self,
         registry: CollectorRegistry,
@@ -175,7 +164,7 @@ class SchedulerMetrics(Observer, Collector):
                 return changes
             resource = _RESOURCES.get(event.kind) or custom_resource(event.kind)
             return [f"{resource}{action}"] if resource else []
-        is_mine, is_update = pod.scheduler_name in self._profiles, event.type is EventType.MODIFIED
+        is_mine, is_update = pod.scheduler_name in self.steps.profiles, event.type is EventType.MODIFIED
         if not pod.node_name:
             label = f"UnschedulablePod{action}"
             return [label, *([one for one in changes if one != label] if is_update else [])] if is_mine else []
@@ -243,5 +232,5 @@ class SchedulerMetrics(Observer, Collector):
     def collect(self) -> Iterable[Metric]:
         """Everything that was counted; may be called from any thread."""
         yield from (family.family() for family in self._families)
-        yield from self._times.families()
+        yield from self.steps.families()
         yield from self.plugins.collect()

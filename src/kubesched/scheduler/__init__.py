@@ -5,7 +5,6 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.scheduler.aside import Aside as Aside
     from kubesched.scheduler.assembly import (
-        MakeFramework as MakeFramework,
         build_frameworks as build_frameworks,
         no_profile as no_profile,
         start_plugins as start_plugins,

@@ -5,7 +5,7 @@ until `stop`.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from kubesched.errors import InputError, PluginError
 from kubesched.framework import (
@@ -13,15 +13,14 @@ from kubesched.framework import (
     HOOK_FAULTS,
     ColumnCache,
     Framework,
+    Probe,
     Profile,
     Services,
+    WatchedFramework,
     located_line,
 )
 from kubesched.scheduler.binding_cycle import is_cancelled
 from kubesched.state import ClusterState
-
-MakeFramework = Callable[[Profile, ColumnCache, ClusterState, Services], Framework]
-"""Makes the framework of one profile, as the class Framework does."""
 
 
 def build_frameworks(
@@ -30,14 +29,14 @@ def build_frameworks(
     services: Services | None = None,
     *,
     cache_bytes: int = CACHE_BYTES,
-    make_framework: MakeFramework = Framework,
+    probe: Probe | None = None,
 ) -> dict[str, Framework]:
     """Put profiles to work: each gets a framework and a handle, and its plugins get the handle.
 
     Args:
         services: what the driver offers; without them, there is no clock and nothing can be awaited.
         cache_bytes: budget of kept columns and relations, all profiles together; a quarter is for relations.
-        make_framework: for a driver that measures plugins.
+        probe: watches the frameworks.
     Returns: scheduler name -> framework.
     Raises:
         InputError: the plugins of a profile run for another cluster.
@@ -48,11 +47,20 @@ def build_frameworks(
     cluster_state.groups.budget = cache_bytes // 4
     cache = ColumnCache(cluster_state.columns, cache_bytes - cluster_state.groups.budget)
     offered = Services() if services is None else services
-    frameworks = {p.scheduler_name: make_framework(p, cache, cluster_state, offered) for p in profiles}
+    frameworks = {p.scheduler_name: _framework(p, cache, cluster_state, offered, probe) for p in profiles}
     for framework in frameworks.values():
         for plugin in framework.profile.plugins:
             plugin.handle = framework.handle_of(plugin)
     return frameworks
+
+
+def _framework(
+    profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services, probe: Probe | None
+) -> Framework:
+    if probe is None:
+        return Framework(profile, cache, cluster_state, services)
+    probe.watch(profile)
+    return WatchedFramework(profile, cache, cluster_state, services, probe)
 
 
 async def start_plugins(frameworks: Iterable[Framework]) -> None:

@@ -26,6 +26,7 @@ from kubesched.framework import (
     Framework,
     NominatedPods,
     Outcome,
+    Probe,
     Profile,
     QueuedPodInfo,
     RecordEvent,
@@ -35,7 +36,7 @@ from kubesched.framework import (
 )
 from kubesched.queue import Nominator, Observer, SchedulingQueue
 from kubesched.scheduler.aside import Aside
-from kubesched.scheduler.assembly import MakeFramework, build_frameworks
+from kubesched.scheduler.assembly import build_frameworks
 from kubesched.scheduler.binding_cycle import BindingCycle
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.extenders import Extenders
@@ -68,7 +69,7 @@ class Scheduler:
         initial_backoff, max_backoff: seconds, as configured.
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
-        make_framework: makes the framework of a profile; for a driver that measures plugins.
+        probe: watches the frameworks.
         extenders: of the configuration, to be called.
         at_once: how much of what events mean for waiting pods is done between two attempts, see SchedulingQueue.
 
@@ -93,7 +94,7 @@ class Scheduler:
         max_backoff: float = 10.0,
         max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
-        make_framework: MakeFramework = Framework,
+        probe: Probe | None = None,
         extenders: Iterable[ExtenderConfig] = (),
         at_once: float = math.inf,
     ) -> None:
@@ -112,9 +113,7 @@ class Scheduler:
         self._evictions = Evictions(
             cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, nominator, emit, self.activate
         )
-        self.frameworks = build_frameworks(
-            profiles, cluster_state, self._offered(services), make_framework=make_framework
-        )
+        self.frameworks = build_frameworks(profiles, cluster_state, self._offered(services), probe=probe)
         self._order = order = QueueOrder(next(iter(self.frameworks.values())))
         self.queue = SchedulingQueue(
             sort_key=order.sort_key if order.has_key else None,

@@ -19,7 +19,6 @@ from kubesched.engine import paused_gc
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
 from kubesched.scheduler import (
     Extenders,
-    MakeFramework,
     Scheduler,
     TieBreak,
     drive,
@@ -73,7 +72,6 @@ class Session(ClusterNow):
         new: `namespace/name` of the pending pods that do not exist yet. A StatefulSet with the podManagementPolicy
             OrderedReady creates each of them once the pods of lower numbers have nodes.
         starts_bound: whether kubelets start the new pods that name their nodes at the first run; else they run.
-        make_framework: makes the framework of a profile; for a caller that observes plugins.
 
     Raises:
         InputError: the configuration cannot be read or is not valid; the profiles run for another cluster; or the
@@ -111,7 +109,6 @@ class Session(ClusterNow):
         extender_calls: ExtenderCalls | None = None,
         new: Set[str] = frozenset(),
         starts_bound: bool = True,
-        make_framework: MakeFramework = Framework,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls)
         super().__init__(ClusterState())
@@ -131,7 +128,7 @@ class Session(ClusterNow):
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
             extenders=without_bind(setup.extenders),
-            make_framework=make_framework,
+            probe=setup.probe,
         )
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
         self._tie_break = tie_break

@@ -1,89 +1,92 @@
-"""Measures which plugins take the time of a run. A thread looks fifty times a second at what is running."""
+"""Measures which plugins, other than in-tree ones, take the time of a run."""
 
-import sys
-import threading
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter
-from types import CodeType
 from typing import Final
 
 import msgspec
 
-from kubesched.setup.setup import Setup
+from kubesched.framework import FrameworkStep, Laps, Probe, Profile
 
-_INTERVAL: Final = 0.02
 _LEAST_SHARE: Final = 0.5
+_NO_TIMES: Mapping[str, float] = {}
 
 
-class PluginTimes(msgspec.Struct):
-    """How long runs took, and what was seen running; in-tree plugins are not told apart.
+class PluginTimes(msgspec.Struct, frozen=True):
+    """How long runs took, and how much of that single plugins took.
 
     Attributes:
         seconds: of all runs.
-        seen: plugin -> how often; under an empty name for everything else.
+        by_plugin: seconds by plugin, without in-tree plugins.
     """
 
     seconds: float = 0.0
-    seen: dict[str, int] = {}
+    by_plugin: Mapping[str, float] = _NO_TIMES
 
-    def add(self, other: "PluginTimes") -> None:
-        """Count further runs."""
-        self.seconds += other.seconds
-        self.seen = dict(Counter(self.seen) + Counter(other.seen))
+    def __add__(self, other: "PluginTimes") -> "PluginTimes":
+        """Those of further runs, too."""
+        plugins = {*self.by_plugin, *other.by_plugin}
+        by_plugin = {name: self.by_plugin.get(name, 0.0) + other.by_plugin.get(name, 0.0) for name in plugins}
+        return PluginTimes(self.seconds + other.seconds, by_plugin)
 
     @property
     def slowest(self) -> tuple[str, float] | None:
         """The plugin that takes more than half of the time, with its share; None if none does."""
-        n_seen = sum(self.seen.values())
-        shares = ((plugin, n / n_seen) for plugin, n in self.seen.items() if plugin)
+        shares = ((plugin, min(seconds / self.seconds, 1.0)) for plugin, seconds in self.by_plugin.items())
         return next((one for one in shares if one[1] > _LEAST_SHARE), None)
 
 
-@contextmanager
-def timed_plugins(setup: Setup) -> Iterator[PluginTimes]:
-    """Measure the block; the times are complete at its end, and stay empty if all plugins are in-tree.
+class PluginClock(Probe):
+    """Measures the plugins of some profiles that are not in-tree, in every cycle.
+
+    Args:
+        clock: seconds.
+    Attributes:
+        plugins: their names; without any, there is nothing to measure.
 
     Example:
-        with timed_plugins(setup) as times:
-            Simulator(snapshot, setup).run()
-        print(times.slowest)
+        clock = PluginClock(setup.profiles)
+        Simulator(snapshot, setup.watched_by(clock)).run()
+        print(clock.take().slowest)
     """
-    times = PluginTimes()
-    plugin_of = _code(setup)
-    if not plugin_of:
-        yield times
-        return
-    seen: Counter[str] = Counter()
-    ended = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(threading.get_ident(), plugin_of, seen, ended), daemon=True)
-    began = perf_counter()
-    watcher.start()
-    try:
-        yield times
-    finally:
-        ended.set()
-        watcher.join()
-        times.add(PluginTimes(perf_counter() - began, seen))
 
+    single_hooks = frozenset(("pre_enqueue", "reserve", "pre_bind_pre_flight", "pre_bind", "bind"))
 
-def _code(setup: Setup) -> dict[CodeType, str]:
-    """The functions of the classes of plugins that are not in-tree, with the name of the plugin."""
-    plugins = {plugin for profile in setup.profiles for plugin in profile.plugins}
-    return {
-        function.__code__: plugin.name
-        for plugin in plugins
-        for one in type(plugin).__mro__
-        if one.__module__.partition(".")[0] not in ("kubesched", "builtins")
-        for function in vars(one).values()
-        if hasattr(function, "__code__")
-    }
+    def __init__(self, profiles: Iterable[Profile], clock: Callable[[], float] = perf_counter) -> None:
+        plugins = {plugin for profile in profiles for plugin in profile.plugins}
+        self.plugins = frozenset(
+            plugin.name for plugin in plugins if type(plugin).__module__.partition(".")[0] != "kubesched"
+        )
+        self._clock = clock
+        self._laps = Laps(clock)
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._since = clock()
 
+    def take(self) -> PluginTimes:
+        """The times since this was last called, or since the clock was made."""
+        self._stop()
+        now = self._clock()
+        times = PluginTimes(now - self._since, dict(self._seconds))
+        self._since = now
+        self._seconds.clear()
+        return times
 
-def _watch(thread: int, plugin_of: dict[CodeType, str], seen: Counter[str], ended: threading.Event) -> None:
-    while not ended.wait(_INTERVAL):
-        frame = sys._current_frames().get(thread)
-        while frame is not None and frame.f_code not in plugin_of:
-            frame = frame.f_back
-        seen[plugin_of[frame.f_code] if frame is not None else ""] += 1
+    def began(self, step: FrameworkStep) -> None:
+        """Measure the plugins of a cycle from PreFilter on."""
+        if step.plugin:
+            step.began = self._clock()
+        elif step.point == "PreFilter" and step.state is not None:
+            step.state.checkpoint = self._laps
+
+    def ended(self, step: FrameworkStep) -> None:
+        """Add up."""
+        if not step.plugin:
+            self._stop()
+        elif step.plugin in self.plugins:
+            self._seconds[step.plugin] += self._clock() - step.began
+
+    def _stop(self) -> None:
+        for plugin, seconds in self._laps.finish().items():
+            if plugin in self.plugins:
+                self._seconds[plugin] += seconds

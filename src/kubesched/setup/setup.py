@@ -12,7 +12,7 @@ from kubesched.api import KINDS, WATCHED_KINDS, kind_named
 from kubesched.config import ConfigSource, ExtenderConfig, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
-from kubesched.framework import Profile, kinds_read
+from kubesched.framework import Probe, Probes, Profile, kinds_read
 from kubesched.legacy import Conversion
 from kubesched.scheduler import Request
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
@@ -41,6 +41,7 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
         configuration: complete and valid, plugins that the user brings enabled.
         profiles: the plugins of each of its profiles, made for this setup alone: a setup serves one cluster.
         extender_calls: calls the extenders of the configuration; None for runs that do not ask them.
+        probe: watches the frameworks of these profiles; None for nothing.
 
     Example:
         setup = set_up("scheduler.yaml")
@@ -50,6 +51,12 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
     configuration: KubeSchedulerConfiguration
     profiles: tuple[Profile, ...]
     extender_calls: ExtenderCalls | None = None
+    probe: Probe | None = None
+
+    def watched_by(self, *probes: Probe) -> "Setup":
+        """The same setup, with further probes."""
+        watching = probes if self.probe is None else (self.probe, *probes)
+        return msgspec.structs.replace(self, probe=watching[0] if len(watching) == 1 else Probes(*watching))
 
     def calling(self, calls: ExtenderCalls | None) -> "Setup":
         """The same setup, with other calls of extenders."""

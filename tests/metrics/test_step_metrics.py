@@ -1,4 +1,4 @@
-"""What a measured framework notes where a cycle does not take its usual course."""
+"""What is measured of a framework where a cycle does not take its usual course."""
 
 from random import Random
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kubesched.framework import Plugin, QueuedPodInfo, Status, Wait
-from kubesched.metrics.timed_framework import PluginTimes, TimedFramework
+from kubesched.metrics.step_metrics import StepMetrics
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
@@ -67,11 +67,11 @@ class Measured:
 
     def __init__(self, first: dict[str, Any], second: dict[str, Any] | None = None, *, drawn: float = 0.0) -> None:
         self.seconds = 0.0
-        self.times = PluginTimes(self._tick, Drawn(drawn))
+        self.steps = StepMetrics(self._tick, Drawn(drawn))
         state = ClusterState()
         state.load([("Node", make_node(f"n{i}")) for i in range(3)])
         profile = minimal_profile(Answers(**first), Second(**(second or {})))
-        self.framework = build_frameworks([profile], state, make_framework=self.times.framework)["default-scheduler"]
+        self.framework = build_frameworks([profile], state, probe=self.steps)["default-scheduler"]
         pod = make_pod("p")
         cycle = SchedulingCycle(TieBreak.FIRST, Random(0))
         queued = QueuedPodInfo(pod, pod.key, 0.0)
@@ -85,7 +85,7 @@ class Measured:
 
     def read(self, family: str) -> dict[str, float]:
         """The counts of a family, those of the plugins of this test only."""
-        found = next(one for one in self.times.families() if one.name == f"scheduler_{family}")
+        found = next(one for one in self.steps.families() if one.name == f"scheduler_{family}")
         return {
             " ".join(value for label, value in sample.labels.items() if label != "profile"): sample.value
             for sample in found.samples
@@ -151,7 +151,6 @@ def test_plugins_are_measured_only_in_cycles_that_are_drawn() -> None:
 def test_a_question_of_preemption_is_no_filter_of_the_cycle() -> None:
     measured = Measured({})
     framework = measured.framework
-    assert isinstance(framework, TimedFramework)
     before = measured.points["Filter Success"]
     nodes = framework.handle.cluster_state.snapshot().nodes
     framework.what_if(measured.state, measured.decision.pod, nodes).filter()

@@ -1,0 +1,170 @@
+"""Measures the steps of frameworks: each extension point in every cycle, each plugin in one cycle of ten.
+
+Rule: kube-scheduler v1.36 framework_extension_point_duration_seconds, plugin_execution_duration_seconds and
+plugin_evaluation_total. A plugin judges all nodes of a cycle in one call, so its Filter and Score are one observation
+per cycle instead of one per node; the time includes what the framework does to keep the plugin's column. Filter has the
+status Unschedulable if the plugin rejected any node.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from random import Random
+from typing import Any, Final
+
+from kubesched.framework import Code, CycleState, FilterResult, FrameworkStep, Laps, Probe, Profile, Status
+from kubesched.metrics.families import Counters, Histogram, Histograms, exponential
+
+_SAMPLED: Final = 0.1  # of the cycles, for single plugins
+_SUCCESS, _SKIP, _UNSCHEDULABLE = Code.SUCCESS.value, Code.SKIP.value, Code.UNSCHEDULABLE.value
+_EVALUATED: Final = {"preFilter": "PreFilter", "filter": "Filter", "preScore": "PreScore", "score": "Score"}
+_AWAITED: Final = ("PreBind", "Bind")
+_NONE: Final = frozenset[str]()
+
+
+class Evaluations:
+    """Counts the evaluations of the plugins of one extension point, by the set of plugins that were left out.
+
+    Most pods leave out the same plugins, so that one addition counts for all others.
+    """
+
+    def __init__(self, profile: str, point: str, plugins: Sequence[str]) -> None:
+        self._labels = (point, profile)
+        self._plugins = plugins
+        self._counts: dict[frozenset[str], int] = {}
+
+    def add(self, left_out: frozenset[str], n: int) -> None:
+        """Count n evaluations by each of the other plugins."""
+        self._counts[left_out] = self._counts.get(left_out, 0) + n
+
+    def totals(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        """(extension point, plugin, profile) and the count; also for plugins that were never asked."""
+        point, profile = self._labels
+        counts = list(self._counts.items())
+        for plugin in self._plugins:
+            yield (point, plugin, profile), sum(n for left_out, n in counts if plugin not in left_out)
+
+
+class StepMetrics(Probe):
+    """What the frameworks of all profiles do, as metrics. What-if questions of preemption count for PostFilter alone.
+
+    Args:
+        clock: seconds, for durations.
+        rng: draws the cycles in which single plugins are measured.
+    Attributes:
+        points: by extension_point, profile and status.
+        plugins: by extension_point, plugin and status.
+        profiles: the scheduler names of the frameworks.
+    """
+
+    single_hooks = frozenset(("pre_bind", "bind"))
+
+    def __init__(self, clock: Callable[[], float], rng: Random) -> None:
+        self.profiles: set[str] = set()
+        self._clock = clock
+        self._rng = rng
+        self._evaluations: dict[tuple[str, str], Evaluations] = {}  # by profile and extension point
+        self._pre_filters: dict[str, list[str]] = {}  # the plugins, by profile
+        self._histograms: dict[tuple[str, str, Code], Histogram] = {}  # by extension point and profile
+        self.points = Histograms(
+            "scheduler_framework_extension_point_duration_seconds",
+            "Latency for running all plugins of a specific extension point.",
+            exponential(0.0001, 2, 12),
+            ("extension_point", "profile", "status"),
+        )
+        self.plugins = Histograms(
+            "scheduler_plugin_execution_duration_seconds",
+            "Duration for running a plugin at a specific extension point, over all nodes, in one cycle of ten.",
+            exponential(0.00001, 1.5, 20),
+            ("extension_point", "plugin", "status"),
+        )
+        self._evaluated = Counters(
+            "scheduler_plugin_evaluation",
+            "Number of attempts to schedule pods by each plugin and the extension point (available only in PreFilter, "
+            "Filter, PreScore, and Score). Filter and Score count nodes.",
+            ("extension_point", "plugin", "profile"),
+        )
+
+    def families(self) -> Iterator[Any]:
+        """What was measured so far."""
+        yield self.points.family()
+        yield self.plugins.family()
+        counted = list(self._evaluations.values())
+        yield self._evaluated.family(total for evaluations in counted for total in evaluations.totals())
+
+    # --- the steps ---
+
+    def watch(self, profile: Profile) -> None:
+        """Count the evaluations of its plugins, from 0 on."""
+        name = profile.scheduler_name
+        self.profiles.add(name)
+        self._pre_filters[name] = [plugin.name for plugin in profile.points["preFilter"]]
+        for point, label in _EVALUATED.items():
+            plugins = [plugin.name for plugin in profile.points[point]]
+            self._evaluations[name, label] = Evaluations(name, label, plugins)
+
+    def began(self, step: FrameworkStep) -> None:
+        """Note when. PreFilter begins a cycle, and decides whether its plugins are measured one by one."""
+        if step.point == "PreFilter" and step.state is not None:
+            step.state.checkpoint = Laps(self._clock) if self._rng.random() < _SAMPLED else None
+        elif step.point == "PostFilter" and _laps(step.state) is not None and step.state is not None:
+            step.state.checkpoint = None
+        step.began = self._clock()
+
+    def ended(self, step: FrameworkStep) -> None:
+        """Observe the time that it took, and what its plugins took; count the evaluations."""
+        code = step.status.code
+        if step.plugin and step.point not in _AWAITED:
+            return
+        if step.plugin:  # its extension point usually has no other plugin
+            self._observe(step, code)
+            if _laps(step.state) is not None:
+                self.plugins.of(step.point, step.plugin, code.value).observe(self._clock() - step.began)
+            return
+        self._observe(step, code)
+        evaluations = self._evaluations.get((step.profile, step.point))
+        if evaluations is not None and step.state is not None:
+            self._count(step, step.state, evaluations)
+            laps = _laps(step.state)
+            if laps is not None:
+                self._note(step, step.state, laps)
+
+    def _observe(self, step: FrameworkStep, code: Code) -> None:
+        seconds = self._clock() - step.began
+        key = step.point, step.profile, code
+        histogram = self._histograms.get(key)
+        if histogram is None:
+            histogram = self._histograms[key] = self.points.of(step.point, step.profile, code.value)
+        histogram.observe(seconds)
+
+    def _count(self, step: FrameworkStep, state: CycleState, evaluations: Evaluations) -> None:
+        """Count the evaluations of PreFilter and PreScore once, those of Filter and Score by nodes."""
+        if step.point == "PreFilter":
+            evaluations.add(frozenset(state.skip_filter).union(self._behind(step)), 1)
+        elif step.point == "PreScore":
+            evaluations.add(frozenset(state.skip_score), 1)
+        else:
+            evaluations.add(frozenset(state.skip_filter if step.point == "Filter" else state.skip_score), step.n_nodes)
+
+    def _behind(self, step: FrameworkStep) -> Collection[str]:
+        """The PreFilter plugins behind the one that ended PreFilter; a plain Unschedulable does not end it."""
+        if step.status is Status.SUCCESS or step.status.code is Code.UNSCHEDULABLE:
+            return ()
+        names = self._pre_filters[step.profile]
+        return names[names.index(step.status.plugin) + 1 :] if step.status.plugin in names else ()
+
+    def _note(self, step: FrameworkStep, state: CycleState, laps: Laps) -> None:
+        """Observe the time of each plugin of an extension point; the status of the whole has the name of its plugin."""
+        rejecting = {one.plugin for one in step.answer.rejections} if isinstance(step.answer, FilterResult) else _NONE
+        skipped = {"PreFilter": state.skip_filter, "PreScore": state.skip_score}.get(step.point, _NONE)
+        for plugin, seconds in laps.finish().items():
+            if step.point == "Filter":
+                label = _UNSCHEDULABLE if plugin in rejecting else _SUCCESS
+            elif plugin in skipped:
+                label = _SKIP
+            else:
+                label = step.status.code.value if plugin == step.status.plugin else _SUCCESS
+            self.plugins.of(step.point, plugin, label).observe(seconds)
+
+
+def _laps(state: CycleState | None) -> Laps | None:
+    """What measures the plugins of a cycle; None for a cycle that was not drawn."""
+    return state.checkpoint if state is not None and isinstance(state.checkpoint, Laps) else None
