@@ -2,7 +2,7 @@
 
 from kubesched.cli.queue_place import is_cheap, queue_place
 from kubesched.explanation import explain
-from kubesched.setup import set_up
+from kubesched.session import Session
 from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_pod
 
@@ -12,7 +12,8 @@ NODES = [make_node(name, allocatable={"cpu": cpu, "memory": "8Gi"}) for name, cp
 def sentence(*pods) -> str:
     """About the last pod."""
     cluster = ClusterObjects((*NODES, *pods))
-    place = queue_place(cluster, pods[-1], set_up())
+    with Session(cluster) as session:
+        place = queue_place(session, pods[-1].key)
     return "" if place is None else place.sentence(explain(cluster, pods[-1].key))
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kubesched.planning import WhatIf, simulated
-from kubesched.session import PodState, Simulator
+from kubesched.planning import WhatIf, new_pods, simulated
+from kubesched.session import PodState, Session
 from kubesched.snapshot import ClusterObjects, only_read_fields
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by
@@ -22,7 +22,8 @@ def stateful_set(policy):
 
 
 def outcome(objects, what_if):
-    report, found = simulated(what_if, objects, lambda changed, new: Simulator(changed, new=new).run())
+    with Session(objects, new=new_pods(objects)) as session:
+        report, found = simulated(session, what_if.applied(objects))
     return {one.pod.partition("/")[2]: one.node or one.state for one in report.placements}, report, found
 
 

@@ -2,8 +2,8 @@
 
 from kubesched.api import PersistentVolumeClaim, Pod
 from kubesched.comparison.placed_again import parse_pod_choice, placed_again
-from kubesched.planning import WhatIf, drain, simulated
-from kubesched.session import Simulator
+from kubesched.planning import WhatIf, drain, new_pods, simulated
+from kubesched.session import Session
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by
 
@@ -86,7 +86,8 @@ def test_lost_pods_are_told_in_the_first_sentence_and_in_few_notes():
     assert (changed.lost, changed.may_be_lost) == (("default/bare",), tuple(one.key for one in steps))
     assert len(changed.notes) == 3
     assert "; and for 2 other reasons; placed here" in changed.notes[2]
-    _, found = simulated(WhatIf(remove=("n0",)), known, lambda objects, new: Simulator(objects, new=new).run())
+    with Session(known, new=new_pods(known)) as session:
+        _, found = simulated(session, changed)
     assert "1 pod would be lost; 5 pods may be lost; no pod would stay pending" in found.text
     assert (found.lost, found.may_be_lost) == (changed.lost, changed.may_be_lost)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubesched.cli.new_pod import new_pod
-from kubesched.cli.queue_place import queue_place
+from kubesched.cli.queue_place import QueuePlace, queue_place
 from kubesched.cli.reports import print_report
 
 if TYPE_CHECKING:
@@ -55,11 +55,14 @@ class ExplainQuestion(NamedTuple):
 
 def print_pod(question: ExplainQuestion, pod: "Pod", view: View) -> list[str]:
     """Print why a pod of the cluster goes to its node, or why none fits. Returns: it, if a plugin failed for it."""
+    import msgspec
+
     from kubesched.pages.formats import command_about
 
-    cluster, setup = question.cluster, question.setup
-    simulated = queue_place(cluster, pod, setup) if view.queue and not pod.node_name else None
-    explanation = _explained(question, pod.key, cluster, view.closely(cluster, pod), _refusal(cluster, pod))
+    cluster = question.cluster
+    wants_queue = bool(view.queue) and not pod.node_name
+    simulated, explanation = _with_place(question, pod.key, view.closely(cluster, pod), wants_queue=wants_queue)
+    explanation = msgspec.structs.replace(explanation, refused=_refusal(cluster, pod))
     queue = "" if simulated is None else simulated.sentence(explanation)
     page = _page(question, explanation, view, command_about(question.again, pod.key), queue)
     if simulated is not None:
@@ -67,24 +70,37 @@ def print_pod(question: ExplainQuestion, pod: "Pod", view: View) -> list[str]:
     return _print(question, explanation, page)
 
 
+def _with_place(
+    question: ExplainQuestion, pod: str, nodes: list[str] | None, *, wants_queue: bool
+) -> "tuple[QueuePlace | None, Explanation]":
+    """The place of a pod in the queue, which is simulated without extenders; and why it goes to its node."""
+    from kubesched.explanation import MAX_FIXES, Explainer
+    from kubesched.planning import new_pods
+    from kubesched.session import Session
+
+    cluster, setup, place = question.cluster, question.setup, None
+    new = new_pods(cluster) if wants_queue else frozenset()
+    if wants_queue and setup.extenders:
+        with Session(cluster, setup.calling(None), new=new) as session:
+            place = queue_place(session, pod)
+    with Session(cluster, setup, new=new) as session:
+        if wants_queue and not setup.extenders:
+            place = queue_place(session, pod)
+        session.start_bound()
+        return place, next(Explainer(session).each(pod, max_fixes=MAX_FIXES, nodes=nodes))
+
+
 def print_new_pod(question: ExplainQuestion, file: str, view: View) -> list[str]:
     """The same for a pod of a file, which is not in the cluster."""
-    pod, cluster, admitted = new_pod(file, question.cluster)
-    closely = view.closely(question.cluster, pod)
-    explanation = _explained(question, pod, cluster, closely, _refusal(admitted, pod))
-    again = f"{question.again} --pod {shlex.quote(file)}" if question.again else ""
-    return _print(question, explanation, _page(question, explanation, view, again))
-
-
-def _explained(
-    question: ExplainQuestion, pod: "Pod | str", cluster: "Iterable[KubeObject]", nodes: list[str] | None, refused: str
-) -> "Explanation":
     import msgspec
 
     from kubesched.explanation import explain
 
-    explanation = explain(cluster, pod, question.setup, nodes=nodes)
-    return msgspec.structs.replace(explanation, refused=refused)
+    pod, cluster, admitted = new_pod(file, question.cluster)
+    explanation = explain(cluster, pod, question.setup, nodes=view.closely(question.cluster, pod))
+    explanation = msgspec.structs.replace(explanation, refused=_refusal(admitted, pod))
+    again = f"{question.again} --pod {shlex.quote(file)}" if question.again else ""
+    return _print(question, explanation, _page(question, explanation, view, again))
 
 
 def _refusal(cluster: "Iterable[KubeObject]", pod: "Pod") -> str:

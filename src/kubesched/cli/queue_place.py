@@ -3,10 +3,8 @@
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from kubesched.api import Pod
     from kubesched.explanation import Explanation
-    from kubesched.session import Placement
-    from kubesched.setup import Setup
+    from kubesched.session import Placement, Session
     from kubesched.snapshot import ClusterObjects
 
 _CHEAP: Final = 100_000  # pending pods x nodes: well below a second with kube-scheduler's plugins
@@ -62,14 +60,19 @@ def is_cheap(cluster: "ClusterObjects") -> bool:
     return n_pending * len(cluster.of(Node)) <= _CHEAP
 
 
-def queue_place(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> QueuePlace | None:
-    """Simulate the queue, without extenders, and find the pod in it; None for a pod that is not tried."""
-    from kubesched.planning import new_pods
-    from kubesched.session import PodState, Simulator
+def queue_place(session: "Session", pod: str) -> QueuePlace | None:
+    """Simulate the queue and find a pod in it; None for one that is not tried. The session stays as it was.
+
+    Args:
+        pod: `namespace/name`.
+    """
+    from kubesched.session import PodState
 
     n_before = 0
-    for placement in Simulator(cluster, setup.calling(None), new=new_pods(cluster)).run().placements:
-        if placement.pod == pod.key:
+    with session.fork():
+        placements = session.schedule().placements
+    for placement in placements:
+        if placement.pod == pod:
             is_told = placement.state not in (PodState.NOT_TRIED, PodState.NOT_DECIDED)
             return QueuePlace(placement, n_before) if is_told else None
         n_before += bool(placement.profile) and placement.state is not PodState.NOT_TRIED  # without: a kubelet's

@@ -1,7 +1,9 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-from collections.abc import Iterable, Set
-from itertools import chain, count
+from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
     from kubesched.api import KubeObject
     from kubesched.planning import Difference, WhatIf
-    from kubesched.session import Report, Simulator
+    from kubesched.scheduler import TieBreak
+    from kubesched.session import Report, Session
     from kubesched.setup import Setup
 
 _WITHOUT_DIFFERENCE: Final = ("csv", "jsonl", "junit")
@@ -71,61 +74,48 @@ def simulate(
     """  # noqa: D301
     from kubesched.planning import new_pods, simulated
 
-    read, setup = read_both(inputs)
-    runs = _Runs(inputs, setup, profile, one_by_one=no_preemption_effects)
+    read, whole = read_both(inputs)
+    setup = _only(profile, whole)
     changed = what_if.applied(read)
-    new = new_pods(changed.objects, read.objects)
     compares = bool(what_if) and output not in _WITHOUT_DIFFERENCE
     if not compares or output == "summary":
         _note(changed.notes)
+    known = read.objects if compares else changed.objects
+    new = new_pods(known, read.objects)
+    run = partial(_run, one_by_one=inputs.ties if no_preemption_effects else None)
     if no_preemption_effects and output == "jsonl":
-        n_pending, n_failed = _print_places(runs, changed.objects, new)
+        with _session(known, setup, inputs, new) as session:
+            n_pending, n_failed = _print_places(session, inputs.ties)
     else:
-        difference: Difference | None = None
-        with noting_slow_plugins(runs.setup):
-            if compares:
-                report, difference = simulated(what_if, read, runs.run)
-            else:
-                report = runs.run(changed.objects, new)
+        with _session(known, setup, inputs, new) as session:
+            report, difference = simulated(session, changed, run) if compares else (run(session), None)
+        report = _with_left_out(report, profile, whole, setup)
         explain = "" if what_if else inputs.next_command("explain")
         n_pending, n_failed = _print(report, difference, output, explain, read.taken_at, is_changed=bool(what_if))
     if n_failed or (fail_on_pending and (n_pending or changed.lost or changed.may_be_lost)):
         raise click.exceptions.Exit(1)
 
 
-class _Runs:
-    """The simulations of one command. Each has profiles of its own, and the first one those that were read."""
+@contextmanager
+def _session(
+    objects: "Iterable[KubeObject]", setup: "Setup", inputs: InputOptions, new: "Set[str]"
+) -> "Iterator[Session]":
+    """A session of the cluster; plugins that take most of its time are noted."""
+    from kubesched.session import Session
 
-    def __init__(self, inputs: InputOptions, whole: "Setup", profile: str | None, *, one_by_one: bool) -> None:
-        self.setup = _only(profile, whole)
-        self.inputs, self._whole, self._profile, self._one_by_one = inputs, whole, profile, one_by_one
-        self._setups = chain([self.setup], (self._next_setup() for _ in count()))
+    with (
+        noting_slow_plugins(setup) as watched,
+        Session(objects, watched, tie_break=inputs.ties, seed=inputs.seed or 0, new=new) as session,
+    ):
+        yield session
 
-    def _next_setup(self) -> "Setup":
-        from kubesched.setup import set_up
 
-        _, references, plugin_args, _ = self.inputs.setup
-        setup = set_up(self._whole.configuration, references, plugin_args)
-        return _only(self._profile, setup).calling(self.setup.extender_calls)
+def _run(session: "Session", one_by_one: "TieBreak | None") -> "Report":
+    """Run a whole simulation, or try each pod once with the tie-break given."""
+    from kubesched.session import place_all
 
-    def simulator(self, objects: "Iterable[KubeObject]", new: "Set[str]") -> "Simulator":
-        """The next simulation, before its first pod."""
-        from kubesched.session import Simulator
-
-        setup, inputs = next(self._setups), self.inputs
-        return Simulator(objects, setup, tie_break=inputs.ties, seed=inputs.seed or 0, new=new)
-
-    def run(self, objects: "Iterable[KubeObject]", new: "Set[str]") -> "Report":
-        """Run a whole simulation, or try each pod once."""
-        from kubesched.session import place_all
-
-        simulator = self.simulator(objects, new)
-        with progress_bar("placing") as progress:
-            report = place_all(simulator, self.inputs.ties, progress) if self._one_by_one else simulator.run(progress)
-        left_out = {profile.scheduler_name for profile in self._whole.profiles}
-        left_out -= {profile.scheduler_name for profile in self.setup.profiles}
-        _say_left_out(report, self._profile, left_out)
-        return report
+    with progress_bar("placing") as progress:
+        return session.schedule(progress) if one_by_one is None else place_all(session, one_by_one, progress)
 
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":
@@ -143,26 +133,31 @@ def _only(profile: str | None, setup: "Setup") -> "Setup":
     return msgspec.structs.replace(setup, profiles=kept)
 
 
-def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> None:
-    """Pods of profiles that --profile leaves out have a profile, only not here."""
-    for placement in report.placements:
-        for name in left_out:
-            if placement.message.startswith(f'no profile has the scheduler name "{name}"'):
-                placement.message = f"--profile {profile} leaves out the profile {name}"
+def _with_left_out(report: "Report", profile: str | None, whole: "Setup", setup: "Setup") -> "Report":
+    """The report in which pods of profiles that --profile leaves out have a profile, only not here."""
+    import msgspec
+
+    left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
+    words = {f'no profile has the scheduler name "{name}"': name for name in left_out}
+    placements = list(report.placements)
+    for i, placement in enumerate(placements):
+        for start, name in words.items():
+            if placement.message.startswith(start):
+                message = f"--profile {profile} leaves out the profile {name}"
+                placements[i] = msgspec.structs.replace(placement, message=message)
+    return msgspec.structs.replace(report, placements=tuple(placements)) if words else report
 
 
-def _print_places(runs: _Runs, objects: "Iterable[KubeObject]", new: "Set[str]") -> tuple[int, int]:
+def _print_places(session: "Session", tie_break: "TieBreak") -> tuple[int, int]:
     """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
     from kubesched.pages.simulations import placed_line
     from kubesched.session import not_seen, place
 
     n_pending = n_failed = 0
-    with noting_slow_plugins(runs.setup):
-        simulator = runs.simulator(objects, new)
-        for placed in chain(place(simulator, runs.inputs.ties), not_seen(simulator)):
-            print_line(placed_line(placed))
-            n_pending += not placed.node
-            n_failed += placed.is_failed
+    for placed in chain(place(session, tie_break), not_seen(session)):
+        print_line(placed_line(placed))
+        n_pending += not placed.node
+        n_failed += placed.is_failed
     return n_pending, n_failed
 
 

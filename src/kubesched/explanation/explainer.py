@@ -141,17 +141,22 @@ class Explainer:
         return Evaluation(info=info, profile=profile, snapshot=snapshot, diagnosis=diagnosis, ended=ended)
 
     def each(
-        self, pods: str | Pod | Iterable[str | Pod], *, preempt: bool = True, max_fixes: int = 0
+        self,
+        pods: str | Pod | Iterable[str | Pod],
+        *,
+        preempt: bool = True,
+        max_fixes: int = 0,
+        nodes: Collection[str] | None = (),
     ) -> Iterator[Explanation]:
         """Explain pods one after another. A pod that is on a node is explained as if it were still pending.
 
         Args:
             pods: `namespace/name` of pods of the cluster, or pods; or one of either.
-            preempt, max_fixes: as for `explain`.
+            preempt, max_fixes, nodes: as for `explain`.
         Raises:
             InputError: there is no such pod, or no profile serves it.
         """
-        return (self._explained(one, max_fixes) for one in self.evaluations(pods, preempt=preempt))
+        return (self._explained(one, max_fixes, nodes) for one in self.evaluations(pods, preempt=preempt))
 
     def evaluations(
         self, pods: str | Pod | Iterable[str | Pod], *, preempt: bool = True
@@ -222,12 +227,7 @@ def explain(
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
     with Explainer(others, configuration, plugins, plugin_args, extender_calls=extender_calls) as explainer:
-        evaluation = explainer.evaluate(asked if asked.is_finished else unplaced(asked))
-        explainer.fixes(evaluation)
-        if is_running(asked):
-            evaluation.runs_on = asked.node_name
-            evaluation.hangs = why_it_hangs(asked, explainer.cluster_state)
-        return explained(evaluation, nodes)
+        return next(explainer.each(asked, max_fixes=MAX_FIXES, nodes=nodes))
 
 
 def is_running(pod: Pod) -> bool:

@@ -1,18 +1,15 @@
 """What a change to a cluster changes in its simulation: both are run, and the report begins with the difference."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from kubesched.api import KubeObject, Pod
 from kubesched.controllers import is_from_manifest
 from kubesched.documents import count
-from kubesched.planning.changed_cluster import Changed, WhatIf
+from kubesched.planning.changed_cluster import Changed
 from kubesched.planning.placed import has_place
-from kubesched.session import Placement, PodState, Report
-
-Simulate = Callable[[Sequence[KubeObject], Set[str]], Report]
-"""Simulates a cluster, in which the pods with these `namespace/name` do not exist yet."""
+from kubesched.session import Placement, PodState, Report, Session
 
 
 class Difference(msgspec.Struct, frozen=True, rename="camel"):
@@ -53,18 +50,21 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     may_be_lost: tuple[str, ...] = ()
 
 
-def simulated(what_if: WhatIf, objects: Iterable[KubeObject], simulate: Simulate) -> tuple[Report, Difference]:
-    """Simulate a cluster with and without a change.
+def simulated(
+    session: Session, changed: Changed, run: Callable[[Session], Report] = Session.schedule
+) -> tuple[Report, Difference]:
+    """Simulate the cluster of a session with and without a change.
 
     Args:
-        objects: as for `WhatIf.applied`.
-    Raises:
-        InputError: as from `WhatIf.applied`.
+        session: of the cluster without the change, in which the pods of `new_pods` do not exist yet.
+        run: simulates the cluster of a session.
     """
-    changed = what_if.applied(objects)
-    known = list(objects)
-    report = simulate(changed.objects, new_pods(changed.objects, known))
-    return report, _difference(simulate(known, new_pods(known)), report, changed)
+    known = session.objects_now()
+    with session.fork():
+        session.become(changed.objects, new=new_pods(changed.objects, known))
+        report = run(session)
+    with session.fork():
+        return report, _difference(run(session), report, changed)
 
 
 def new_pods(objects: Iterable[KubeObject], before: Iterable[KubeObject] | None = None) -> set[str]:

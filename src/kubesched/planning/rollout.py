@@ -86,7 +86,8 @@ class _Steps:
         self._seconds += report.seconds
         for victim in report.victims:
             if victim.pod in self._placements:
-                self._placements[victim.pod].evicted_by = victim.preemptor
+                evicted = self._placements[victim.pod]
+                self._placements[victim.pod] = msgspec.structs.replace(evicted, evicted_by=victim.preemptor)
         return report
 
     def pod(self, key: str) -> Pod | None:

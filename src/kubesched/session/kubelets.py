@@ -51,20 +51,21 @@ class Kubelets:
     def start(self, creation: Creation, owner_of: Callable[[Pod], str]) -> None:
         """Start the pods that are coming, as far as the API server creates them and their nodes take them."""
         for pod in self.coming:
-            placement = Placement(pod.key, "", PodState.SCHEDULED, pod.node_name, message=UNSEEN, names_node=True)
-            if not creation.is_allowed(pod):
-                placement.state, placement.node = PodState.NOT_TRIED, ""
-                placement.message, placement.refused = creation.why_not(pod), creation.refusal(pod)
-            elif fault := self._refusal(pod):
-                placement = not_running(pod, fault)
-            elif fault := awaited_claims(pod, self._cluster_state.objects.get):
-                placement = not_running(pod, fault)
-                self._tell(WatchEvent(EventType.ADDED, "Pod", pod))  # it has its room on the node
-            else:
-                self._tell(WatchEvent(EventType.ADDED, "Pod", _started(pod)))
-            self.placements[pod.uid] = placement
-            placement.owner = owner_of(pod)
+            placement = self._start(pod, creation)
+            self.placements[pod.uid] = msgspec.structs.replace(placement, owner=owner_of(pod))
         self.coming.clear()
+
+    def _start(self, pod: Pod, creation: Creation) -> Placement:
+        if not creation.is_allowed(pod):
+            why, refused = creation.why_not(pod), creation.refusal(pod)
+            return Placement(pod.key, "", PodState.NOT_TRIED, message=why, refused=refused, names_node=True)
+        if fault := self._refusal(pod):
+            return not_running(pod, fault)
+        if fault := awaited_claims(pod, self._cluster_state.objects.get):
+            self._tell(WatchEvent(EventType.ADDED, "Pod", pod))  # it has its room on the node
+            return not_running(pod, fault)
+        self._tell(WatchEvent(EventType.ADDED, "Pod", _started(pod)))
+        return Placement(pod.key, "", PodState.SCHEDULED, pod.node_name, message=UNSEEN, names_node=True)
 
     def _refusal(self, pod: Pod) -> str:
         """Why no kubelet takes a pod on the node that it names; empty if one does."""

@@ -16,6 +16,7 @@ from kubesched.framework import NO_NODES, Framework
 from kubesched.scheduler import TieBreak, no_profile, select_best
 from kubesched.session.attempt import Preempt
 from kubesched.session.pending_diagnosis import diagnosis_of
+from kubesched.session.placements import not_created
 from kubesched.session.queue_run import Progress
 from kubesched.session.report import Fill, Placement, PodState, Report, Victim
 from kubesched.session.session import Session
@@ -61,9 +62,9 @@ def pending_in_order(pods: Iterable[Pod]) -> list[Pod]:
 
 def place(session: Session, tie_break: TieBreak) -> Iterator[Placed]:
     """Try every pending pod once; each placement is seen by the next."""
-    n_arrived = count(len(session.pending))
     try:
         todo = [(-pod.priority, i, pod) for i, pod in enumerate(session.begin())]
+        n_arrived = count(len(session.pending))
         heapify(todo)
         while todo:
             _, _, pod = heappop(todo)
@@ -76,7 +77,7 @@ def place(session: Session, tie_break: TieBreak) -> Iterator[Placed]:
             if created is not None:
                 heappush(todo, (-created.priority, next(n_arrived), created))
     finally:
-        session.close()
+        session.rest()
 
 
 def not_seen(session: Session) -> Iterator[Placed]:
@@ -91,12 +92,11 @@ def not_seen(session: Session) -> Iterator[Placed]:
 def place_all(session: Session, tie_break: TieBreak, progress: Progress | None = None) -> Report:
     """Try every pending pod once, and report as a simulation does; victims are named although they stay."""
     before = Fill(session.cluster_state.columns)
-    total = len(session.pending)
     placed = {}
     for one in place(session, tie_break):
         placed[one.pod] = one
         if progress is not None:
-            progress(len(placed), total)
+            progress(len(placed), len(session.pending))
     placements = (
         *session.kubelets.placements.values(),
         *(
@@ -120,12 +120,8 @@ def place_all(session: Session, tie_break: TieBreak, progress: Progress | None =
 
 
 def _not_created(pod: Pod, session: Session) -> Placement | None:
-    first, refused = session.creation.awaits(pod), session.creation.refusal(pod)
-    if not first and not refused:
-        return None
-    placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=session.creation.why_not(pod))
-    placement.owner, placement.awaits, placement.refused = session.owner_of(pod), first, refused
-    return placement
+    placement = not_created(pod, session.creation)
+    return msgspec.structs.replace(placement, owner=session.owner_of(pod)) if placement.is_not_created else None
 
 
 def _placement(pod: Pod, placed: Placed | None, session: Session) -> Placement:
@@ -137,17 +133,27 @@ def _placement(pod: Pod, placed: Placed | None, session: Session) -> Placement:
         return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1, owner=owner)
     message = f"{placed.message} {placed.post_filter_message}".rstrip()
     if not message.startswith(("0/", NO_NODES)):  # no FitError: a plugin failed
-        failed = Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message, owner=owner)
-        failed.diagnosis = placed.diagnosis if placed.diagnosis != message else ""
-        return failed
+        why = placed.diagnosis if placed.diagnosis != message else ""
+        failed = pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message
+        return Placement(*failed, owner=owner, diagnosis=why)
     if placed.is_undecided:
         why = placed.diagnosis
         return Placement(pod.key, placed.profile, PodState.NOT_DECIDED, "", 1, message=why, owner=owner, diagnosis=why)
-    waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
-    waiting.owner, waiting.diagnosis, waiting.plugin = owner, placed.diagnosis, placed.plugin
-    for outcome in placed.preemption:
-        waiting.nominated_node, waiting.victims = outcome.node, outcome.victims
-    return waiting
+    (room,) = placed.preemption or (PreemptionOutcome("", ()),)
+    return Placement(
+        pod.key,
+        placed.profile,
+        PodState.UNSCHEDULABLE,
+        "",
+        1,
+        "Unschedulable",
+        message,
+        nominated_node=room.node,
+        victims=room.victims,
+        owner=owner,
+        diagnosis=placed.diagnosis,
+        plugin=placed.plugin,
+    )
 
 
 def _victims(session: Session, placed: Iterable[Placed]) -> Iterator[Victim]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+import msgspec
+
 from kubesched.api import Pod
 from kubesched.framework import Decision, DeletePod
 from kubesched.queue import QueuedPod
@@ -53,11 +55,12 @@ class Placements:
             victims.setdefault(action.preemptor.uid, []).append(action.pod.key)
         gated = {one.key: one for one in self._queue.pending().pods if one.gated_by}
         for pod in pods:
-            placement = self._of(pod, gated)
-            placement.owner = owner_of(pod)
-            placement.victims = tuple(victims.get(pod.uid, ()))
-            placement.evicted_by = preemptors.get(pod.uid, "")
-            yield placement
+            yield msgspec.structs.replace(
+                self._of(pod, gated),
+                owner=owner_of(pod),
+                victims=tuple(victims.get(pod.uid, ())),
+                evicted_by=preemptors.get(pod.uid, ""),
+            )
 
     def _of(self, pod: Pod, gated: Mapping[str, QueuedPod]) -> Placement:
         name = pod.scheduler_name
@@ -68,44 +71,65 @@ class Placements:
         decision = self._outcomes.get(pod.uid)
         if decision is None:
             return self._not_tried(pod, gated.get(pod.key))
-        placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
-        if decision.node_name and decision.chosen is not None:
-            placement.node = decision.node_name
-            placement.total = decision.chosen.total if decision.chosen.scores else None
-            placement.scores = decision.chosen.scores
-            placement.runners_up = decision.runners_up
-        else:
-            self._explain(placement, decision)
-        return placement
+        if not decision.node_name or decision.chosen is None:
+            return self._left(pod, name, decision)
+        return Placement(
+            pod.key,
+            name,
+            PodState.SCHEDULED,
+            decision.node_name,
+            decision.attempt,
+            total=decision.chosen.total if decision.chosen.scores else None,
+            scores=decision.chosen.scores,
+            runners_up=decision.runners_up,
+        )
 
     def _not_tried(self, pod: Pod, gate: QueuedPod | None) -> Placement:
-        creation = self._creation
-        placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=creation.why_not(pod))
-        placement.awaits, placement.refused = creation.awaits(pod), creation.refusal(pod)
-        if gate is not None and not placement.is_not_created:
-            placement.message, placement.plugin = gate.message, gate.gated_by
-            placement.diagnosis = diagnosis_of((), (), gate.message, gate.gated_by)
-        return placement
+        placement = not_created(pod, self._creation)
+        if gate is None or placement.is_not_created:
+            return placement
+        diagnosis = diagnosis_of((), (), gate.message, gate.gated_by)
+        return msgspec.structs.replace(placement, message=gate.message, plugin=gate.gated_by, diagnosis=diagnosis)
 
-    def _explain(self, placement: Placement, decision: Decision) -> None:
-        """Note why a pod got no node."""
-        placement.state = _state_of(decision)
-        placement.reason = decision.reason
-        placement.message = decision.outcome.message
-        if placement.state is not PodState.ERROR:
-            filters = [plugin.name for plugin in self._frameworks[placement.profile].profile.points["filter"]]
-            placement.plugin = decision.rejected_by
-            said = decision.outcome.status.message or placement.message
-            placement.diagnosis = diagnosis_of(decision.rejections, filters, said, placement.plugin, decision.left_out)
-        elif decision.outcome.status.place:
-            placement.diagnosis = decision.outcome.status.located
+    def _left(self, pod: Pod, profile: str, decision: Decision) -> Placement:
+        """The placement of a pod that got no node."""
+        state = _state_of(decision)
+        plugin, diagnosis = self._why(profile, state, decision)
         current = self._current(decision.pod)
-        if current is not None:
-            placement.nominated_node = current.status.nominated_node_name
-        if placement.state is PodState.NOT_DECIDED:  # kube-scheduler's words would say that no node fits
-            placement.reason, placement.message = "", placement.diagnosis
-        if placement.state is PodState.UNSCHEDULABLE:
-            placement.leaving = self._leaving.get(decision.pod.uid, ())
+        is_decided = state is not PodState.NOT_DECIDED  # else kube-scheduler's words would say that no node fits
+        return Placement(
+            pod.key,
+            profile,
+            state,
+            attempts=decision.attempt,
+            reason=decision.reason if is_decided else "",
+            message=decision.outcome.message if is_decided else diagnosis,
+            nominated_node="" if current is None else current.status.nominated_node_name,
+            diagnosis=diagnosis,
+            leaving=self._leaving.get(decision.pod.uid, ()) if state is PodState.UNSCHEDULABLE else (),
+            plugin=plugin,
+        )
+
+    def _why(self, profile: str, state: PodState, decision: Decision) -> tuple[str, str]:
+        """The plugin that rejects a pod by itself, and the nearest obstacle."""
+        outcome = decision.outcome
+        if state is PodState.ERROR:
+            return "", outcome.status.located if outcome.status.place else ""
+        filters = [plugin.name for plugin in self._frameworks[profile].profile.points["filter"]]
+        said, plugin = outcome.status.message or outcome.message, decision.rejected_by
+        return plugin, diagnosis_of(decision.rejections, filters, said, plugin, decision.left_out)
+
+
+def not_created(pod: Pod, creation: Creation) -> Placement:
+    """The placement of a pod that no scheduler sees, with the reason if it does not exist."""
+    return Placement(
+        pod.key,
+        pod.scheduler_name,
+        PodState.NOT_TRIED,
+        message=creation.why_not(pod),
+        awaits=creation.awaits(pod),
+        refused=creation.refusal(pod),
+    )
 
 
 def _state_of(decision: Decision) -> PodState:

@@ -51,7 +51,7 @@ class Victim(msgspec.Struct, frozen=True, rename="camel"):
     broken: tuple[str, ...] = ()
 
 
-class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
+class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The final outcome of one pending pod.
 
     Attributes:

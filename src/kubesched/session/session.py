@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, kind_of, objects_of
+from kubesched.api import EventType, KubeObject, Node, Pod, WatchEvent, completed, kind_of, objects_of
 from kubesched.controllers import has_not_started, is_new_and_bound
 from kubesched.engine import paused_gc
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
@@ -30,7 +30,7 @@ from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
 from kubesched.session.fork import SessionFork
-from kubesched.session.inventory import Inventory
+from kubesched.session.inventory import Inventory, key_of
 from kubesched.session.kubelets import Kubelets
 from kubesched.session.memory_cluster import MemoryCluster
 from kubesched.session.placements import Placements
@@ -210,17 +210,67 @@ class Session(ClusterNow):
 
     # --- changes ---
 
-    def change(self, changed: Iterable[KubeObject] = (), gone: Iterable[KubeObject] = ()) -> None:
-        """Remove some objects, then add others or put them in the place of older ones. Pods arrive at the next run."""
+    def change(
+        self,
+        changed: Iterable[KubeObject] = (),
+        gone: Iterable[KubeObject] = (),
+        *,
+        new: Set[str] | None = None,
+    ) -> None:
+        """Remove some objects, then add others or put them in the place of older ones. Pods arrive at the next run.
+
+        Args:
+            new: the pending pods that do not exist yet, as for the session, which creates pods as one that has just
+                loaded this cluster; None for no other ones.
+        """
         for one in gone:
+            if isinstance(one, Pod):
+                self.kubelets.coming[:] = [pod for pod in self.kubelets.coming if pod.key != one.key]
             self._tell(WatchEvent(EventType.DELETED, kind_of(one), one))
         for one in changed:
             if is_new_and_bound(one):  # a kubelet sees it at the next run
                 self.kubelets.coming.append(one)
             elif isinstance(one, Pod) and not one.node_name:
+                self._leave_node(self._inventory.get(key_of(one)))
                 self._inventory.put(one)
             else:
                 self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
+        if new is not None:
+            self.creation = Creation(self._inventory.pending(), new, self.cluster_state.objects)
+
+    def _leave_node(self, pod: KubeObject | None) -> None:
+        """Take a pod off its node, if it has one, for a pod of this name that waits in its place."""
+        if isinstance(pod, Pod) and pod.node_name:
+            self._inventory.disturbed.add(pod.node_name)
+            self.scheduler.handle_event(WatchEvent(EventType.DELETED, "Pod", pod))
+
+    def become(self, objects: Iterable[KubeObject], *, new: Set[str]) -> None:
+        """Change the cluster to another one: its objects in the same order, those that are new at the end.
+
+        Args:
+            new: as for the session.
+        """
+        known = self.objects_now()
+        position = {key_of(one): place for place, one in enumerate(known)}
+        gone, changed, last = dict(enumerate(known)), [], -1
+        for one in map(completed, objects):
+            place = position.get(key_of(one), -1)
+            is_in_place = place > last  # else it goes, and comes again at the end
+            if is_in_place:
+                last = place
+                del gone[place]
+            if not is_in_place or (known[place] is not one and known[place] != one):
+                changed.append(one)
+        self.change(changed, sorted(gone.values(), key=lambda one: isinstance(one, Node)), new=new)
+
+    def start_bound(self) -> None:
+        """Have the new pods that name their nodes run there, whether or not kubelets would start them."""
+        coming, self.kubelets.coming = self.kubelets.coming, []
+        for pod in coming:
+            self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
+            self._inventory.disturbed.add(pod.node_name)
+        if coming:
+            self._inventory.put_in_order(self.cluster_state)
 
     def arrive(self, objects: Iterable[KubeObject]) -> None:
         """Have objects come in while a run goes on. A pod joins the queue, if the API server creates it."""
@@ -244,13 +294,14 @@ class Session(ClusterNow):
     def fork(self) -> Iterator[SessionFork]:
         """Take back at the end of the `with` what changes inside, unless it is committed. Forks can be nested."""
         mark, of_state = self._inventory.mark(), self.cluster_state.fork()
-        coming, seconds = tuple(self.kubelets.coming), self.clock.seconds
+        coming, seconds, creation = tuple(self.kubelets.coming), self.clock.seconds, self.creation
 
         def take_back() -> None:
             of_state.revert()
             self._inventory.go_back(mark)
             self.kubelets.coming[:] = coming
             self.clock.seconds = seconds
+            self.creation = creation
 
         def keep() -> None:
             of_state.commit()
@@ -317,16 +368,10 @@ class Session(ClusterNow):
         if ties is not None:
             self.scheduler.cycle.tie_break, seed = ties
             self.rng.seed(seed)
-        if not self._inventory.is_as_given:
-            self.pending = self._inventory.pending()
-            self._inventory.put_in_order(self.cluster_state)
-        self.kubelets.placements.clear()
-        self.cluster.evicted.clear()
-        self.cluster.events.clear()
         try:
             return self._schedule(progress, until)
         finally:
-            self._rest()
+            self.rest()
 
     def _schedule(self, progress: Progress | None, until: Callable[[Decision], bool] | None) -> Report:
         before = self.fill()
@@ -353,14 +398,20 @@ class Session(ClusterNow):
         return self._report(before, found)
 
     def begin(self) -> list[Pod]:
-        """Have kubelets start the new pods that name their nodes. Returns: the pending pods that exist."""
+        """Begin a run: have kubelets start the new pods that name their nodes. Returns: the pending pods that exist."""
+        if not self._inventory.is_as_given:
+            self.pending = self._inventory.pending()
+            self._inventory.put_in_order(self.cluster_state)
+        self.kubelets.placements.clear()
+        self.cluster.evicted.clear()
+        self.cluster.events.clear()
         self.kubelets.look()
         created = self.creation.begin(self.pending, self.kubelets.coming)
         self.kubelets.start(self.creation, self.owner_of)
         return created
 
-    def _rest(self) -> None:
-        """Take the pods that are left off the queue, and begin the next run as the first one."""
+    def rest(self) -> None:
+        """End a run: take the pods that are left off the queue, and begin the next run as the first one."""
         self._suspended.close()
         evicted = {action.pod.uid for action in self.cluster.evicted}
         self._left = []

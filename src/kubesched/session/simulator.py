@@ -25,7 +25,8 @@ class Simulator(Session):
         """
         if self._is_closed:
             raise InputError("this simulator has already run; create a new one")
-        try:
-            return self._schedule(progress, until)
-        finally:
-            self.close()
+        return self.schedule(progress, until)
+
+    def rest(self) -> None:
+        """Close after the run."""
+        self.close()
