@@ -6,20 +6,22 @@ Nodes with the same obstacles are one row, however far apart they are.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import parse_quantity
+from kubesched.engine import IntVector, equal_rows
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow, reasons_of
 from kubesched.explanation.plugin_verdicts import PluginVerdicts
 from kubesched.explanation.remedies import is_cordon_alone
-from kubesched.framework import Code, Status
+from kubesched.framework import Code
 
 _NO_VOLUME: Final = "PersistentVolume had no name"  # what VolumeZone says
+_TAINTS: Final = "TaintToleration"
 _MAX_CAUSES: Final = 4
 _MAX_TEXTS: Final = 50
 _AMOUNT: Final = re.compile(r"(?<![\w'/.=:-])\d+(?:\.\d+)?(?:m|[kMGTPE]i?|Ki)?(?![\w'/=-])")
@@ -39,7 +41,7 @@ def obstacles(evaluation: Evaluation, position: int, plugins: Collection[str] = 
         if not status.is_success:
             asked = evaluation.asked.get(name)
             details = () if asked is None else asked.details(position, status)
-            is_cordon = name == "TaintToleration" and is_cordon_alone(node, pod)
+            is_cordon = name == _TAINTS and is_cordon_alone(node, pod)
             found.append(Obstacle(name, status, details, is_cordon))
     return found
 
@@ -106,15 +108,14 @@ def _rows(evaluation: Evaluation, positions: Sequence[int]) -> Iterator[Obstacle
     causes: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}  # the texts of each cause
     by_text: dict[tuple[str, ...], list[int]] = {}
     first: dict[tuple[str, ...], list[Obstacle]] = {}
-    plugins: list[str] = []
-    for position in positions:
-        listed = obstacles(evaluation, position, plugins)
-        plugins = plugins or [obstacle.plugin for obstacle in listed]
+    plugins = [name for name, said in evaluation.by_plugin.items() if not said.status_of(positions[0]).is_success]
+    for alike in _alike(evaluation, positions, plugins):
+        listed = obstacles(evaluation, alike[0], plugins)
         texts = obstacle_texts(listed)
         if texts not in first:
             first[texts] = listed
-            causes.setdefault(_cause(texts, evaluation.nodes.name(position)), {})[texts] = None
-        by_text.setdefault(texts, []).append(position)
+            causes.setdefault(_cause(texts, evaluation.nodes.name(alike[0])), {})[texts] = None
+        by_text.setdefault(texts, []).extend(alike)
         if len(causes) > _MAX_CAUSES or len(by_text) > _MAX_TEXTS:
             texts = next(iter(first))
             yield ObstacleRow(tuple(positions), tuple(first[texts]), texts, is_alike=False)
@@ -125,6 +126,20 @@ def _rows(evaluation: Evaluation, positions: Sequence[int]) -> Iterator[Obstacle
         ranges = tuple(map(_with_ranges, zip(*variants, strict=True)))
         is_alike = len({_cause(texts) for texts in variants}) == 1
         yield ObstacleRow(tuple(members), tuple(first[variants[0]]), ranges, is_alike)
+
+
+def _alike(evaluation: Evaluation, positions: Sequence[int], plugins: Sequence[str]) -> Iterator[list[int]]:
+    """The nodes by the details that plugins have for them, in the order of the first node of each."""
+    columns: list[npt.NDArray[Any]] = [evaluation.by_plugin[name].kinds for name in plugins]
+    columns += [evaluation.asked[name].alike for name in plugins if name in evaluation.asked]
+    if _TAINTS in plugins:
+        columns.append(evaluation.nodes.taint_ids)  # obstacles() looks for the taint of a cordon
+    chosen = np.asarray(positions)
+    by_number: dict[int, list[int]] = {}
+    numbers = equal_rows(len(chosen), (one[chosen] for one in columns))
+    for position, number in zip(positions, numbers.tolist(), strict=True):
+        by_number.setdefault(number, []).append(position)
+    yield from by_number.values()
 
 
 def _cause(texts: Iterable[str], node: str = "") -> tuple[str, ...]:
@@ -143,22 +158,18 @@ def _range(amounts: set[str]) -> str:
     return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 
 
-def _reason_numbers(evaluation: Evaluation) -> npt.NDArray[np.intp]:
+def _reason_numbers(evaluation: Evaluation) -> IntVector:
     """(nodes,) a number for each node; nodes have the same one if the same plugins reject them for the same reasons."""
-    columns = [_column(evaluation, said) for said in evaluation.by_plugin.values()]
-    _, numbers = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    return numbers.reshape(-1).astype(np.intp)
+    return equal_rows(len(evaluation.nodes), map(_column, evaluation.by_plugin.values()))
 
 
-def _column(evaluation: Evaluation, said: PluginVerdicts) -> npt.NDArray[np.int64]:
+def _column(said: PluginVerdicts) -> IntVector:
     """(nodes,) which of the plugin's verdicts each node has; 0 where it has no objection."""
-    rejected = np.flatnonzero(said.rejected).tolist()
+    kinds = said.kinds
+    column = np.zeros(len(kinds), dtype=np.int64)
     numbers: dict[tuple[Code, tuple[str, ...]], int] = {}
-    known: dict[int, tuple[Status, int]] = {}  # by id, which is quick; the status is kept, so that its id stays its own
-    column = np.zeros(len(evaluation.nodes), dtype=np.int64)
-    for position in rejected:
-        status = said.status_of(position)
-        if id(status) not in known:
-            known[id(status)] = (status, numbers.setdefault((status.code, reasons_of(status)), len(numbers) + 1))
-        column[position] = known[id(status)][1]
+    for kind in np.unique(kinds[said.rejected]).tolist():
+        same = kinds == kind
+        status = said.status_of(int(same.argmax()))
+        column[same] = numbers.setdefault((status.code, reasons_of(status)), len(numbers) + 1)
     return column

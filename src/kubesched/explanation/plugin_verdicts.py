@@ -9,7 +9,16 @@ import msgspec
 import numpy as np
 
 from kubesched.engine import BoolVector, IntVector
-from kubesched.framework import Code, CycleState, FilterResult, Plugin, PluginFault, Status, rejection_details
+from kubesched.framework import (
+    Code,
+    CycleState,
+    FilterResult,
+    Plugin,
+    PluginFault,
+    Status,
+    alike_rejections,
+    rejection_details,
+)
 from kubesched.state import NodeInfo, Nodes, PodBatch, PodInfo
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
@@ -73,6 +82,12 @@ class PluginVerdicts(msgspec.Struct, frozen=True, eq=False, dict=True):
             return np.zeros(len(self.names), dtype=np.bool_)
         return np.array([name not in self.node_names for name in self.names], dtype=np.bool_)
 
+    @cached_property
+    def kinds(self) -> IntVector:
+        """(nodes,) which of `distinct` each node has; -1 where only PreFilter leaves it out."""
+        index = np.zeros(len(self.names), dtype=np.int64) if self.index is None else self.index
+        return np.where((index == 0) & self._left_out, -1, index)
+
     def status_of(self, position: int) -> Status:
         """The plugin's verdict on one node; SUCCESS where it has no objection."""
         if self.pre_filter is not None:
@@ -131,10 +146,26 @@ class AskedPlugin:
             kept = f"room is kept for {', '.join(info.pod.key for info in there)} (nominated)"
             return (*details, kept) if there and status.code is not Code.ERROR else details
         except PluginFault as fault:
-            if fault.status not in self._faults:
-                self._faults.append(fault.status)
-                _LOG.warning("%s; the reasons are shown without details", fault.status.located)
+            self._note(fault, "the reasons are shown without details")
             return ()
+
+    @cached_property
+    def alike(self) -> IntVector:
+        """(nodes,) numbers: nodes with the same one have the same details for the same rejection."""
+        try:
+            alike = alike_rejections(self._plugin, self.state, self.state.pod.pod, self._nodes)
+        except PluginFault as fault:
+            self._note(fault, "each node is explained by itself")
+            return np.arange(len(self._nodes))
+        if self._nominated:
+            alike = alike.copy()
+            alike[list(self._nominated)] = alike.max() + 1 + np.arange(len(self._nominated))
+        return alike
+
+    def _note(self, fault: PluginFault, then: str) -> None:
+        if fault.status not in self._faults:
+            self._faults.append(fault.status)
+            _LOG.warning("%s; %s", fault.status.located, then)
 
 
 def _with(nodes: Nodes, position: int, pods: list[PodInfo]) -> NodeInfo:

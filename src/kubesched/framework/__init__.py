@@ -38,6 +38,7 @@ with lazy_exports(__name__):
     from kubesched.framework.framework import Framework as Framework, PreFiltered as PreFiltered
     from kubesched.framework.hook_answers import (
         Hook as Hook,
+        alike_rejections as alike_rejections,
         checked as checked,
         data_notes as data_notes,
         fault as fault,

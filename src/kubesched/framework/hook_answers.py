@@ -15,7 +15,7 @@ from kubesched.framework.fault_texts import answer_text, fault_text
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PluginFault, PostFilterResult, Status
 from kubesched.framework.verdicts import Verdicts
-from kubesched.state import NodeInfo, PodInfo
+from kubesched.state import NodeInfo, Nodes, PodInfo
 
 _INT64: Final = np.dtype(np.int64)
 
@@ -88,6 +88,26 @@ def rejection_details(plugin: Plugin, state: CycleState, pod: Pod, node: NodeInf
         return ()
     what = f'running ExplainRejection plugin "{plugin.name}"'
     return _texts(what, plugin, state, lambda: plugin.explain_rejection(state, pod, node, status))
+
+
+def alike_rejections(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+    """(nodes,) numbers: nodes with the same one have the same details for the same reasons.
+
+    Raises:
+        PluginFault: explain_alike failed.
+    """
+    if not plugin.defines("explain_rejection"):
+        return np.zeros(len(nodes), dtype=np.int64)
+    if not plugin.defines("explain_alike"):
+        return np.arange(len(nodes))
+    what = f'running ExplainAlike plugin "{plugin.name}"'
+    try:
+        numbers: object = plugin.explain_alike(state, pod, nodes)
+    except HOOK_FAULTS as error:
+        raise PluginFault(fault(what, error).by(plugin.name)) from error
+    if not isinstance(numbers, np.ndarray) or numbers.shape != (len(nodes),) or numbers.dtype.kind not in "iu":
+        raise PluginFault(nonsense(what, numbers, f"{len(nodes)} integers, one per node").by(plugin.name))
+    return numbers
 
 
 def data_notes(plugin: Plugin, state: CycleState, pod: Pod) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ FURTHER_HOOKS: Final = (
     "remove_pods",
     "filter_part",
     "explain_rejection",
+    "explain_alike",
     "explain_data",
     "score_part",
     "normalize_score",

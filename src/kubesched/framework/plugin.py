@@ -187,6 +187,14 @@ class Plugin:
         """
         raise NotImplementedError
 
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """(nodes,) int: nodes with the same number get the same phrases from explain_rejection for the same reasons.
+
+        It saves calls of explain_rejection: one is enough for nodes that are alike. Without it, each node is explained
+        by itself.
+        """
+        raise NotImplementedError
+
     def explain_data(self, state: CycleState, pod: Pod) -> Iterable[str]:
         """What the plugin's data are like, a phrase for each fact: `samples of 298 of 300 nodes, 20 s old`.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, NodeSelectorTerm, Pod
 from kubesched.config import bracketed
-from kubesched.engine import IntVector
+from kubesched.engine import IntVector, equal_rows
 from kubesched.framework import (
     Codes,
     CycleState,
@@ -91,6 +91,15 @@ class NodeAffinity(Plugin):
         if own is not None:
             yield from (unmet(pair, node.node) for pair in own.pairs if not pair.matches(node.labels))
             yield from missed_terms(own.terms.terms, node.node) if own.terms is not None else ()
+
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """Nodes with the same labels, as far as the pod's node selector and terms read them."""
+        own = required_node_affinity(state.pod.node_choice)
+        terms = own.terms.terms if own is not None and own.terms is not None else []
+        if own is None or any(term.fields for term in terms):  # names are all different
+            return np.arange(len(nodes))
+        read = [*own.pairs, *(requirement for term in terms for requirement in term.requirements)]
+        return equal_rows(len(nodes), map(nodes.codes, dict.fromkeys(one.key for one in read)))
 
     # --- score ---
 

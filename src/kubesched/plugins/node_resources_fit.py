@@ -23,7 +23,16 @@ from kubesched.api import (
     parse_quantity,
     whole_units,
 )
-from kubesched.engine import BoolVector, Interner, IntMatrix, IntVector, floor_divide, round_half_away, weighted_sum
+from kubesched.engine import (
+    BoolVector,
+    Interner,
+    IntMatrix,
+    IntVector,
+    equal_rows,
+    floor_divide,
+    round_half_away,
+    weighted_sum,
+)
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_line import broken_linear
@@ -252,6 +261,12 @@ class NodeResourcesFit(Plugin):
                 yield _shortage(name, amount, offered.get(name, 0), held.get(name, 0))
         if _PODS_REASON in status.reasons:
             yield f"all {offered['pods']} places for pods are in use"
+
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """Nodes that offer and hold the same of what the pod wants."""
+        places = map(nodes.columns.resources.find, state.pod.requests.value.wanted)
+        rows = [place for place in places if place is not None]
+        return equal_rows(len(nodes), [nodes.allowed_pods, *nodes.allocatable[rows], *nodes.requested[rows]])
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         served = self._served(state)

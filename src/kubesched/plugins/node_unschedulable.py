@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod, Taint
+from kubesched.engine import IntVector
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.plugins.shared_hints import by_own, nothing, queue_if, registration
 from kubesched.plugins.tolerations import is_tolerated
@@ -35,6 +36,9 @@ class NodeUnschedulable(Plugin):
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
         """The node does not record who cordoned it."""
         yield "the node is cordoned"
+
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        return np.zeros(len(nodes), dtype=np.int64)
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or is uncordoned; the pod gets tolerations."""

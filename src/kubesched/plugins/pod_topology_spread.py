@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
-from kubesched.engine import BoolVector, FloatVector, IntVector, floor_divide, round_half_away
+from kubesched.engine import BoolVector, FloatVector, IntVector, equal_rows, floor_divide, round_half_away
 from kubesched.errors import SelectorError
 from kubesched.framework import (
     CycleState,
@@ -124,6 +124,12 @@ class PodTopologySpread(Plugin):
             elif domains.skews()[nodes.label(constraint.topology_key).code(value)] > constraint.max_skew:
                 where = domain_words(constraint.topology_key, node.labels)
                 yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}{_emptiest(domains, nodes)}"
+
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """Nodes in the same domains."""
+        spread = state.find(SpreadState)
+        keys = [domains.constraint.topology_key for domains in spread.domains] if spread is not None else []
+        return equal_rows(len(nodes), map(nodes.codes, keys))
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         self._move(state, changes, 1)

@@ -63,6 +63,9 @@ class TaintToleration(Plugin):
         for taint in untolerated_taints(node.node.taints, pod.tolerations):
             yield f"taint {taint_words(taint)} is not tolerated{near_miss(taint, pod.tolerations)}"
 
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        return nodes.taint_ids.astype(np.int64)
+
     # --- score ---
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
