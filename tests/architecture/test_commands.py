@@ -7,8 +7,9 @@ from tests.architecture.sources import MODULES, Module, parse_module
 
 LONGEST_BODY = 25
 RULES = "kubesched.cli.option_rules"
-PARSER = ["context", "option"]
-"""The first parameters of a function that parses the value of an option."""
+REFUSING = {"UsageError", "BadParameter"}
+PARSING = {"context", "option"}
+"""Parameters of a function that parses the value of an option."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -35,12 +36,20 @@ def body_lines(function: Function) -> int:
     return statements[-1].end_lineno - statements[0].lineno + 1 if statements else 0
 
 
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """What is in a function, and not in a function inside it."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, Function):
+            yield child
+            yield from _own_nodes(child)
+
+
 def refusals(module: Module) -> Iterator[str]:
-    """The functions that raise a UsageError, apart from those that parse the value of an option."""
+    """The functions that refuse a command line, apart from those that parse the value of an option."""
     for function in (node for node in ast.walk(module.tree) if isinstance(node, Function)):
-        raised = [node.exc for node in ast.walk(function) if isinstance(node, ast.Raise) and node.exc]
+        raised = [node.exc for node in _own_nodes(function) if isinstance(node, ast.Raise) and node.exc]
         names = {node.attr for error in raised for node in ast.walk(error) if isinstance(node, ast.Attribute)}
-        if "UsageError" in names and [one.arg for one in function.args.args][:2] != PARSER:
+        if names & REFUSING and not {argument.arg for argument in function.args.args} >= PARSING:
             yield f"{module.name}.{function.name}"
 
 
@@ -69,8 +78,11 @@ def simulate(one):
     return 1
 
 
-def parse(context, option, value):
-    raise click.UsageError("no")
+def choice(names):
+    def parse(context, option, value):
+        raise click.BadParameter("no")
+
+    return parse
 '''
 
 

@@ -23,6 +23,16 @@ _NODE_METRICS: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _LISTED: Final = "kubesched explain lists the pending pods"
 
 
+def _further_kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """--keep: kinds that a snapshot does not have anyway."""
+    from kubesched.api import Unstructured, kind_named
+
+    for name in kinds:
+        if (kind := kind_named(name)).type is not Unstructured:
+            raise click.BadParameter(f"{kind.key} is in every snapshot; leave the option out")
+    return kinds
+
+
 @click.command()
 @with_inputs()
 @click.option(
@@ -46,6 +56,7 @@ _LISTED: Final = "kubesched explain lists the pending pods"
     "--keep",
     metavar="KIND",
     multiple=True,
+    callback=_further_kinds,
     help="Keep the objects of a further kind whole, for plugins that read them: group/version/Kind, such as "
     "scheduling.example.com/v1/Quota. Those that a plugin of --plugin reads are kept without this option. Repeatable.",
 )
@@ -113,7 +124,7 @@ def snapshot(
 
     setup = read_setup(inputs.setup)
     _check_files(inputs, output, table)
-    kinds = (*_checked(keep), *((_NODE_METRICS,) if usage else ()), *setup.read_kinds)
+    kinds = (*keep, *((_NODE_METRICS,) if usage else ()), *setup.read_kinds)
     cluster = read_cluster(inputs, kinds=kinds)
     if anonymize:
         cluster = _decoded_only(cluster)
@@ -126,15 +137,6 @@ def snapshot(
     if anonymize:
         kept = _anonymous(kept, salt or "", table, pod, setup if any(inputs.setup) else None)
     _write(kept, output)
-
-
-def _checked(keep: tuple[str, ...]) -> tuple[str, ...]:
-    from kubesched.api import Unstructured, kind_named
-
-    for name in keep:
-        if (kind := kind_named(name)).type is not Unstructured:
-            raise click.BadParameter(f"{kind.key} is in every snapshot; leave the option out", param_hint="--keep")
-    return keep
 
 
 def _decoded_only(cluster: "ClusterObjects") -> "ClusterObjects":
