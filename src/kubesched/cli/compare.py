@@ -11,6 +11,7 @@ from kubesched.cli.cluster import note, note_missing_kinds, note_refused, read_c
 from kubesched.cli.inputs import InputOptions, SetupOptions, with_inputs
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
+from kubesched.cli.parameters import option_words
 from kubesched.cli.plugin_log import log_once
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import note_slow_plugin
@@ -174,9 +175,9 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
 def _next(configs: Sequence[Path], inputs: InputOptions, *, pack: bool, pods: str) -> str:
     """What differs between two files; with one or none, what the second side makes of all pods."""
     if len(configs) == _MOST_CONFIGS:
-        loaded = [word for reference in inputs.setup.references for word in ("--plugin", reference)]
+        loaded = option_words({"--plugin": inputs.setup.references})
         return shlex.join(["kubesched", "config", "diff", *map(str, configs), *loaded])
     if pods != _PENDING:
         return ""
-    words = [*(word for file in configs for word in ("--config", str(file))), *(["--pack"] if pack else [])]
-    return inputs.next_command("compare", *words, "--pods", "all")
+    words = option_words({"--config": configs, "--pack": pack, "--pods": "all"})
+    return inputs.next_command("compare", *words)

@@ -10,6 +10,7 @@ from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import progress_bar
+from kubesched.cli.parameters import option_words
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.written_files import refuse_inputs
@@ -151,8 +152,8 @@ def _explain(inputs: InputOptions, selector: str | None, zone: str | None) -> st
 
     Empty if standard input was read.
     """
-    which = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
-    again = inputs.next_command("drain", *inputs.names, *which, "--write", _AFTER, ties=True)
+    which = option_words({"-l": selector, "--zone": zone, "--write": _AFTER})
+    again = inputs.next_command("drain", *inputs.names, *which, ties=True)
     after = InputOptions(snapshots=(_AFTER,), setup=inputs.setup, extenders=inputs.extenders)
     return f"{again} && {after.next_command('explain')}" if again else ""
 

@@ -10,7 +10,7 @@ from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
-from kubesched.cli.parameters import gathered, pairs
+from kubesched.cli.parameters import gathered, option_words, pairs
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 
@@ -86,8 +86,7 @@ class PodsInQuestion(NamedTuple):
         """The command about the same pods, without their number; empty if standard input was read."""
         if self.rollout:
             return ""
-        words = [word for name, amount in self.resources.items() for word in ("--resource", f"{name}={amount}")]
-        words += [*(["--only", self.only] if self.only else []), *(["--add"] if self.add else [])]
+        words = option_words({"--resource": self.resources, "--only": self.only or None, "--add": self.add})
         return inputs._replace(manifests=self.filenames).next_command("fit", *words, manifest_option="-f")
 
 

@@ -4,7 +4,7 @@ They also give the command after `Next:`, which is about the same.
 """
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.general_options import GENERAL
-from kubesched.cli.parameters import Command, Decorator, gathered
+from kubesched.cli.parameters import Command, Decorator, gathered, option_words
 from kubesched.cli.standard_streams import STANDARD_STREAM
 from kubesched.cli.targets import split_targets
 
@@ -34,13 +34,9 @@ class SetupOptions(NamedTuple):
     plugin_args: Mapping[str, str] = _NO_ARGS
     skipped: tuple[str, ...] = ()
 
-    def words(self) -> list[str]:
-        """The same options on the command line of another command."""
-        return [
-            *_repeated("--config", [self.config] if self.config else []),
-            *_repeated("--plugin", self.references),
-            *_repeated("--plugin-args", [f"{name}={file}" for name, file in self.plugin_args.items()]),
-        ]
+    def given(self) -> dict[str, Any]:
+        """The options for the command line of another command, as `option_words` takes them."""
+        return {"--config": self.config, "--plugin": self.references, "--plugin-args": self.plugin_args}
 
     def beside_kube_scheduler(self) -> "Setup":
         """What decides where kube-scheduler runs the default plugins itself.
@@ -101,21 +97,17 @@ class InputOptions(NamedTuple):
         """
         if STANDARD_STREAM in (*self.snapshots, *self.manifests):
             return ""
-        options = [
-            *_repeated("--kubeconfig", filter(None, [self.kubeconfig])),
-            *_repeated("--context", filter(None, [self.context])),
-            *_repeated(manifest_option, self.manifests),
-            *(["--skip-bad-objects"] if self.skip_bad_objects else []),
-            *_repeated("--tie-break", [self.tie_break] if ties and self.tie_break != _FIRST else []),
-            *_repeated("--seed", [self.seed] if ties and self.seed is not None else []),
-            *self.setup.words(),
-            *_repeated("--extenders", ["call"] if self.extenders == "call" else []),
-        ]
-        return shlex.join(["kubesched", command, *self.snapshots, *options, *words])
-
-
-def _repeated(option: str, values: Iterable[object]) -> list[str]:
-    return [word for value in values for word in (option, str(value))]
+        options = {
+            "--kubeconfig": self.kubeconfig,
+            "--context": self.context,
+            manifest_option: self.manifests,
+            "--skip-bad-objects": self.skip_bad_objects,
+            "--tie-break": self.tie_break if ties and self.tie_break != _FIRST else None,
+            "--seed": self.seed if ties else None,
+            **self.setup.given(),
+            "--extenders": self.extenders if self.extenders == "call" else None,
+        }
+        return shlex.join(["kubesched", command, *self.snapshots, *option_words(options), *words])
 
 
 _INPUTS: Final = (*InputOptions._fields, *SetupOptions._fields)
@@ -157,22 +149,16 @@ def same_command() -> str:
     context = click.get_current_context()
     if STANDARD_STREAM in (*context.params["snapshots"], *context.params["manifests"]):
         return ""
-    options = (param for param in context.command.params if isinstance(param, click.Option))
-    given = [
-        param for param in options if context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
-    ]
-    words = [word for option in given if option.name not in _NOT_THE_ANSWER for word in _given(context, option)]
-    return shlex.join(["kubesched", context.command.name or "", *context.params["snapshots"], *words])
+    given = {
+        option.opts[0]: _as_given(option, context.params[option.name or ""])
+        for option in context.command.params
+        if isinstance(option, click.Option) and option.name not in _NOT_THE_ANSWER
+        if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    }
+    command, snapshots = context.command.name or "", context.params["snapshots"]
+    return shlex.join(["kubesched", command, *snapshots, *option_words(given)])
 
 
-def _given(context: click.Context, option: click.Option) -> Iterator[str]:
-    """An option as it was given."""
-    value = context.params[option.name or ""]
-    name = option.opts[0]
-    if option.is_flag:
-        yield name
-        return
-    if isinstance(value, Mapping):
-        value = [f"{key}={text}" for key, text in value.items()]
-    for text in value if option.multiple else [value]:
-        yield from [name] if text == option.flag_value else [name, str(text)]
+def _as_given(option: click.Option, value: Any) -> Any:
+    """The value of an option; True where it was given without one."""
+    return [text == option.flag_value or text for text in value] if isinstance(value, tuple) else value

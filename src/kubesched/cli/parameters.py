@@ -1,6 +1,6 @@
 """How options become arguments of commands: options in groups, the values of several as one, texts as values."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from inspect import signature
 from typing import Any
@@ -76,6 +76,23 @@ def pairs(form: str, *, is_value: Callable[[str], bool] = bool, twice: str = "")
         return values
 
     return parse
+
+
+def option_words(options: Mapping[str, Any]) -> list[str]:
+    """Options as words of a command line.
+
+    Args:
+        options: their values, by the name that is typed: True for a flag, None and False for an option that is not
+            given, several values for one that is repeated, a mapping for NAME=VALUE.
+    """
+    words: list[str] = []
+    for option, value in options.items():
+        if isinstance(value, Mapping):
+            value = [f"{name}={text}" for name, text in value.items()]
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if each is not None and each is not False:
+                words += [option] if each is True else [option, str(each)]
+    return words
 
 
 def not_empty(context: click.Context, option: click.Parameter, value: str | None) -> str | None:

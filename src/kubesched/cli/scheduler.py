@@ -14,7 +14,7 @@ from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.leader_election import leader_election_options
 from kubesched.cli.options import setup_options
 from kubesched.cli.output import print_verbatim
-from kubesched.cli.parameters import Command, Seconds, gathered
+from kubesched.cli.parameters import Command, Seconds, gathered, option_words
 from kubesched.cli.scheduler_differences import differences
 from kubesched.cli.scheduler_manifests import manifests
 from kubesched.errors import InputError, LeaseLostError
@@ -207,7 +207,7 @@ def scheduler(
         notes.append(text)
     run = _Run(setup, options, notes, report)
     try:
-        is_interrupted = run.compare(shadow_dir, setup_options.words()) if shadow else run.schedule()
+        is_interrupted = run.compare(shadow_dir, option_words(setup_options.given())) if shadow else run.schedule()
     except LeaseLostError:  # the log says so; the kubelet starts the process again
         raise click.exceptions.Exit(1) from None
     if is_interrupted:
