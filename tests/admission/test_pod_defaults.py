@@ -1,7 +1,6 @@
+from kubesched.admission.cluster_outline import ClusterOutline
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.pod_defaults import default_pod
-from kubesched.admission.priorities import PriorityClasses
-from kubesched.admission.runtime_classes import RuntimeClasses
 
 LABELS = {"app": "web", "pod-template-hash": "abc"}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -10,7 +9,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def defaulted(**spec):
     pod = {"metadata": {"name": "p", "namespace": "shop", "labels": LABELS}, "spec": spec}
-    default_pod(pod, PriorityClasses([]), LimitRanges([]), RuntimeClasses([]))
+    default_pod(pod, ClusterOutline([]), LimitRanges([]))
     return pod["spec"]
 
 

@@ -10,27 +10,22 @@ import msgspec
 
 from kubesched.admission.applied import CHANGED, applied, as_stored, changed_in
 from kubesched.admission.checks import ObjectChecker
-from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
+from kubesched.admission.claim_defaults import default_claim, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
 from kubesched.admission.field_names import check_fields
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.pod_checks import check_new_pod, notes_on, pod_faults
 from kubesched.admission.pod_defaults import default_pod
-from kubesched.admission.priorities import PriorityClasses
-from kubesched.admission.resource_checks import known_resources
-from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.admission.unapplied import Unapplied
 from kubesched.admission.workload_checks import PARALLEL, check_pod_spec, check_workload
 from kubesched.api import (
     KINDS,
     KubeObject,
     LabelSelector,
-    Namespace,
     Node,
     PersistentVolumeClaim,
     Pod,
     PodSpec,
-    StorageClass,
     decode_object,
     kind_key,
 )
@@ -123,17 +118,12 @@ class Admission:
         self._are_awake = are_awake
         self._checker = ObjectChecker()
         self._generated: Counter[str] = Counter()
-        self._scaled_objects = Autoscalers()
+        self._autoscalers = Autoscalers()
 
     @staticmethod
     def order(kind: str) -> int:
         """The place of a kind in the order in which manifests are admitted."""
         return 2 if kind in GROUPS else 1 if kind == "PersistentVolumeClaim" else 0
-
-    @cached_property
-    def _all(self) -> list[KubeObject]:
-        """The snapshot and the new objects that pods refer to, from the first pod, workload or claim on."""
-        return [*self.applied_to(self._snapshot), *self.objects]
 
     def applied_to(self, cluster: Iterable[KubeObject]) -> list[KubeObject]:
         """A cluster with the objects that the manifests change, and without those that they add."""
@@ -141,40 +131,10 @@ class Admission:
 
     @cached_property
     def _cluster(self) -> ClusterOutline:
-        return ClusterOutline(self._all)
-
-    @cached_property
-    def _classes(self) -> PriorityClasses:
-        return PriorityClasses(self._all)
-
-    @cached_property
-    def _limit_ranges(self) -> LimitRanges:
-        return LimitRanges(self._all)
-
-    @cached_property
-    def _runtime_classes(self) -> RuntimeClasses:
-        return RuntimeClasses(self._all)
-
-    @cached_property
-    def _namespaces(self) -> frozenset[str]:
-        return frozenset(known.name for known in self._all if isinstance(known, Namespace))
-
-    @cached_property
-    def _autoscalers(self) -> Autoscalers:
-        self._scaled_objects.know(self._all)
-        return self._scaled_objects
-
-    @cached_property
-    def _resources(self) -> frozenset[str]:
-        return known_resources(self._cluster.nodes)
-
-    @cached_property
-    def _storage_classes(self) -> dict[str, StorageClass]:
-        return {known.name: known for known in self._all if isinstance(known, StorageClass)}
-
-    @cached_property
-    def _storage_class(self) -> str:
-        return default_storage_class(self._all)
+        """The snapshot and the new objects that pods refer to, from the first pod, workload or claim on."""
+        known = [*self.applied_to(self._snapshot), *self.objects]
+        self._autoscalers.know(known)
+        return ClusterOutline(known)
 
     def admit(self, kind: str, api_version: str, raw: RawJson, place: object) -> None:
         """Admit one object.
@@ -203,7 +163,7 @@ class Admission:
         """Look for pods of other systems than Kubernetes, and for their autoscalers; note the names of the rest."""
         group = api_version.rpartition("/")[0]
         if is_scaled_object(kind, api_version):
-            self._scaled_objects.know_scaled_object(raw)
+            self._autoscalers.know_scaled_object(raw)
         elif "." in group and not group.endswith("k8s.io"):
             metadata = decode_forgiving(_decode_named, raw)[0].metadata
             name = metadata.name or metadata.generate_name or "without a name"
@@ -376,9 +336,9 @@ class Admission:
     def _add_pod(self, document: Document, place: object, *, within: str = "") -> None:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
-        written = deepcopy(document) if self._limit_ranges.adds_to(metadata["namespace"]) else None
-        default_pod(document, self._classes, self._limit_ranges, self._runtime_classes)
-        self.unapplied.look(document, self._runtime_classes, self._namespaces)
+        written = deepcopy(document) if self._cluster.limit_ranges.adds_to(metadata["namespace"]) else None
+        default_pod(document, self._cluster, self._cluster.limit_ranges)
+        self.unapplied.look(document, self._cluster.runtime_classes, self._cluster.namespaces)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
@@ -398,15 +358,15 @@ class Admission:
                 manifest a pod that is not; an API server refuses only the pod.
         """
         if written is None:
-            check_new_pod(spec, self._resources)
+            check_new_pod(spec, self._cluster.resources)
         elif any(pod_faults(spec)):
-            default_pod(written, self._classes, LimitRanges(()), self._runtime_classes)
+            default_pod(written, self._cluster, LimitRanges(()))
             bare = self._checked("Pod", written)
             if isinstance(bare, Pod) and any(pod_faults(bare.spec)):
-                check_new_pod(spec, self._resources)
+                check_new_pod(spec, self._cluster.resources)
 
     def _add_claim(self, document: Document, place: object) -> None:
-        default_claim(document, self._storage_class)
+        default_claim(document, self._cluster.storage_class)
         try:
             self._keep_unless_there(document, place)
         except ObjectError as error:
@@ -421,7 +381,7 @@ class Admission:
         if key not in self._cluster:
             self._keep(admitted, place)
             if isinstance(admitted, PersistentVolumeClaim):
-                self.unapplied.look_at_claim(admitted, self._storage_classes)
+                self.unapplied.look_at_claim(admitted, self._cluster.storage_classes)
 
     def _checked(self, kind: str, document: Document) -> KubeObject:
         admitted = decode_object(kind, msgspec.json.encode(document))

@@ -1,9 +1,14 @@
-"""What a manifest needs from the cluster it is added to: nodes, uids, and the existing pods of each workload."""
+"""What a manifest needs from the cluster it is added to: nodes, uids, the pods of each workload, classes and limits."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet, kind_of
+from kubesched.admission.claim_defaults import default_storage_class
+from kubesched.admission.limit_ranges import LimitRanges
+from kubesched.admission.priorities import PriorityClasses
+from kubesched.admission.resource_checks import known_resources
+from kubesched.admission.runtime_classes import RuntimeClasses
+from kubesched.api import KubeObject, Namespace, Node, Pod, ReplicaSet, StorageClass, kind_of
 from kubesched.controllers import stable_uid
 
 Key = tuple[str, str, str]  # kind, namespace, name
@@ -19,9 +24,13 @@ class ClusterOutline:
 
     Attributes:
         nodes: in the order of the snapshot.
+        resources: the names that the requests of a pod may mean.
+        namespaces: the names of those that are there.
+        storage_classes: by name.
+        storage_class: the name of the one that claims without a class get; empty for none.
     """
 
-    def __init__(self, objects: Iterable[KubeObject]) -> None:
+    def __init__(self, objects: Sequence[KubeObject]) -> None:
         self._objects = {key_of(known): known for known in objects}
         self.nodes = [known for known in self._objects.values() if isinstance(known, Node)]
         self._dependents: dict[Key, list[KubeObject]] = defaultdict(list)
@@ -29,6 +38,13 @@ class ClusterOutline:
             owner = known.metadata.controller if isinstance(known, Pod | ReplicaSet) else None
             if owner is not None:
                 self._dependents[owner.kind, known.namespace, owner.name].append(known)
+        self.priorities = PriorityClasses(objects)
+        self.limit_ranges = LimitRanges(objects)
+        self.runtime_classes = RuntimeClasses(objects)
+        self.resources = known_resources(self.nodes)
+        self.namespaces = frozenset(known.name for known in objects if isinstance(known, Namespace))
+        self.storage_classes = {known.name: known for known in objects if isinstance(known, StorageClass)}
+        self.storage_class = default_storage_class(objects)
 
     def __contains__(self, key: Key) -> bool:
         return key in self._objects

@@ -11,9 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission.amounts import amount_of
+from kubesched.admission.cluster_outline import ClusterOutline
 from kubesched.admission.limit_ranges import LimitRanges
-from kubesched.admission.priorities import PriorityClasses
-from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import Pod, limits_of, requests_of
 
 Document = dict[str, Any]
@@ -26,13 +25,11 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def default_pod(
-    pod: Document, priorities: PriorityClasses, limits: LimitRanges, runtime_classes: RuntimeClasses
-) -> None:
+def default_pod(pod: Document, cluster: ClusterOutline, limits: LimitRanges) -> None:
     """Fill in a new pod, in place. Its fields have the types that Kubernetes gives them.
 
     Args:
-        priorities, limits, runtime_classes: of the cluster.
+        limits: those of the cluster, or none.
     Raises:
         ObjectError: its PriorityClass cannot be resolved.
     """
@@ -44,9 +41,9 @@ def default_pod(
     limits.complete(pod["metadata"]["namespace"], spec)
     _default_pod_level(spec)  # defaults come with every reading from etcd, and limits have changed the containers
     spec["schedulerName"] = spec.get("schedulerName") or "default-scheduler"
-    priorities.admit(spec)
+    cluster.priorities.admit(spec)
     _default_tolerations(spec)
-    runtime_classes.complete(spec)
+    cluster.runtime_classes.complete(spec)
     _merge_label_keys(spec, pod["metadata"].get("labels") or {})
     pod["status"] = {"phase": "Pending"}
 
