@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubesched.cli.scheduler import scheduler
+from kubesched.cli.scheduler_command import scheduler
 from kubesched.known_flags import FLAGS
 from kubesched.live import SchedulerOptions
 from tests.cli.clusters import run

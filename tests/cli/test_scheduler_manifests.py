@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubesched.cli.scheduler import scheduler
+from kubesched.cli.scheduler_command import scheduler
 from tests.cli.clusters import TEAM_ZONE, ZONED_CONFIG, run
 
 CONFIG = f"{ZONED_CONFIG}clientConnection: {{kubeconfig: /etc/kubernetes/scheduler.conf}}\n"

@@ -6,7 +6,7 @@ import click
 import pytest
 from aiohttp import web
 
-from kubesched.cli.scheduler import scheduler
+from kubesched.cli.scheduler_command import scheduler
 from kubesched.cluster import Discard, Restart
 from kubesched.live import EndpointOptions, Endpoints, HealthChecks
 from kubesched.serving import Registry

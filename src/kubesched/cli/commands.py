@@ -33,7 +33,9 @@ _COMMANDS: Final = (
     "plugin",
     "completion",
 )
-"""Module and command, in the order of the help."""
+"""In the order of the help."""
+_MODULES: Final = {"scheduler": "scheduler_command", "plugin": "plugin_command"}
+"""The modules of commands whose names other modules have."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
 _NO_FILES: Final = (errno.EMFILE, errno.ENFILE)
@@ -45,7 +47,7 @@ class _Commands(Mapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name not in _COMMANDS:
             raise KeyError(name)
-        command: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
+        command: click.Command = getattr(import_module(f"kubesched.cli.{_MODULES.get(name, name)}"), name)
         return with_general_options(command, lambda callback: with_own_output(with_checked_usage(callback)))
 
     def __iter__(self) -> Iterator[str]:

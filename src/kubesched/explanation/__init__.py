@@ -3,6 +3,10 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.explanation.answers_beside_filters import (
+        HookAnswer as HookAnswer,
+        turned_down_words as turned_down_words,
+    )
     from kubesched.explanation.choice import (
         Choice as Choice,
         Ranked as Ranked,
@@ -19,7 +23,6 @@ with lazy_exports(__name__):
     from kubesched.explanation.fixes import MAX_FIXES as MAX_FIXES
     from kubesched.explanation.gang import Gang as Gang, find_group as find_group, gangs_of as gangs_of
     from kubesched.explanation.group import GroupFit as GroupFit, place_group as place_group
-    from kubesched.explanation.hooks import HookAnswer as HookAnswer, turned_down_words as turned_down_words
     from kubesched.explanation.node_scores import NodeScores as NodeScores
     from kubesched.explanation.obstacle import (
         NO_REASON as NO_REASON,

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kubesched.documents import count
+from kubesched.explanation.answers_beside_filters import turned_down_words
 from kubesched.explanation.choice import Choice, differences, points_words, ranked
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacles import obstacle_texts, obstacles
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from kubesched.api import Pod
+from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, take
 from kubesched.explanation.evaluation import Evaluation, Preemption
-from kubesched.explanation.hooks import PRE_ENQUEUE, HookAnswer, take
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts, verdicts_of
 from kubesched.framework import (
     Code,

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Pod
+from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, gated_words
 from kubesched.explanation.fix import Fix
-from kubesched.explanation.hooks import PRE_ENQUEUE, HookAnswer, gated_words
 from kubesched.explanation.obstacle import ObstacleRow
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts
 from kubesched.explanation.unscheduled import Ended

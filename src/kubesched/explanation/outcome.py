@@ -5,11 +5,11 @@ import enum
 import msgspec
 
 from kubesched.documents import count
+from kubesched.explanation.answers_beside_filters import turned_down_words
 from kubesched.explanation.choice import choice
 from kubesched.explanation.current_place import current_place
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
-from kubesched.explanation.hooks import turned_down_words
 from kubesched.explanation.obstacle import ObstacleRow
 from kubesched.explanation.obstacles import distinct, obstacle_rows, reason_counts
 from kubesched.explanation.preemption_words import preemption_sentence

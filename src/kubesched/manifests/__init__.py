@@ -16,18 +16,18 @@ with lazy_exports(__name__):
         rule_comments as rule_comments,
         why_read as why_read,
     )
+    from kubesched.manifests.base_installation import (
+        PLUGIN_FOLDER as PLUGIN_FOLDER,
+        Document as Document,
+        Grant as Grant,
+        Installation as Installation,
+    )
     from kubesched.manifests.deployments import (
         checksum_of as checksum_of,
         config_map as config_map,
         namespace as namespace,
         service as service,
         workload as workload,
-    )
-    from kubesched.manifests.installation import (
-        PLUGIN_FOLDER as PLUGIN_FOLDER,
-        Document as Document,
-        Grant as Grant,
-        Installation as Installation,
     )
     from kubesched.manifests.pods import (
         config_map_volume as config_map_volume,

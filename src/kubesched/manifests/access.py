@@ -5,7 +5,7 @@ from typing import Final
 
 from kubesched.api import KindUse, Unstructured, kind_named
 from kubesched.framework import Profile
-from kubesched.manifests.installation import Document, Grant, Installation
+from kubesched.manifests.base_installation import Document, Grant, Installation
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _API_VERSION: Final = f"{_RBAC}/v1"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kubesched.errors import InputError
-from kubesched.manifests.installation import Document, Installation
+from kubesched.manifests.base_installation import Document, Installation
 
 _LARGEST_CONFIG_MAP: Final = 900_000  # an API server takes 1 MiB with everything around it
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Installation
+from kubesched.manifests.base_installation import PLUGIN_FOLDER, Document, Installation
 
 _NOBODY: Final = 65532
 

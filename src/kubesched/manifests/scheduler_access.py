@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kubesched.api import WATCHED_KINDS
 from kubesched.manifests.access import lease_rules, read_rules, rule, why_read
-from kubesched.manifests.installation import Grant
+from kubesched.manifests.base_installation import Grant
 
 _READS = {
     "": "Read nodes and pods, and what rules look at: namespaces and their labels, volumes and claims, and the owners "

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kubesched.documents import write_yaml
-from kubesched.manifests.installation import Document, Grant
+from kubesched.manifests.base_installation import Document, Grant
 from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
 from kubesched.manifests.scheduler_installation import SchedulerInstallation
 

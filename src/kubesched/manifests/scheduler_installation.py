@@ -5,7 +5,7 @@ from typing import Any, Final
 from kubesched.api import WATCHED_KINDS
 from kubesched.config import KUBE_SCHEDULER_LEASE
 from kubesched.errors import InputError
-from kubesched.manifests.installation import Document, Installation
+from kubesched.manifests.base_installation import Document, Installation
 
 _DEFAULT_PROFILE: Final = "default-scheduler"
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from kubesched.documents import write_yaml
 from kubesched.manifests.access import account, cluster_role, cluster_role_binding, role, role_binding
+from kubesched.manifests.base_installation import PLUGIN_FOLDER, Document
 from kubesched.manifests.deployments import checksum_of, config_map, namespace, service, workload
-from kubesched.manifests.installation import PLUGIN_FOLDER, Document
 from kubesched.manifests.pods import config_map_volume, container, mount, pod_spec, python_environment
 from kubesched.manifests.scheduler_access import cluster_grants, lease_grants
 from kubesched.manifests.scheduler_installation import SchedulerInstallation

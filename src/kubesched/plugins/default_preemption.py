@@ -4,7 +4,6 @@ Rule: kube-scheduler v1.36 DefaultPreemption and its preemption Evaluator. Upstr
 and examines nodes in parallel until it has enough candidates; this starts where `handle.rng` says and walks in order.
 """
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -72,8 +71,6 @@ class DefaultPreemption(Plugin):
         potential = kept.get("potential")
         if potential is None:
             potential = kept["potential"] = nodes.select(_potential(diagnosis, nodes))
-        if not len(potential):
-            return _no_candidates((), len(nodes))
         begin = self._begin(len(potential))  # drawn in any case: what is drawn later does not depend on what is kept
         failed: PostFiltered | None = kept.get((self, state.pod.priority))
         if failed is not None:
@@ -236,7 +233,7 @@ def _is_being_preempted(pod: Pod) -> bool:
     return False
 
 
-def _no_candidates(failures: Sequence[tuple[Status, int]], n_nodes: int) -> PostFiltered:
+def _no_candidates(failures: list[tuple[Status, int]], n_nodes: int) -> PostFiltered:
     """Clear the nomination and say why no node helps; an error of a dry run is an error of the whole."""
     errors = list(dict.fromkeys(status.message for status, _ in failures if status.code is Code.ERROR))
     if errors:

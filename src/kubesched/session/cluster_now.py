@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from kubesched.api import ObjectMeta, Pod, ReplicaSet, owner_of
+from kubesched.api import Node, ObjectMeta, Pod, ReplicaSet, owner_of
 from kubesched.controllers import Allowance
 from kubesched.framework import DeletePod
 from kubesched.session.devices import listed_devices
@@ -46,8 +46,9 @@ class ClusterNow:
 
     def node_groups(self) -> dict[str, NodeGroup]:
         """The pool and zone of each node of the cluster."""
-        columns = self.cluster_state.columns
-        nodes = [node for row in columns.row_of.values() if (node := columns.nodes[row]) is not None]
+        objects = self.cluster_state.objects
+        found = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
+        nodes = [node for node in found if isinstance(node, Node)]
         labelled = [node.metadata for node in nodes]
         if labelled != self._grouped[0]:
             self._grouped = labelled, group_nodes(nodes)
