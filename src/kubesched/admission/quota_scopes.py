@@ -3,10 +3,9 @@
 Rule: kube-apiserver v1.36 evaluator of pods for ResourceQuota: a pod has to match every scope.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
-from kubesched.api import Pod, PodAffinityTerm, ResourceQuota, ScopeRequirement
+from kubesched.api import Pod, ResourceQuota, ScopeRequirement
 
 _COMPUTE: Final = ("cpu", "memory")
 
@@ -36,7 +35,10 @@ def _has_scope(pod: Pod, scope: str) -> bool:
     if scope == "PriorityClass":
         return bool(pod.spec.priority_class_name)
     if scope == "CrossNamespacePodAffinity":
-        return any(term.namespaces or term.namespace_selector is not None for term in _terms(pod))
+        return any(
+            term.namespaces or term.namespace_selector is not None
+            for term in (pod.spec.affinity.pod_terms if pod.spec.affinity else ())
+        )
     return False
 
 
@@ -45,11 +47,3 @@ def _is_best_effort(pod: Pod) -> bool:
     whole = pod.spec.resources
     parts = [one.resources for one in (*pod.containers, *pod.init_containers)] if whole is None else [whole]
     return not any(name in _COMPUTE for one in parts if one for name in (*(one.requests or ()), *(one.limits or ())))
-
-
-def _terms(pod: Pod) -> Iterator[PodAffinityTerm]:
-    affinity = pod.spec.affinity
-    for rules in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ():
-        if rules is not None:
-            yield from rules.required or ()
-            yield from (weighted.pod_affinity_term for weighted in rules.preferred or ())

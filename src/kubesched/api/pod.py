@@ -73,6 +73,17 @@ class Pod(KubeObject, frozen=True):
         return self.spec.volumes or ()
 
     @property
+    def claim_names(self) -> list[str]:
+        """The names of the claims that its volumes are, those of generic ephemeral volumes among them."""
+        names = []
+        for volume in self.volumes:
+            if volume.persistent_volume_claim is not None:
+                names.append(volume.persistent_volume_claim.claim_name)
+            elif volume.ephemeral is not None:
+                names.append(f"{self.name}-{volume.name}")
+        return names
+
+    @property
     def node_selector(self) -> dict[str, str]:
         """spec.nodeSelector."""
         return self.spec.node_selector or {}

@@ -4,6 +4,7 @@ Only fields that some rule reads are decoded. Lists and maps may be absent or nu
 and the short names on Pod give an empty one instead.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -101,6 +102,14 @@ class Affinity(Value, frozen=True, gc=False):
     node_affinity: AffinityToNodes | None = None
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAffinity | None = None
+
+    @property
+    def pod_terms(self) -> Iterator[PodAffinityTerm]:
+        """The terms of podAffinity, then of podAntiAffinity: the required ones and the preferred ones of each."""
+        for rules in (self.pod_affinity, self.pod_anti_affinity):
+            if rules is not None:
+                yield from rules.required or ()
+                yield from (weighted.pod_affinity_term for weighted in rules.preferred or ())
 
 
 class TopologySpreadConstraint(Value, frozen=True, gc=False):

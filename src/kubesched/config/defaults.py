@@ -82,12 +82,8 @@ def _nonzero(value: T, names: Sequence[str]) -> T:
 
 def merge_plugins(default: Plugins, custom: Plugins) -> Plugins:
     """Merge every set with its default."""
-    return Plugins(
-        **{
-            field.name: merge_plugin_set(getattr(default, field.name), getattr(custom, field.name))
-            for field in msgspec.structs.fields(Plugins)
-        }
-    )
+    sets = default.by_point()
+    return custom.changed(lambda point, own: merge_plugin_set(sets[point], own))
 
 
 def merge_plugin_set(default: PluginSet, custom: PluginSet) -> PluginSet:

@@ -4,7 +4,7 @@ A value of these types that came from `load_configuration` is complete: defaults
 default ones, arguments typed and, for the in-tree kinds, valid.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -64,6 +64,10 @@ class Plugins(_ConfigurationPart, frozen=True):
     def by_point(self) -> dict[str, PluginSet]:
         """The sets by extension point as files spell it (`preFilter`), `multiPoint` last."""
         return {point: getattr(self, attribute) for point, attribute in _POINTS}
+
+    def changed(self, change: Callable[[str, PluginSet], PluginSet]) -> "Plugins":
+        """The sets that a function makes of an extension point and its set."""
+        return Plugins(**{attribute: change(point, getattr(self, attribute)) for point, attribute in _POINTS})
 
     @property
     def enabled_names(self) -> frozenset[str]:

@@ -113,20 +113,14 @@ def _expand_deployment(deployment: WrittenWorkload) -> Iterator[Document]:
     }
     kept = {key: spec[key] for key in ("replicas", "selector", "template") if key in spec}
     replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": kept}
-    return _expand_replica_set(WrittenWorkload("ReplicaSet", replica_set, deployment.spec))
+    return _expand_replicas(WrittenWorkload("ReplicaSet", replica_set, deployment.spec))
 
 
-def _expand_replica_set(replica_set: WrittenWorkload) -> Iterator[Document]:
-    yield replica_set.document
-    for i in range(replica_count(replica_set.spec.replicas, "spec.replicas")):
-        yield replica_set.pod(generated_name(f"{replica_set.name}-", i))
-
-
-def _expand_replication_controller(controller: WrittenWorkload) -> Iterator[Document]:
-    """Its pods; the object itself has a plain selector, by default the labels of its template."""
-    yield controller.document
-    for i in range(replica_count(controller.spec.replicas, "spec.replicas")):
-        yield controller.pod(generated_name(f"{controller.name}-", i))
+def _expand_replicas(workload: WrittenWorkload) -> Iterator[Document]:
+    """A ReplicaSet or ReplicationController, and its pods."""
+    yield workload.document
+    for i in range(replica_count(workload.spec.replicas, "spec.replicas")):
+        yield workload.pod(generated_name(f"{workload.name}-", i))
 
 
 def _expand_stateful_set(stateful_set: WrittenWorkload) -> Iterator[Document]:
@@ -230,8 +224,8 @@ def replica_count(written: int | None, path: str) -> int:
 
 _EXPANSIONS: Final[dict[str, Callable[[WrittenWorkload], Iterator[Document]]]] = {
     "Deployment": _expand_deployment,
-    "ReplicaSet": _expand_replica_set,
+    "ReplicaSet": _expand_replicas,
     "StatefulSet": _expand_stateful_set,
     "Job": _expand_job,
-    "ReplicationController": _expand_replication_controller,
+    "ReplicationController": _expand_replicas,
 }

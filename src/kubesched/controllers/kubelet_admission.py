@@ -9,7 +9,7 @@ node or its volume.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from kubesched.api import Node, PersistentVolumeClaim, Pod, StorageClass, parse_quantity, whole_units
@@ -75,7 +75,11 @@ def rejected_by(node: Node, fault: str) -> str:
 
 def awaited_claims(pod: Pod, find: Find) -> str:
     """Which claims keep a pod that names its node from starting, although it has its room there; empty for none."""
-    claims = [key for key in _claims(pod) if _waits_for_scheduler(find("PersistentVolumeClaim", key), find)]
+    claims = [
+        key
+        for key in (f"{pod.namespace}/{name}" for name in pod.claim_names)
+        if _waits_for_scheduler(find("PersistentVolumeClaim", key), find)
+    ]
     if not claims:
         return ""
     what = f"{plural(len(claims), 'claim')} {', '.join(claims)} {plural(len(claims), 'is', 'are')}"
@@ -120,14 +124,6 @@ def _predicate(node: Node, pod: Pod) -> str:
     if taints and has_untolerated_taint(taints, pod.tolerations):
         return "Predicate TaintToleration failed: node(s) had untolerated taint"
     return ""
-
-
-def _claims(pod: Pod) -> Iterator[str]:
-    for volume in pod.spec.volumes or ():
-        if volume.persistent_volume_claim is not None:
-            yield f"{pod.namespace}/{volume.persistent_volume_claim.claim_name}"
-        elif volume.ephemeral is not None:
-            yield f"{pod.namespace}/{pod.name}-{volume.name}"
 
 
 def _waits_for_scheduler(claim: object, find: Find) -> bool:

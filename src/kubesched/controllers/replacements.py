@@ -67,13 +67,7 @@ def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolu
     Args:
         claims: the claims of the cluster by `namespace/name`; one that is not there is left out.
     """
-    names = []
-    for volume in pod.volumes:
-        if volume.persistent_volume_claim is not None:
-            names.append(volume.persistent_volume_claim.claim_name)
-        elif volume.ephemeral is not None:
-            names.append(f"{pod.name}-{volume.name}")
-    own = [name for name in names if name.endswith(f"-{pod.name}") or name.startswith(f"{pod.name}-")]
+    own = [name for name in pod.claim_names if name.endswith(f"-{pod.name}") or name.startswith(f"{pod.name}-")]
     there = (claims.get(f"{pod.namespace}/{name}") for name in own)
     return [claim for claim in there if isinstance(claim, PersistentVolumeClaim)]
 

@@ -17,6 +17,7 @@ from kubesched.config import (
     PluginConfig,
     PluginEntry,
     Plugins,
+    PluginSet,
     did_you_mean,
     load_args,
 )
@@ -76,12 +77,10 @@ def without_plugins(
 
 
 def _kept(plugins: Plugins, removed: Collection[str]) -> Plugins:
-    changed = {}
-    for field in msgspec.structs.fields(plugins):
-        plugin_set = getattr(plugins, field.name)
-        entries = tuple(entry for entry in plugin_set.enabled if entry.name not in removed)
-        changed[field.name] = msgspec.structs.replace(plugin_set, enabled=entries)
-    return msgspec.structs.replace(plugins, **changed)
+    def without(_point: str, one: PluginSet) -> PluginSet:
+        return PluginSet(tuple(entry for entry in one.enabled if entry.name not in removed), one.disabled)
+
+    return plugins.changed(without)
 
 
 def _names_in(plugins: Plugins) -> frozenset[str]:
@@ -90,13 +89,11 @@ def _names_in(plugins: Plugins) -> frozenset[str]:
 
 
 def _with_last(plugins: Plugins, added: list[str], registry: Registry) -> Plugins:
-    changed = {}
-    for field in msgspec.structs.fields(plugins):
-        plugin_set = getattr(plugins, field.name)
-        here = [name for name in added if field.encode_name in _points_of(name, registry)]
-        entries = (*plugin_set.enabled, *(PluginEntry(name, 1) for name in here))
-        changed[field.name] = msgspec.structs.replace(plugin_set, enabled=entries)
-    return msgspec.structs.replace(plugins, **changed)
+    def longer(point: str, one: PluginSet) -> PluginSet:
+        here = [PluginEntry(name, 1) for name in added if point in _points_of(name, registry)]
+        return PluginSet((*one.enabled, *here), one.disabled)
+
+    return plugins.changed(longer)
 
 
 def _points_of(name: str, registry: Registry) -> frozenset[str]:

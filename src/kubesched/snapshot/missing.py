@@ -21,7 +21,6 @@ from kubesched.api import (
     PersistentVolumeClaim,
     Pod,
     StorageClass,
-    Volume,
     is_extended_resource,
     kind_named,
     kind_of,
@@ -173,7 +172,7 @@ def _kinds_for_placing(pod: Pod) -> Sequence[str]:
 
 def _kinds_for_volumes(pod: Pod, claims: _Claims, present: set[str]) -> Sequence[str]:
     """What volume rules follow from a pod: its claims, then their volumes and classes, and the limits of nodes."""
-    if not any(_claim_name(pod, volume) for volume in pod.volumes):
+    if not any(pod.claim_names):
         return ()
     if "PersistentVolumeClaim" not in present:
         return _VOLUME_KINDS
@@ -225,14 +224,8 @@ class _DeviceKinds:
 
 
 def _known_claims(pod: Pod, claims: _Claims) -> list[PersistentVolumeClaim]:
-    keys = ((pod.namespace, _claim_name(pod, volume)) for volume in pod.volumes)
+    keys = ((pod.namespace, name) for name in pod.claim_names)
     return [claims[key] for key in keys if key in claims]
-
-
-def _claim_name(pod: Pod, volume: Volume) -> str:
-    if volume.persistent_volume_claim is not None:
-        return volume.persistent_volume_claim.claim_name
-    return f"{pod.name}-{volume.name}" if volume.ephemeral is not None else ""
 
 
 def _kinds_for_priority(pod: Pod) -> Sequence[str]:
@@ -242,15 +235,8 @@ def _kinds_for_priority(pod: Pod) -> Sequence[str]:
 
 
 def _kinds_for_namespaces(pod: Pod) -> Sequence[str]:
-    if pod.spec.affinity is None:
-        return ()
-    for rules in (pod.spec.affinity.pod_affinity, pod.spec.affinity.pod_anti_affinity):
-        if rules is None:
-            continue
-        terms = [*(rules.required or ()), *(weighted.pod_affinity_term for weighted in rules.preferred or ())]
-        if any(_selects_by_label(term.namespace_selector) for term in terms):
-            return ("Namespace",)
-    return ()
+    terms = pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ()
+    return ("Namespace",) if any(_selects_by_label(term.namespace_selector) for term in terms) else ()
 
 
 def _selects_by_label(selector: LabelSelector | None) -> bool:
