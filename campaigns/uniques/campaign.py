@@ -6,8 +6,8 @@ The live scheduler with its metrics, over a cluster in memory and on a virtual c
 minutes. workload.py describes what comes and goes: labels, hostnames, zones, resources, images, taints, topology keys,
 ports, claims, classes, namespaces, gates, schedulers and priorities have new names each time. Harm is:
 
-- memory at the end, resident or in blocks of Python's allocator, is more than 10% above memory after two thirds of the
-  run, when what is kept for pods to come is full;
+- memory at the end, resident or in blocks of Python's allocator, is more than 10% above the most of the first
+  two thirds, after which what is kept for pods to come is full;
 - a table of the cluster state, the kept columns, the queue or the page of metrics is larger than then;
 - once all objects are gone, something of them is left.
 
@@ -53,8 +53,11 @@ class Account:
 
     @property
     def warm(self) -> dict[str, float]:
-        """What there was after two thirds of the run."""
-        return self.minutes[(len(self.minutes) - 1) * 2 // 3]
+        """The most that there was at the end of a minute of the first two thirds of the run: how many pods are placed
+        at a moment goes up and down.
+        """
+        first = self.minutes[: (len(self.minutes) - 1) * 2 // 3 + 1]
+        return {name: max(sizes[name] for sizes in first) for name in first[-1]}
 
     def harm(self) -> list[str]:
         """What is larger than it may be."""
