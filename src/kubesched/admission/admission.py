@@ -1,7 +1,8 @@
 """Expands new pods and workloads to the objects that an API server and its controllers would create."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import cached_property
 from typing import Any, Final
@@ -18,22 +19,11 @@ from kubesched.admission.pod_checks import check_new_pod, notes_on, pod_faults
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.unapplied import Unapplied
 from kubesched.admission.workload_checks import PARALLEL, check_pod_spec, check_workload
-from kubesched.api import (
-    KINDS,
-    KubeObject,
-    LabelSelector,
-    Node,
-    PersistentVolumeClaim,
-    Pod,
-    PodSpec,
-    decode_object,
-    kind_key,
-)
+from kubesched.api import KINDS, KubeObject, PersistentVolumeClaim, Pod, PodSpec, decode_object, kind_key
 from kubesched.controllers import (
     GROUPS,
     Autoscalers,
     ControllerManifest,
-    ControllerSpec,
     CronJobManifest,
     NamedManifest,
     PodManifest,
@@ -41,7 +31,6 @@ from kubesched.controllers import (
     UpdateStrategy,
     WithoutPods,
     WorkloadManifest,
-    WorkloadSpec,
     WrittenWorkload,
     api_version_of,
     awake,
@@ -248,11 +237,8 @@ class Admission:
         template = (document.get("spec") or {}).get("jobTemplate") or {}
         metadata = {**(template.get("metadata") or {}), "name": f"{name}-1", "namespace": namespace}
         job = {"apiVersion": api_version_of("Job"), "kind": "Job", "metadata": metadata, "spec": template.get("spec")}
-        try:
+        with _inside("spec.jobTemplate"):
             self._admit_workload("Job", msgspec.json.encode(job), place)
-        except ObjectError as error:
-            text = str(error)
-            raise ObjectError(f"spec.jobTemplate.{text}" if text.startswith("spec.") else text) from error
 
     def _identified(self, kind: str, raw: RawJson) -> Document:
         """The manifest with what identifies it, and without what only an API server sets."""
@@ -275,7 +261,7 @@ class Admission:
     def _admit_workload(self, kind: str, raw: RawJson, place: object) -> None:
         if kind == "ReplicationController":
             controller, raw = decode_forgiving(_decode_controller, raw)
-            spec = _as_workload(controller.spec)
+            spec = controller.spec.as_workload
         else:
             manifest, raw = decode_forgiving(_decode_workload, raw)
             spec = manifest.spec
@@ -293,13 +279,16 @@ class Admission:
         present = self._cluster.pods_of(key)
         names = {pod.name for pod in present}
         kept = added = 0
-        for document in expand_workload(workload, self._nodes_for(kind, present)):
+        taken = {node_of_daemon(pod) for pod in present} if kind == "DaemonSet" else set()
+        nodes = [node for node in self._cluster.nodes if node.name not in taken]
+        for document in expand_workload(workload, nodes):
             if document["kind"] == "Pod":
                 if document["metadata"]["name"] in names:
                     kept += 1
                 else:
                     added += 1
-                    self._add_dependent_pod(document, place)
+                    with _inside("spec.template"):
+                        self._add_pod(document, place, within="spec.template.")
             elif document["kind"] == "PersistentVolumeClaim":
                 self._add_claim(document, place)
             else:
@@ -320,18 +309,6 @@ class Admission:
         self.notes.append(self.scaled[-1].sentence(n))
         document = {**workload.document, "spec": {**workload.document["spec"], "replicas": n}}
         return WrittenWorkload(workload.kind, document, msgspec.structs.replace(workload.spec, replicas=n))
-
-    def _nodes_for(self, kind: str, present: list[Pod]) -> list[Node]:
-        """All nodes; for a DaemonSet those that have no pod of it yet."""
-        taken = {node_of_daemon(pod) for pod in present} if kind == "DaemonSet" else set()
-        return [node for node in self._cluster.nodes if node.name not in taken]
-
-    def _add_dependent_pod(self, document: Document, place: object) -> None:
-        try:
-            self._add_pod(document, place, within="spec.template.")
-        except ObjectError as error:
-            text = str(error)
-            raise ObjectError(f"spec.template.{text}" if text.startswith("spec.") else text) from error
 
     def _add_pod(self, document: Document, place: object, *, within: str = "") -> None:
         metadata = document["metadata"]
@@ -412,7 +389,10 @@ def _there_already(key: Key, place: object) -> ObjectError:
     return ObjectError(f"{kind} {namespace}/{name} already exists, from {place}; rename one of them")
 
 
-def _as_workload(spec: ControllerSpec) -> WorkloadSpec:
-    """The spec of a ReplicationController, whose plain selector is by default the labels of its template."""
-    selector = LabelSelector(match_labels=spec.selector or spec.template.metadata.labels)
-    return WorkloadSpec(replicas=spec.replicas, selector=selector, template=spec.template)
+@contextmanager
+def _inside(path: str) -> Iterator[None]:
+    """Say where the spec is that an error is about."""
+    try:
+        yield
+    except ObjectError as error:
+        raise ObjectError(f"{path}.{error}" if str(error).startswith("spec.") else str(error)) from error

@@ -59,7 +59,6 @@ with lazy_exports(__name__):
     from kubesched.controllers.manifest_types import (
         GROUPS as GROUPS,
         ControllerManifest as ControllerManifest,
-        ControllerSpec as ControllerSpec,
         CronJobManifest as CronJobManifest,
         ManifestPodSpec as ManifestPodSpec,
         NamedManifest as NamedManifest,

@@ -193,6 +193,12 @@ class ControllerSpec(Value, frozen=True):
     selector: dict[str, str] | None = None
     template: PodTemplate = PodTemplate()
 
+    @property
+    def as_workload(self) -> WorkloadSpec:
+        """The same with a LabelSelector, by default the labels of its template."""
+        selector = LabelSelector(match_labels=self.selector or self.template.metadata.labels)
+        return WorkloadSpec(replicas=self.replicas, selector=selector, template=self.template)
+
 
 class ControllerManifest(Value, frozen=True):
     """A ReplicationController."""
