@@ -1,6 +1,6 @@
 import pytest
 
-from kubesched.explanation import explain
+from kubesched.explanation import Explainer, explain
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling, why
@@ -306,3 +306,53 @@ def test_a_nominated_pod_that_keeps_the_room_is_named():
     told = "cpu is short by 500m: requests 1, 500m of 2 free; room is kept for default/urgent (nominated)"
     assert [obstacle.text for obstacle in found.obstacles(0)] == [told]
     assert [obstacle.text for obstacle in explain([node, small, make_pod("other")], small.key).obstacles(0)] == []
+
+
+class Counted(Plugin):
+    """Rejects every node, and counts how often it explains one."""
+
+    n_calls = 0
+
+    def filter(self, state, pod, node):
+        return Status.unschedulable("no")
+
+    def explain_rejection(self, state, pod, node, status):
+        Counted.n_calls += 1
+        return [f"pool {node.labels['pool']} is closed"]
+
+    def explain_alike(self, state, pod, nodes):
+        return nodes.codes("pool")
+
+
+class CountsEach(Counted):
+    def explain_alike(self, state, pod, nodes):
+        return ["a", "b"]
+
+
+def n_explained(plugin: type[Counted], n_nodes: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many nodes the plugin explains beside those that are looked at closely, and the one that advice is about."""
+    monkeypatch.setattr(Counted, "n_calls", 0)
+    nodes = [make_node(f"n{i:03}", labels={"pool": f"p{i % 3}"}) for i in range(n_nodes)]
+    with Explainer([*nodes, make_pod("p")], None, [plugin]) as explainer:
+        explanation = explainer.explain("default/p")
+    assert sorted(row.texts for row in explanation.rows) == [(f"pool p{i} is closed",) for i in range(3)]
+    return Counted.n_calls - len(explanation.closely) - 1
+
+
+def test_nodes_that_are_alike_are_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert n_explained(Counted, 90, monkeypatch) == 3
+
+
+def test_each_node_is_explained_where_it_is_not_known_which_are_alike(monkeypatch, caplog) -> None:
+    assert n_explained(CountsEach, 90, monkeypatch) == 90
+    (said,) = caplog.messages
+    assert said.startswith('running ExplainAlike plugin "CountsEach": must return 90 integers, one per node; found')
+    assert said.endswith("each node is explained by itself")
+
+
+def test_a_node_with_a_nominated_pod_is_explained_by_itself() -> None:
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "1", "pods": "9"}) for i in range(3)]
+    nominated = make_pod("first", priority=9, requests={"cpu": "1"}, status={"nominatedNodeName": "n1"})
+    rows = ask(make_pod("p", requests={"cpu": "2"}), *nodes, nominated).rows
+    texts = {position: row.texts for row in rows for position in row.positions}
+    assert texts[0] == texts[2] != texts[1]

@@ -336,6 +336,19 @@ class WordlessData(WordlessDetails):
         return ["20 s old", 20]
 
 
+class UnlikeNodes(Good):
+    """Explains each node by its name, and says that all are alike."""
+
+    def filter_nodes(self, state, pod, nodes):
+        return np.ones(len(nodes), dtype=np.int8)
+
+    def explain_rejection(self, state, pod, node, status):
+        return [f"{node.name} is closed"]
+
+    def explain_alike(self, state, pod, nodes):
+        return np.zeros(len(nodes), dtype=np.int64)
+
+
 class WordlessGate(Plugin):
     def pre_enqueue(self, pod):
         return Status.unresolvable() if pod.labels else Status.SUCCESS
@@ -466,6 +479,7 @@ BROKEN = [
         "node n6: explain_rejection must return strings; found ['cordoned', ",
     ),
     (WordlessData, "a_reason_with_every_rejection", "explain_data must return strings; found ['20 s old', 20]"),
+    (UnlikeNodes, "a_reason_with_every_rejection", "explain_alike returns one number for the nodes n1 and n2, and"),
     (WordlessGate, "a_reason_with_every_rejection", "pod default/red, pre_enqueue: UnschedulableAndUnresolvable with"),
     (
         StaleRows,

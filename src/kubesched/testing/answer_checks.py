@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Pod
-from kubesched.framework import HOOKS, CycleState, Status, Wait
+from kubesched.framework import HOOKS, CycleState, Status, Wait, alike_rejections
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_pod
 from kubesched.testing.fake_cluster import FakeCluster
@@ -109,10 +109,17 @@ def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
     if not before.status.is_success or plugin.name in state.skip_filter:
         return
     statuses = cluster.framework.run_filter(state, pod, nodes, is_whole=True).statuses()
+    alike = alike_rejections(plugin, state, pod, nodes)
+    explained: dict[tuple[int, tuple[str, ...]], tuple[str, list[object]]] = {}
     for position in np.flatnonzero(statuses.index).tolist():
-        where = f"pod {pod.key}, node {nodes.name(position)}"
-        details: list[object] = list(plugin.explain_rejection(state, pod, nodes[position], statuses[position]))
-        _check_texts(subject, details, f"{where}: explain_rejection")
+        name, status = nodes.name(position), statuses[position]
+        details: list[object] = list(plugin.explain_rejection(state, pod, nodes[position], status))
+        _check_texts(subject, details, f"pod {pod.key}, node {name}: explain_rejection")
+        first, expected = explained.setdefault((int(alike[position]), status.reasons), (name, details))
+        assert details == expected, (
+            f"{subject.name}: pod {pod.key}: explain_alike returns one number for the nodes {first} and {name}, and "
+            f"explain_rejection returns {expected!r} and {details!r}"
+        )
 
 
 def _check_texts(subject: Subject, texts: list[object], where: str) -> None:

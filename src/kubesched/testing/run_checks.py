@@ -6,8 +6,18 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from kubesched.api import ActionType, Pod, custom_resource, kind_of
-from kubesched.framework import CycleState, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.framework import (
+    Code,
+    CycleState,
+    EventRegistration,
+    FrameworkStep,
+    Plugin,
+    Probe,
+    QueueingHint,
+    Status,
+)
 from kubesched.session import Simulator
+from kubesched.setup import set_up
 from kubesched.testing.fake_cluster import FakeCluster, minimal_profile
 from kubesched.testing.subject import Subject, difference
 
@@ -32,6 +42,18 @@ class _Warnings(logging.Handler):
 
     def __exit__(self, *raised: object) -> None:
         logging.getLogger("kubesched.plugin").removeHandler(self)
+
+
+class _PostFilterFaults(Probe):
+    """Notes the pods for which PostFilter failed: such a pod is only unschedulable."""
+
+    def __init__(self) -> None:
+        self.uids: set[str] = set()
+
+    def ended(self, step: FrameworkStep) -> None:
+        """Note the pod."""
+        if step.point == "PostFilter" and step.status.code is Code.ERROR:
+            self.uids.add(step.pod.uid)
 
 
 def check_allowed_answers(subject: Subject) -> None:
@@ -87,14 +109,15 @@ def _happenings(subject: Subject, entry: EventRegistration) -> Iterator[tuple[An
 def _check_simulation(subject: Subject) -> None:
     scenario = subject.scenario
     objects = (*scenario.nodes, *scenario.pods, *scenario.pending, *scenario.objects)
-    simulator = Simulator(objects, [minimal_profile(subject.plugin())])
+    probe = _PostFilterFaults()
+    simulator = Simulator(objects, set_up([minimal_profile(subject.plugin())]).watched_by(probe))
     failures: list[str] = []
 
     def note(decision: Any) -> None:
         outcome = decision.outcome
         if decision.reason == "SchedulerError":
             failures.append(f"pod {decision.pod.key}: {outcome.status.located}")
-        elif 'running PostFilter plugin "' in outcome.message:
+        elif decision.pod.uid in probe.uids:
             failures.append(f"pod {decision.pod.key}: {outcome.message}")
 
     simulator.decisions = note
