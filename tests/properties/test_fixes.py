@@ -33,7 +33,7 @@ KINDS = {
     "hostPort",
     "maxSkew",
     "movePod",
-    "moveVolume",
+    "recreateClaim",
     "nodeAffinity",
     "nodeSelector",
     "podAffinity",

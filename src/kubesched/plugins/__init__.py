@@ -11,6 +11,7 @@ with lazy_exports(__name__):
         shape_errors as shape_errors,
         weighed as weighed,
     )
+    from kubesched.plugins.binding_plan import SELECTED_NODE as SELECTED_NODE
     from kubesched.plugins.broken_line import broken_linear as broken_linear
     from kubesched.plugins.default_binder import DefaultBinder as DefaultBinder
     from kubesched.plugins.default_preemption import DefaultPreemption as DefaultPreemption
@@ -30,6 +31,7 @@ with lazy_exports(__name__):
         missing_resources as missing_resources,
     )
     from kubesched.plugins.node_selection import (
+        NodeTerms as NodeTerms,
         RequiredNodeAffinity as RequiredNodeAffinity,
         required_node_affinity as required_node_affinity,
     )
@@ -65,4 +67,8 @@ with lazy_exports(__name__):
         VolumeRestrictions as VolumeRestrictions,
         has_no_disk as has_no_disk,
     )
-    from kubesched.plugins.volume_zone import VolumeZone as VolumeZone
+    from kubesched.plugins.volume_zone import (
+        VolumeZone as VolumeZone,
+        meets_demand as meets_demand,
+        volume_demands as volume_demands,
+    )

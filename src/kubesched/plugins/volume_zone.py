@@ -68,7 +68,7 @@ class VolumeZone(Plugin):
             for key in _TOPOLOGY:
                 has_place |= nodes.codes(key) > 0
             for demand in demands:
-                verdicts |= ~_satisfying(demand, nodes)
+                verdicts |= ~meets_demand(demand, nodes)
             verdicts &= has_place
         return Verdicts(verdicts, self.reasons)
 
@@ -89,7 +89,7 @@ class VolumeZone(Plugin):
             volume = self.handle.get("PersistentVolume", "", claim.spec.volume_name)
             if not isinstance(volume, PersistentVolume):
                 return Status.unresolvable(f'persistentvolume "{claim.spec.volume_name}" not found')
-            demands += _volume_demands(volume)
+            demands += volume_demands(volume)
         return demands
 
     def _why_unbound(self, claim: PersistentVolumeClaim) -> str:
@@ -110,7 +110,7 @@ class VolumeZone(Plugin):
             claim = self.handle.get("PersistentVolumeClaim", pod.namespace, name)
             bound = claim.spec.volume_name if isinstance(claim, PersistentVolumeClaim) else ""
             volume = self.handle.get("PersistentVolume", "", bound) if bound else None
-            for demand in _volume_demands(volume) if isinstance(volume, PersistentVolume) else ():
+            for demand in volume_demands(volume) if isinstance(volume, PersistentVolume) else ():
                 has = node.labels.get(demand.key) or node.labels.get(_STABLE_FORM.get(demand.key, ""), "absent")
                 if has not in demand.values:
                     place = f"{demand.key.rpartition('/')[2]} {' or '.join(sorted(demand.values))}"
@@ -127,7 +127,7 @@ class VolumeZone(Plugin):
         ]
 
 
-def _volume_demands(volume: PersistentVolume) -> list[Requirement]:
+def volume_demands(volume: PersistentVolume) -> list[Requirement]:
     """A demand per zone or region label; one with an empty part, such as `z1__`, is ignored."""
     demands = []
     for key in _TOPOLOGY:
@@ -137,7 +137,7 @@ def _volume_demands(volume: PersistentVolume) -> list[Requirement]:
     return demands
 
 
-def _satisfying(demand: Requirement, nodes: Nodes) -> BoolVector:
+def meets_demand(demand: Requirement, nodes: Nodes) -> BoolVector:
     """(n,) bool; a node without a deprecated label is judged by the stable form of it."""
     satisfied = nodes.satisfying(demand)
     stable = _STABLE_FORM.get(demand.key)
@@ -159,6 +159,6 @@ def _volume_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) ->
     """Worth a try when a volume comes, or demands something else than before."""
     if not isinstance(old, PersistentVolume) or not isinstance(new, PersistentVolume):
         return QueueingHint.QUEUE
-    before = {demand.key: demand.values for demand in _volume_demands(old)}
-    after = {demand.key: demand.values for demand in _volume_demands(new)}
+    before = {demand.key: demand.values for demand in volume_demands(old)}
+    after = {demand.key: demand.values for demand in volume_demands(new)}
     return queue_if(before != after)

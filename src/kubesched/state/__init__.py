@@ -7,7 +7,11 @@ with lazy_exports(__name__):
     from kubesched.state.cluster_snapshot import Snapshot as Snapshot
     from kubesched.state.cluster_state import ClusterState as ClusterState
     from kubesched.state.columns import NodeColumns as NodeColumns
-    from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES as KNOWN_DRIVER_NAMES, in_tree_source as in_tree_source
+    from kubesched.state.csi_migration import (
+        KNOWN_DRIVER_NAMES as KNOWN_DRIVER_NAMES,
+        in_tree_source as in_tree_source,
+        translated_affinity as translated_affinity,
+    )
     from kubesched.state.device_classes import DeviceClasses as DeviceClasses, resources_of_class as resources_of_class
     from kubesched.state.disruption_budgets import Budget as Budget, Budgets as Budgets
     from kubesched.state.groups import CountedGroup as CountedGroup

@@ -35,7 +35,7 @@ def test_a_volume_that_is_gone_is_restored():
 
 
 @pytest.mark.parametrize("by_label", [True, False])
-def test_a_volume_in_another_zone_is_named(by_label):
+def test_a_disk_stays_in_its_zone(by_label):
     terms = {"nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}]}
     where = {"labels": {ZONE: "b"}} if by_label else {}
     spec = {} if by_label else {"nodeAffinity": {"required": terms}}
@@ -43,7 +43,7 @@ def test_a_volume_in_another_zone_is_named(by_label):
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="b")]
     said = texts(with_claim("data", nodeSelector={ZONE: "a"}), *nodes, bound_claim(), volume)
     assert f"change the node selector {ZONE}=a to {ZONE}=b" in said
-    assert said[-1] == "move volume pv-1 (claim default/data) out of zone b"
+    assert said[-1] == "recreate claim default/data in zone a (a disk stays in its zone; copy the data)"
 
 
 def test_a_claim_that_finds_no_volume_gets_one():

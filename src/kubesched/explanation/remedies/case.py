@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Node, Pod, PodSpec, edited
+from kubesched.api import Container, KubeObject, Node, Pod, PodSpec, edited
 from kubesched.documents import count, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.evaluation import Evaluation
@@ -69,6 +69,10 @@ class Case:
             if said is not None:
                 rejected |= said.rejected
         return rejected
+
+    def object_of(self, kind: str, key: str) -> KubeObject | None:
+        """An object of the cluster, by its `namespace/name` or its name alone; None for none."""
+        return self.evaluation.snapshot.objects.get(kind, key)
 
     def near_key(self, key: str) -> str:
         """The label key of some node that was probably meant, where no node has the written one; empty for none."""

@@ -22,7 +22,8 @@ from kubesched.explanation.remedies.requests import requests
 from kubesched.explanation.remedies.room import room
 from kubesched.explanation.remedies.spread import spread
 from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
-from kubesched.explanation.remedies.volumes import claims, has_claim_problem, volume_places
+from kubesched.explanation.remedies.volume_places import volume_places
+from kubesched.explanation.remedies.volumes import claims, has_claim_problem, waiting_claims
 
 Remedies = Callable[[Case, BoolVector], Iterator[Remedy]]
 _MISSING = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
@@ -70,7 +71,7 @@ def _volume_causes(case: Case) -> list[Cause]:
     return [
         Cause("VolumeRestrictions", case.rejected("VolumeRestrictions"), (terminating, volume_users)),
         Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits, more_nodes)),
-        Cause("volume places", case.rejected("VolumeBinding", "VolumeZone"), (volume_places,)),
+        Cause("volume places", case.rejected("VolumeBinding", "VolumeZone"), (waiting_claims, volume_places)),
     ]
 
 

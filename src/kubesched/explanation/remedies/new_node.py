@@ -1,6 +1,6 @@
 """The remedy of one more node: a copy of one that the cluster has, or a larger one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -17,6 +17,7 @@ from kubesched.explanation.remedies.requests import readable
 from kubesched.state import NodeInfo, PodInfo
 
 _HOSTNAME: Final = "kubernetes.io/hostname"
+_NO_LABELS: Final[Mapping[str, str]] = {}
 _MAX_TEMPLATES: Final = 3
 _MAX_SIZES: Final = 50  # different nodes that are looked at
 
@@ -41,7 +42,7 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
         grown.append((growth, node, {name: _enough(name, wanted[name] + held[name]) for name in lacking}))
     for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
         larger = f" but with {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
-        text, change = f"add a node like {node.name}{larger}", _added(node, raised)
+        text, change = f"add a node like {node.name}{larger}", added_node(node, raised)
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name)
 
 
@@ -61,10 +62,18 @@ def _enough(name: str, amount: int) -> str:
     return readable(name, amount)[0]
 
 
-def _added(like: NodeInfo, raised: dict[str, str]) -> Change:
-    """The change that adds the node, with its DaemonSets' pods; it is as they are now, whatever else is tried."""
-    old, name = like.node, f"{like.name}-copy"
-    labels = {**old.labels, **({_HOSTNAME: name} if _HOSTNAME in old.labels else {})}
+def added_node(
+    like: NodeInfo, raised: dict[str, str], labels: Mapping[str, str] = _NO_LABELS, name: str = ""
+) -> Change:
+    """The change that adds the node, with its DaemonSets' pods; it is as they are now, whatever else is tried.
+
+    Args:
+        raised: what it offers more of.
+        labels: those that are not like the node's.
+        name: of the node; empty for one after the node's.
+    """
+    old, name = like.node, name or f"{like.name}-copy"
+    labels = {**old.labels, **({_HOSTNAME: name} if _HOSTNAME in old.labels else {}), **labels}
     metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
     status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
     node = edited(old, metadata=metadata, status=status)

@@ -1,4 +1,4 @@
-"""Remedies for claims that are missing or not bound, and for volumes that the nodes do not reach."""
+"""Remedies for claims that are missing, not bound, or that find no volume on the nodes."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,7 +6,6 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import (
-    KubeObject,
     ObjectMeta,
     OwnerReference,
     PersistentVolume,
@@ -15,18 +14,14 @@ from kubesched.api import (
     StorageClass,
     edited,
 )
+from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
-from kubesched.state import ClaimUse, NodeInfo, is_bound, is_controlled_by, storage_class_of
+from kubesched.plugins import SELECTED_NODE
+from kubesched.state import ClaimUse, is_bound, is_controlled_by, storage_class_of
 
 _BOUND: Final = "pv.kubernetes.io/bind-completed"
-_ZONE_KEYS: Final = (
-    "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region",
-    "failure-domain.beta.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region",
-)
 _BINDS_LATE: Final = "WaitForFirstConsumer"
 
 
@@ -50,7 +45,7 @@ def claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
 def _problem(case: Case, use: ClaimUse) -> Remedy | None:
     """What puts one claim in order; None where it is."""
     key = f"{case.pod.namespace}/{use.name}"
-    claim = _get(case, "PersistentVolumeClaim", key)
+    claim = case.object_of("PersistentVolumeClaim", key)
     if not isinstance(claim, PersistentVolumeClaim):
         who = "let the ephemeral volume controller create" if use.is_ephemeral else "create"
         return _bound_claim(case, f"{who} PersistentVolumeClaim {key}", "claimMissing", key, use)
@@ -61,14 +56,14 @@ def _problem(case: Case, use: ClaimUse) -> Remedy | None:
         return _bound_claim(
             case, f"create PersistentVolumeClaim {key} again: it is being deleted", "claimMissing", key, use
         )
-    volume = _get(case, "PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
+    volume = case.object_of("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
     if claim.status.phase == "Lost" or (is_bound(claim) and volume is None):
         text = f"restore PersistentVolume {claim.spec.volume_name}, to which claim {key} is bound"
         return _bound_claim(case, text, "volumeMissing", key, use)
     if is_bound(claim):
         return None
     class_name = storage_class_of(claim)
-    storage_class = _get(case, "StorageClass", class_name) if class_name else None
+    storage_class = case.object_of("StorageClass", class_name) if class_name else None
     if class_name and storage_class is None:
         made = StorageClass(ObjectMeta(name=class_name), "example.com/provisioner", _BINDS_LATE)
         change = Change(edits=(Edit("StorageClass", class_name, lambda _: made),))
@@ -98,62 +93,49 @@ def _bound_claim(case: Case, text: str, kind: str, key: str, use: ClaimUse) -> R
         spec = msgspec.structs.replace(made.spec, volume_name=made.spec.volume_name or f"volume-of-{name}")
         return edited(made, metadata=metadata, spec=spec, status=msgspec.structs.replace(made.status, phase="Bound"))
 
-    old = _get(case, "PersistentVolumeClaim", key)
+    old = case.object_of("PersistentVolumeClaim", key)
     volume_name = (old.spec.volume_name if isinstance(old, PersistentVolumeClaim) else "") or f"volume-of-{name}"
     edits = [Edit("PersistentVolumeClaim", key, claim)]
-    if _get(case, "PersistentVolume", volume_name) is None:
+    if case.object_of("PersistentVolume", volume_name) is None:
         volume = PersistentVolume(ObjectMeta(name=volume_name))
         edits.append(Edit("PersistentVolume", volume_name, lambda _: volume))
     return Remedy(text, kind, True, Change(edits=tuple(edits)))
 
 
-# --- where volumes are ---
+# --- claims that get a volume once the pod has a node ---
 
 
-def volume_places(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Move the data of bound volumes that the nodes do not reach; add a volume for claims that wait for the pod."""
-    node = next(case.at(where), None)
-    if node is None:
-        return
-    moved, words = [], []
+def waiting_claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Let claims that wait for the pod have their volume on other nodes; add a volume."""
+    waiting = [claim for claim in _claims(case) if not is_bound(claim)]
+    yield from _unpinned(waiting)
+    for claim in waiting:
+        yield _new_volume(claim)
+
+
+def _claims(case: Case) -> Iterator[PersistentVolumeClaim]:
     for use in case.info.volumes.claims:
-        key = f"{case.pod.namespace}/{use.name}"
-        claim = _get(case, "PersistentVolumeClaim", key)
-        if not isinstance(claim, PersistentVolumeClaim):
-            continue
-        if is_bound(claim):
-            volume = _get(case, "PersistentVolume", claim.spec.volume_name)
-            place = _place(volume, node) if isinstance(volume, PersistentVolume) else ""
-            if isinstance(volume, PersistentVolume) and place:
-                moved.append(Edit("PersistentVolume", volume.name, _freed))
-                words.append(f"move volume {volume.name} (claim {key}) out of {place}")
-        else:
-            yield _new_volume(claim, key, node)
-    if moved:
-        yield Remedy(" and ".join(words), "moveVolume", False, Change(edits=tuple(moved)))
+        claim = case.object_of("PersistentVolumeClaim", f"{case.pod.namespace}/{use.name}")
+        if isinstance(claim, PersistentVolumeClaim):
+            yield claim
 
 
-def _place(volume: PersistentVolume, node: NodeInfo) -> str:
-    """Where a volume is, in the words of its labels or its node affinity; empty where it does not say."""
-    for key in _ZONE_KEYS:
-        if key in volume.labels and node.labels.get(key) != volume.labels[key]:
-            return f"{key.rpartition('/')[2]} {volume.labels[key]}"
-    required = volume.spec.node_affinity.required if volume.spec.node_affinity else None
-    for term in (required.node_selector_terms if required else None) or ():
-        for one in term.match_expressions or ():
-            if one.operator == "In" and node.labels.get(one.key) not in (one.values or ()):
-                return f"{one.key.rpartition('/')[2]} {' or '.join(one.values or ())}"
-    return "its place" if required is not None else ""
+def _unpinned(waiting: list[PersistentVolumeClaim]) -> Iterator[Remedy]:
+    """The claims without the node that their provisioner got before."""
+    pinned = [claim for claim in waiting if SELECTED_NODE in claim.annotations]
+    if pinned:
+        which = joined(f"{claim.key} (it pins the claim to {claim.annotations[SELECTED_NODE]})" for claim in pinned)
+        text = f"remove annotation {SELECTED_NODE} from claim {which}"
+        edits = tuple(Edit("PersistentVolumeClaim", claim.key, _without_node) for claim in pinned)
+        yield Remedy(text, "selectedNode", True, Change(edits=edits))
 
 
-def _freed(volume: PersistentVolume) -> PersistentVolume:
-    """The volume without anything that ties it to a place."""
-    labels = {key: value for key, value in volume.labels.items() if key not in _ZONE_KEYS}
-    metadata = msgspec.structs.replace(volume.metadata, labels=labels or None)
-    return edited(volume, metadata=metadata, spec=msgspec.structs.replace(volume.spec, node_affinity=None))
+def _without_node(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    annotations = {key: value for key, value in claim.annotations.items() if key != SELECTED_NODE}
+    return edited(claim, metadata=msgspec.structs.replace(claim.metadata, annotations=annotations or None))
 
 
-def _new_volume(claim: PersistentVolumeClaim, key: str, node: NodeInfo) -> Remedy:
+def _new_volume(claim: PersistentVolumeClaim) -> Remedy:
     """A free volume that a claim without one can have."""
     size = ((claim.spec.resources or Resources()).requests or {}).get("storage", "1Gi")
     class_name = storage_class_of(claim)
@@ -170,9 +152,5 @@ def _new_volume(claim: PersistentVolumeClaim, key: str, node: NodeInfo) -> Remed
     status = msgspec.structs.replace(PersistentVolume().status, phase="Available")
     volume = PersistentVolume(ObjectMeta(name=name, labels=labels or None), spec, status)
     of_class = f" of class {class_name}" if class_name else ""
-    text = f"add a PersistentVolume of {size}{of_class} for claim {key}"
+    text = f"add a PersistentVolume of {size}{of_class} for claim {claim.key}"
     return Remedy(text, "addVolume", True, Change(edits=(Edit("PersistentVolume", name, lambda _: volume),)))
-
-
-def _get(case: Case, kind: str, key: str) -> KubeObject | None:
-    return case.evaluation.snapshot.objects.get(kind, key)

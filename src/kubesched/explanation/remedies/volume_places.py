@@ -1,0 +1,243 @@
+"""Remedies for bound volumes that the nodes do not reach. A disk stays where it is: the pod goes there, or gets another
+disk with a copy of the data.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import (
+    Node,
+    NodeSelector,
+    NodeSelectorTerm,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Requirement,
+    edited,
+)
+from kubesched.engine import BoolVector, equal_rows
+from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
+from kubesched.explanation.remedies.new_node import added_node
+from kubesched.plugins import NodeTerms, meets_demand, volume_demands
+from kubesched.state import NodeInfo, in_tree_source, is_bound, translated_affinity
+
+_HOSTNAME: Final = "kubernetes.io/hostname"
+_WELL_KNOWN: Final = ("kubernetes.io", "k8s.io")  # domains of labels that no driver sets
+_MAX_PLACES: Final = 5  # kinds of places that are tried for a new disk
+
+
+class _Disk(msgspec.Struct, frozen=True):
+    """A bound claim of the pod and its volume.
+
+    Attributes:
+        claim: `namespace/name`.
+        terms: what nodes have to be like to reach the volume; one of them is enough.
+    """
+
+    claim: str
+    volume: PersistentVolume
+    terms: tuple[tuple[Requirement, ...], ...]
+
+    @property
+    def driver(self) -> str:
+        """Of whose node plugin the labels are."""
+        source = in_tree_source(self.volume)
+        return self.volume.spec.csi.driver if self.volume.spec.csi else source[0].driver if source else ""
+
+    def unmet(self, node: Node) -> list[Requirement]:
+        """What a node lacks of the term that it is nearest to; empty where it reaches the volume."""
+        return min(([one for one in term if not _meets(node, one)] for term in self.terms), key=len, default=[])
+
+
+def volume_places(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Start the driver that labels nodes; add a node where the volumes are; have other disks where nodes are."""
+    disks = list(_disks(case))
+    keys = dict.fromkeys(one.key for disk in disks for term in disk.terms for one in term)
+    if not keys:
+        return
+    for disk in disks:
+        yield from _driver_started(case, where, disk)
+    yield from _node_there(case, where, disks)
+    for node in _places(case, where, keys):
+        if far := [disk for disk in disks if disk.unmet(node.node)]:
+            yield from _recreated(node, far, is_split=len(far) < len(disks))
+
+
+def _disks(case: Case) -> Iterator[_Disk]:
+    for use in case.info.volumes.claims:
+        key = f"{case.pod.namespace}/{use.name}"
+        claim = case.object_of("PersistentVolumeClaim", key)
+        if isinstance(claim, PersistentVolumeClaim) and is_bound(claim):
+            volume = case.object_of("PersistentVolume", claim.spec.volume_name)
+            if isinstance(volume, PersistentVolume):
+                yield _Disk(key, volume, tuple(_terms(case, volume)))
+
+
+def _terms(case: Case, volume: PersistentVolume) -> Iterator[tuple[Requirement, ...]]:
+    """The terms of the node affinity, as CSI drivers that took over have it, each with what the labels demand."""
+    demands = tuple(volume_demands(volume))
+    source = in_tree_source(volume)
+    required = volume.spec.node_affinity.required if volume.spec.node_affinity else None
+    migrated = case.evaluation.snapshot.cluster_state.volumes.csi_nodes.migrated
+    if source is not None and source[0].zone_key and source[0].plugin in migrated:
+        required = translated_affinity(volume, source[0].zone_key)
+    terms = NodeTerms(required).terms if required is not None else []
+    if not terms and demands:
+        yield demands
+    for term in terms:
+        yield (*demands, *term.requirements)
+
+
+def _meets(node: Node, requirement: Requirement) -> bool:
+    return requirement.matches(node.labels) or (
+        requirement.operator == "In" and _label(node, requirement.key) in requirement.values
+    )
+
+
+def _label(node: Node, key: str) -> str | None:
+    """The value of a label; of a deprecated one that the node lacks, that of its stable form."""
+    return node.labels.get(key, node.labels.get(key.replace("failure-domain.beta.", "topology.")))
+
+
+def _short(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+def _places(case: Case, where: BoolVector, keys: Iterable[str]) -> Iterator[NodeInfo]:
+    """A node of each kind of place, the kinds with most nodes first."""
+    positions = np.flatnonzero(where)
+    numbers = equal_rows(len(positions), (case.nodes.codes(key)[positions] for key in keys))
+    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    for kind in np.lexsort((first, -counts))[:_MAX_PLACES].tolist():
+        yield case.nodes[int(positions[first[kind]])]
+
+
+# --- another disk ---
+
+
+def _recreated(node: NodeInfo, far: Sequence[_Disk], *, is_split: bool) -> Iterator[Remedy]:
+    """Other disks where a node is.
+
+    Args:
+        is_split: whether the node reaches some other volume of the pod.
+    """
+    words = []
+    for disk in far:
+        unmet = next((one for one in disk.unmet(node.node) if _label(node.node, one.key)), None)
+        if unmet is None:
+            return  # the node lacks the labels of the driver, so that it would not reach a new volume either
+        here, there = _place(node, unmet.key, _label(node.node, unmet.key) or ""), _place(node, unmet.key, _old(unmet))
+        stays = f"a disk stays in its {_short(unmet.key)}"
+        if here.startswith("on "):
+            stays = "a local volume stays on its node"
+        elif is_split:
+            stays = f"Kubernetes cannot move volume {disk.volume.name} out of {there.removeprefix('in ')} itself"
+        words.append(f"recreate claim {disk.claim} {here} ({stays}; copy the data)")
+    edits = tuple(Edit("PersistentVolume", disk.volume.name, partial(_brought, node=node.node)) for disk in far)
+    ladder = " ".join(("recreateClaim", *(disk.claim for disk in far)))
+    yield Remedy(" and ".join(words), "recreateClaim", False, Change(edits=edits), ladder=ladder)
+
+
+def _old(unmet: Requirement) -> str:
+    return " or ".join(sorted(unmet.values))
+
+
+def _place(node: NodeInfo, key: str, value: str) -> str:
+    is_host = key == _HOSTNAME or node.labels.get(key) == node.name
+    return f"on {value}" if is_host else f"in {_short(key)} {value}"
+
+
+def _brought(volume: PersistentVolume, node: Node) -> PersistentVolume:
+    """A volume like another one, where a node is."""
+    places = {one.key: _label(node, one.key) for one in volume_demands(volume)}
+    labels = {key: value for key, value in volume.labels.items() if key not in places}
+    labels |= {key: value for key, value in places.items() if value is not None}
+    metadata = msgspec.structs.replace(volume.metadata, labels=labels or None)
+    affinity = volume.spec.node_affinity
+    if affinity is not None and affinity.required is not None:
+        terms = tuple(_term_at(term, node) for term in affinity.required.node_selector_terms or ())
+        affinity = msgspec.structs.replace(affinity, required=NodeSelector(terms))
+    return edited(volume, metadata=metadata, spec=msgspec.structs.replace(volume.spec, node_affinity=affinity))
+
+
+def _term_at(term: NodeSelectorTerm, node: Node) -> NodeSelectorTerm:
+    expressions = tuple(
+        msgspec.structs.replace(one, values=(node.labels[one.key],)) if one.operator == "In" else one
+        for one in term.match_expressions or ()
+        if one.key in node.labels
+    )
+    return msgspec.structs.replace(term, match_expressions=expressions or None)
+
+
+# --- the nodes ---
+
+
+def _driver_started(case: Case, where: BoolVector, disk: _Disk) -> Iterator[Remedy]:
+    """The driver's node plugin on nodes that lack its label, and that are where the volume is as far as is known."""
+    if not disk.driver:
+        return
+    for one in {one.key: one for term in disk.terms for one in term if one.operator == "In"}.values():
+        absent = where & (case.nodes.codes(one.key) == 0)
+        if not _is_of_driver(one.key) or not absent.any():
+            continue
+        names = [node.name for node in case.at(absent) if _may_be_there(node, one)]
+        if names:
+            plugin, labels = f"the node plugin of CSI driver {disk.driver}", {one.key: min(one.values)}
+            text = f"start {plugin} on {node_words(names)}: label {one.key} is absent"
+            edits = tuple(node_edit(name, partial(_labelled, labels=labels)) for name in names)
+            yield Remedy(text, "csiDriver", True, Change(edits=edits))
+
+
+def _is_of_driver(key: str) -> bool:
+    return not key.partition("/")[0].endswith(_WELL_KNOWN)
+
+
+def _may_be_there(node: NodeInfo, one: Requirement) -> bool:
+    """Whether no other label of the same kind says that the node is elsewhere."""
+    known = [value for key, value in node.labels.items() if _short(key) == _short(one.key)]
+    return all(value in one.values for value in known)
+
+
+def _labelled(node: Node, labels: dict[str, str]) -> Node:
+    return edited(node, metadata=msgspec.structs.replace(node.metadata, labels={**node.labels, **labels}))
+
+
+def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterator[Remedy]:
+    """A node where all volumes are, in a place without any."""
+    template = next(case.at(where & ~case.nodes.unschedulable), None)
+    wanted: dict[str, str] = {}
+    for disk in disks:
+        for one in disk.terms[0] if disk.terms else ():
+            if one.operator != "In" or wanted.get(one.key, min(one.values)) not in one.values:
+                return
+            wanted.setdefault(one.key, min(one.values))
+    if template is None or _has_node(case, disks):
+        return
+    new = {key: value for key, value in wanted.items() if template.labels.get(key) != value}
+    if not new or any(_is_of_driver(key) and key not in template.labels for key in new):
+        return
+    key, value = next(iter(new.items()))
+    like = {_short(key): value for key, value in new.items()}
+    labels = {old: like[_short(old)] for old in template.labels if _short(old) in like} | new
+    volumes = [disk.volume.name for disk in disks if disk.unmet(template.node)]
+    if (place := _place(template, key, value)).startswith("on "):
+        text = f"bring node {value} back: the data of volume {volumes[0]} is there"
+        yield Remedy(text, "nodeCondition", True, added_node(template, {}, labels, name=value), like=template.name)
+    else:
+        text = f"add a node like {template.name} {place}: volume {volumes[0]} is there and no node is"
+        yield Remedy(text, "addNode", True, added_node(template, {}, labels), ladder="addNode", like=template.name)
+
+
+def _has_node(case: Case, disks: Sequence[_Disk]) -> bool:
+    """Whether some node is where all volumes are."""
+    there = np.ones(len(case.nodes), dtype=np.bool_)
+    for disk in disks:
+        near = np.full(len(case.nodes), not disk.terms)
+        for term in disk.terms:
+            near |= np.logical_and.reduce([meets_demand(one, case.nodes) for one in term], axis=0)
+        there &= near
+    return bool(there.any())
