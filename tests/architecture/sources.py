@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -29,15 +30,20 @@ class Module:
     """One source file under its dotted name."""
 
     name: str
-    tree: ast.Module
+    text: str
     is_door: bool = False
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree, parsed when it is first asked for."""
+        return ast.parse(self.text)
 
     @property
     def room(self) -> str:
         """The room it stands in: "api", "errors"; a part of a split package: "pages.formats"."""
         return room_of(self.name)
 
-    @property
+    @cached_property
     def imports(self) -> list[Import]:
         return list(_find_imports(self.tree, in_function=False))
 
@@ -70,7 +76,7 @@ def room_of(module: str) -> str:
 
 
 def parse_module(name: str, text: str, *, is_door: bool = False) -> Module:
-    return Module(name, ast.parse(text), is_door)
+    return Module(name, text, is_door)
 
 
 def source_modules() -> list[Module]:
@@ -85,7 +91,7 @@ def source_modules() -> list[Module]:
 
 
 class SourceModules:
-    """Every module of src, by name, parsed when a test goes through them, and not when tests are collected."""
+    """Every module of src, by name, read when a test goes through them, and not when tests are collected."""
 
     def __init__(self) -> None:
         self._kept: list[Module] | None = None

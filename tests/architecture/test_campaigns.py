@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ def targets(module: Module, folder: str) -> Iterator[str]:
             yield from [name for name in inner if file_of(name).is_file()] or [line.module]
 
 
+@cache
 def of_campaigns(folder: str) -> dict[str, set[str]]:
     """What each module of campaigns/ imports from a folder."""
     files = sorted((ROOT / "campaigns").rglob("*.py"))

@@ -17,5 +17,6 @@ def keys() -> set[str]:
 
 
 def test_keys_are_written_in_camel_case():
-    assert {"evictedAgain", "keepsIntent"} < keys()
-    assert {key for key in keys() if not KEY.fullmatch(key)} == set()
+    spelled = keys()
+    assert {"evictedAgain", "keepsIntent"} < spelled
+    assert {key for key in spelled if not KEY.fullmatch(key)} == set()
