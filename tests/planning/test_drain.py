@@ -483,6 +483,20 @@ def test_most_takes_nodes_whose_pods_were_pending_anyway():
         assert drainer.most(["n1"]).nodes == ("n1",)
 
 
+def test_most_tries_each_order_of_a_few_nodes_once():
+    class Counting(Plugin):
+        n_asked = 0
+
+        def filter(self, state, pod, node):
+            Counting.n_asked += 1
+            return Status.SUCCESS
+
+    objects = [*nodes(2), web("web-1", "n1"), web("web-2", "n2")]
+    with Drainer(objects, set_up(None, [Counting])) as drainer:
+        assert len(drainer.most().nodes) == 1
+    assert 0 < Counting.n_asked < 50
+
+
 def test_most_finds_as_many_as_a_loop_over_drain_where_one_budget_covers_all_nodes():
     objects = [*nodes(6), *(web(f"web-{i}", f"n{i}") for i in range(1, 6)), budget("web", "web", 1)]
     with Drainer(objects, set_up()) as drainer:

@@ -45,11 +45,17 @@ class DrainSearch:
         best = self._named(candidates, first)
         pass_cost, self._spent = self._spent, 0
         best = self._grown(best, candidates)
-        order = list(candidates)
+        order, costs = list(candidates), dict[tuple[str, ...], int]()
         while self._affords(pass_cost) and len(best) < len(candidates):
             self._random.shuffle(order)
+            names = tuple(node.name for node in order)
+            if names in costs:  # a few nodes have few orders, and the same order finds the same nodes
+                self._spent += costs[names]
+                continue
+            before = self._spent
             found = self._named(order, self._together(self._one_by_one(order)))
             best = max(best, self._grown(found, order), key=len)
+            costs[names] = self._spent - before
         return first if len(best) == len(first.nodes) else self._together(best, keeps_objects=True)
 
     def _one_by_one(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
