@@ -13,7 +13,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-WORKERS ?= 2
+# Processes of pytest: 3 for `make test`, where some wait for a server; 2 for `make integration`.
+WORKERS ?=
 BIN := $(VENV)/bin
 SUITE ?= sid
 DEBIAN_OPTIONS ?=
@@ -53,13 +54,13 @@ demo: $(VENV)/.installed
 	$(BIN)/kubesched explain $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml --pod checkout/session-redis-3
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/integration $(ARGS)
+	$(BIN)/python -m pytest -n $(or $(WORKERS),3) --ignore=tests/integration $(ARGS)
 
 # Integration tests start a real API server for each worker. It is built with Go unless KUBESCHED_CONTROLPLANE names one.
 integration: $(VENV)/.installed-dev
 	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then \
 	$(BIN)/python -m tests.integration.build >/dev/null && \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m integration tests/integration tests/benchmarks; \
+	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile -m integration tests/integration tests/benchmarks; \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
 
 # The tests of the last commit, in a root directory that mmdebstrap makes from Debian's packages and removes afterwards.
