@@ -144,15 +144,6 @@ async def test_health_answers_while_the_main_loop_is_busy() -> None:
         assert answers == [b"ok"]
 
 
-@on_a_loop
-async def test_one_thread_accepts_and_answers() -> None:
-    before = set(threading.enumerate())
-    async with served() as stage:
-        assert (await stage.get("/livez")).text == "ok"
-        names = [thread.name for thread in threading.enumerate() if thread not in before]
-    assert [name for name in names if not name.startswith("asyncio_")] == ["endpoints"]  # those look up addresses
-
-
 # --- who may ask ---
 
 

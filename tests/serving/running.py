@@ -66,10 +66,10 @@ async def serving(server):
         await run
 
 
-def new_server(routes=(), app=None, *, accepts_here=False, **options):
+def new_server(routes=(), app=None, **options):
     """Build a server with routes as (method, path, handler)."""
     app = web.Application() if app is None else app
-    server = Server(app, ServerOptions(**options), accepts_here=accepts_here)
+    server = Server(app, ServerOptions(**options))
     for method, path, handler in routes:
         app.router.add_route(method, path, handler)
     return server

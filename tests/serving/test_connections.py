@@ -180,11 +180,8 @@ class Listening:
 
 @asynccontextmanager
 async def listening(tmp_path: Path, port: str = "HTTP", **options: Any) -> AsyncIterator[Listening]:
-    """A server at one kind of port, with `/verb`, which reads bodies, and `/slow`, whose answer waits for `gate`.
-
-    At "HTTPS, one thread" it accepts connections where it answers them, as the scheduler's endpoints do.
-    """
-    found = Listening(port.startswith("HTTPS"))
+    """A server at one kind of port, with `/verb`, which reads bodies, and `/slow`, whose answer waits for `gate`."""
+    found = Listening(port == "HTTPS")
     tls = {"tls": found.make_tls(tmp_path)} if found.is_encrypted else {}
     health = {"health_port": 0} if port == "health" else {}
     app = web.Application()
@@ -196,7 +193,6 @@ async def listening(tmp_path: Path, port: str = "HTTP", **options: Any) -> Async
             ("GET", "/slow", found.wait),
         ],
         app,
-        accepts_here=port.endswith("one thread"),
         **{**FEW, **tls, **health, **options},
     )
     for each in (app, server.aside):
@@ -207,7 +203,7 @@ async def listening(tmp_path: Path, port: str = "HTTP", **options: Any) -> Async
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("port", ["HTTP", "HTTPS", "HTTPS, one thread", "health"])
+@pytest.mark.parametrize("port", ["HTTP", "HTTPS", "health"])
 def test_probes_are_answered_whatever_other_clients_do_not_say(tmp_path: Path, port: str, kind: str) -> None:
     async def story() -> tuple[list[bool], int]:
         async with listening(tmp_path, port) as one:
@@ -237,7 +233,7 @@ def test_whoever_does_not_get_to_a_first_request_is_closed_in_time(tmp_path: Pat
     assert 0.5 <= run(story()) < 5.0
 
 
-@pytest.mark.parametrize("port", ["HTTP", "HTTPS", "HTTPS, one thread"])
+@pytest.mark.parametrize("port", ["HTTP", "HTTPS"])
 def test_whoever_keeps_silent_does_not_take_the_place_of_a_client_that_has_asked(tmp_path: Path, port: str) -> None:
     async def story() -> tuple[int, ...]:
         async with listening(tmp_path, port) as one, one.client() as idle, one.client() as asking:

@@ -1,8 +1,8 @@
 """The HTTPS endpoints of a scheduler: health, metrics, its configuration and its version.
 
-One thread accepts connections and answers, with a separate event loop and separate clients of the API server. Nothing
-that it does needs the main loop, so it answers while a plugin keeps that one busy. Health checks run in that thread,
-collectors in another one: they must read single values, or copy in one step.
+They run in a separate thread with a separate event loop and separate clients of the API server. Nothing that they do
+needs the main loop, so they answer while a plugin keeps it busy. Health checks run in that thread, collectors in
+another one: they must read single values, or copy in one step.
 
 Rule: kube-scheduler v1.36.3, --secure-port. /version is ours; /metrics/slis, /flagz, /statusz, /debug/pprof and
 /debug/flags are missing.
@@ -159,7 +159,7 @@ class Endpoints:
             max_connections=_MAX_CONNECTIONS,
             drain_seconds=_DRAIN_SECONDS,
         )
-        server = Server(app, server_options, accepts_here=True)
+        server = Server(app, server_options)
         app.middlewares.append(auth.check)
         self._add_routes(app)
         await server.start()

@@ -1,9 +1,9 @@
-"""Accepts and counts connections, and passes them to the server that answers them.
+"""Accepts and counts connections in a separate thread, and passes them to the server that answers them.
 
-The main event loop of an extender is blocked while a plugin computes. Kubelets and Prometheus must not notice. So the
-door has a separate thread there. It looks at the first bytes of each connection: those that ask for health or metrics
-are answered in its own thread, all others go to the main loop with every byte still unread. With TLS the bytes are
-encrypted: these paths are answered by the main loop, and promptly at the health port only.
+The main event loop is blocked while a plugin computes. Kubelets and Prometheus must not notice. So the door looks at
+the first bytes of each connection: those that ask for health or metrics are answered in its own thread, all others go
+to the main loop with every byte still unread. With TLS the bytes are encrypted: these paths are answered by the
+main loop, and promptly at the health port only.
 
 A connection that has sent nothing stays here. There are separate places (`connections.py`) for arrivals at each port,
 for handshakes and first requests, for health, for metrics, and for connections that have asked for something else.
@@ -41,7 +41,7 @@ _CLOSED_IDLE: Final = "connections were closed to make room for others: their cl
 _LOG: Final = logging.getLogger(__name__)
 
 Admit = Callable[[Connection], object]
-"""Takes a connection over; called in the door's event loop."""
+"""Takes a connection over; called in the door's thread."""
 
 _Receive = Callable[[Connection, bytes], Awaitable[None]]
 """Gets a connection and its first bytes, none where the door closes before they come."""
@@ -53,7 +53,7 @@ def max_open(max_connections: int, max_silent: int) -> int:
 
 
 class Door:
-    """Accepts connections. All methods belong to one event loop, which nothing may keep busy.
+    """Accepts connections. All methods belong to one event loop, which is not the main one.
 
     Every client has some patience's time before it may have to give way. Until one has had it, those that come wait to
     be accepted.

@@ -1,8 +1,7 @@
 """An HTTP server for Go's client: long keep-alive, no redirects, and a shutdown that loses no request.
 
 It serves an aiohttp application that its user fills with routes, and a second one for health and metrics in a
-separate thread (`door.py`), unless nothing keeps its event loop busy. Everything about connections is here; the content
-of answers is the user's.
+separate thread (`door.py`). Everything about connections is here; the content of answers is the user's.
 """
 
 import asyncio
@@ -10,7 +9,6 @@ import ipaddress
 import logging
 import socket
 import time
-from collections.abc import Coroutine
 from typing import Any, Final
 
 import msgspec
@@ -97,13 +95,9 @@ class Server:
             these paths has a route, too, for every other form of the call.
     """
 
-    def __init__(
-        self, app: web.Application, options: ServerOptions | None = None, *, accepts_here: bool = False
-    ) -> None:
+    def __init__(self, app: web.Application, options: ServerOptions | None = None) -> None:
         """Prepare, without opening anything. Until `start`, `app` and `aside` take routes, and `quick` may be set.
 
-        Args:
-            accepts_here: nothing keeps the event loop busy, so it accepts connections, too; else a thread does.
         Raises:
             InputError: a TLS file cannot be used.
         """
@@ -124,7 +118,6 @@ class Server:
         self._door_is_closed = False
         self._drain_ends: float | None = None
         self._door: Door | None = None
-        self._accepts_here = accepts_here
         self._thread: LoopThread | None = None
         self._addresses: list[tuple[str, int]] = []  # the main ones, then that for health
         self._allows_host: AllowsHost = _no_host
@@ -171,8 +164,8 @@ class Server:
             first_seconds=options.first_seconds,
             is_encrypted=options.tls is not None,
         )
-        self._thread = None if self._accepts_here else LoopThread("serving")
-        await self._at_door(self._door.open(listeners, health))
+        self._thread = LoopThread("serving")
+        await self._thread.call(self._door.open(listeners, health))
         _LOG.info("listening on %s", self.url)
         if health:
             _LOG.info("health and metrics on port %d, in plain HTTP", self.health_address[1])
@@ -235,11 +228,11 @@ class Server:
 
         What is not answered within `drain_seconds` is cut off.
         """
-        if self._door is None or self._draining:
+        if self._door is None or self._thread is None or self._draining:
             return
         self._draining = True
         self._drain_ends = time.monotonic() + self._options.drain_seconds
-        await self._at_door(self._door.close())
+        await self._thread.call(self._door.close())
         self._door_is_closed = True  # from here on, clients that get `Connection: close` cannot connect again
         try:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
@@ -251,18 +244,9 @@ class Server:
             )
         await self._runner.cleanup()
         self._stalls.end()
-        await self._at_door(self._door.end())
-        if self._thread is not None:
-            await self._thread.stop()
+        await self._thread.call(self._door.end())
+        await self._thread.stop()
         _LOG.info("stopped")
-
-    async def _at_door(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something in the event loop of the door, then take in the connections that it has passed on."""
-        if self._thread is not None:
-            await self._thread.call(work)
-        else:
-            await work
-            await asyncio.sleep(0)
 
     async def _wait_for_connections(self) -> None:
         """Close connections as they fall idle, until none is left."""
