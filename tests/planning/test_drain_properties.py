@@ -12,7 +12,7 @@ from kubesched.setup import set_up
 from tests.planning.drain_clusters import random_cluster
 from tests.trials import seeds
 
-SEEDS = seeds(4)
+SEEDS = seeds(2)
 HAS_SUCCESSOR = (Fate.MOVES, Fate.PENDING, Fate.STILL_PENDING)
 
 
