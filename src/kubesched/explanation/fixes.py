@@ -21,7 +21,8 @@ MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
 _MOVES: Final = ("movePod", "hostPort", "diskInUse", "volumeLimit")
-_COSTS: Final = {**dict.fromkeys(_MOVES, 1), "addNode": 2, "nodeCondition": 2, "recreateClaim": 3}
+_THINGS: Final = ("addNode", "nodeCondition", "addVolume", "storageCapacity")
+_COSTS: Final = {**dict.fromkeys(_MOVES, 1), **dict.fromkeys(_THINGS, 2), "recreateClaim": 3}
 """Kinds of fixes that cost something, the cheapest first; everything else is free."""
 _MAX_NAMED_PODS: Final = 3
 _MAX_REMEDIES: Final = 4  # of each of the two causes

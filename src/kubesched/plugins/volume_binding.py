@@ -12,18 +12,17 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from kubesched.api import PersistentVolumeClaim, Pod, StorageClass
 from kubesched.engine import IntVector
 from kubesched.errors import ClaimError
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, Status, Verdicts, WriteObject
 from kubesched.plugins.args import VolumeBindingArgs
 from kubesched.plugins.binding_plan import SELECTED_NODE, BindingPlan
-from kubesched.plugins.node_selection import NodeTerms
-from kubesched.plugins.rejection_words import missed_terms
 from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import NO_VOLUME, ClaimWish, matching_volumes, reach_of_bound, wish_of
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
+from kubesched.plugins.volume_rejections import alike_for_claims, not_provided, unreached
 from kubesched.state import ClaimUse, NodeInfo, Nodes, is_bound, is_controlled_by, not_owned, storage_class_of
 
 Problems = npt.NDArray[np.int16]
@@ -41,6 +40,7 @@ _OTHER_TEXTS: Final = {
     NONE_TO_BIND: "node(s) didn't find available persistent volumes to bind",
     NO_STORAGE: "node(s) did not have enough free storage",
 }
+_NOT_PROVIDED: Final = frozenset((_OTHER_TEXTS[NONE_TO_BIND], _OTHER_TEXTS[NO_STORAGE]))
 _ORDER: Final = (_BOUND_TEXTS[_UNREACHABLE], *_OTHER_TEXTS.values(), _BOUND_TEXTS[_VOLUME_GONE])
 
 
@@ -182,18 +182,20 @@ class VolumeBinding(Plugin):
         in_order = sorted(unmatched, key=lambda wanted: wanted.wish.size)
         return [(wanted, matching_volumes(wanted, persistent, nodes, taken)) for wanted in in_order]
 
-    # --- score ---
-
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
-        """Each bound volume that the node does not reach, and what its node affinity misses there."""
-        for claim in (state.find(PodClaims) or _NO_CLAIMS).bound:
-            volume = self.handle.get("PersistentVolume", "", claim.spec.volume_name)
-            affinity = volume.spec.node_affinity if isinstance(volume, PersistentVolume) else None
-            if affinity is not None and affinity.required is not None:
-                terms = NodeTerms(affinity.required)
-                if not terms.matches_node(node.node):
-                    misses = ", ".join(missed_terms(terms.terms, node.node))
-                    yield f"volume {claim.spec.volume_name} of claim {claim.name}: {misses}"
+        """Each bound volume that the node does not reach; why other claims get no volume there."""
+        claims, snapshot = state.find(PodClaims) or _NO_CLAIMS, self.handle.snapshot()
+        yield from unreached(snapshot, claims.bound, node.node)
+        position = snapshot.nodes.position_of(node.name)
+        if position is not None and not _NOT_PROVIDED.isdisjoint(status.reasons):
+            yield from not_provided(snapshot, claims.delayed, snapshot.nodes.select(np.array([position])))
+
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """Nodes in the same places, as far as the volumes are concerned."""
+        claims = state.find(PodClaims) or _NO_CLAIMS
+        return alike_for_claims(self.handle.snapshot(), claims.bound, claims.delayed, nodes)
+
+    # --- score ---
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         return Status.SKIP

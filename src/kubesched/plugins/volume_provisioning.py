@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kubesched.api import CSIDriver, PersistentVolumeClaim, Requirement, StorageClass, whole_units
 from kubesched.engine import BoolVector
-from kubesched.state import Nodes, Snapshot, storage_class_of, storage_request
+from kubesched.state import NO_CAPACITY, Nodes, Snapshot, storage_class_of, storage_request
 
 NONE_TO_BIND: Final = 1
 """The class makes no volumes, or none for this node."""
@@ -30,20 +30,26 @@ def provisioning_problems(claim: PersistentVolumeClaim, snapshot: Snapshot, node
     """
     storage_class = snapshot.get("StorageClass", "", storage_class_of(claim))
     assert isinstance(storage_class, StorageClass), "PreFilter lets only claims of known classes wait for their pod"
-    if storage_class.provisioner in _NO_PROVISIONER:
+    if not makes_volumes(storage_class):
         return np.full(len(nodes), NONE_TO_BIND, dtype=np.int16)
     problems = np.zeros(len(nodes), dtype=np.int16)
-    if not _has_room_everywhere(claim, storage_class, snapshot):
-        size = whole_units("storage", storage_request(claim) or 0)
-        problems[~snapshot.cluster_state.volumes.capacities.has_room(storage_class.name, size, nodes)] = NO_STORAGE
+    size = storage_request(claim)
+    if size is not None and publishes_capacity(storage_class, snapshot):
+        largest = snapshot.cluster_state.volumes.capacities.largest(storage_class.name, nodes)
+        problems[(largest < whole_units("storage", size)) | (largest == NO_CAPACITY)] = NO_STORAGE
     if storage_class.allowed_topologies:
-        problems[~_is_allowed(storage_class, nodes)] = NONE_TO_BIND
+        problems[~allowed_nodes(storage_class, nodes)] = NONE_TO_BIND
     return problems
 
 
-def _is_allowed(storage_class: StorageClass, nodes: Nodes) -> BoolVector:
-    """(n,) bool: nodes that satisfy some term of allowedTopologies; an empty term holds nowhere."""
-    allowed = np.zeros(len(nodes), dtype=np.bool_)
+def makes_volumes(storage_class: StorageClass) -> bool:
+    """Whether volumes are made when a claim asks for one; otherwise they have to be there."""
+    return storage_class.provisioner not in _NO_PROVISIONER
+
+
+def allowed_nodes(storage_class: StorageClass, nodes: Nodes) -> BoolVector:
+    """(n,) bool: nodes that satisfy some term of allowedTopologies, all without any; an empty term holds nowhere."""
+    allowed = np.full(len(nodes), not storage_class.allowed_topologies)
     for term in storage_class.allowed_topologies or ():
         wanted = term.match_label_expressions or ()
         satisfied = np.full(len(nodes), bool(wanted))
@@ -53,8 +59,7 @@ def _is_allowed(storage_class: StorageClass, nodes: Nodes) -> BoolVector:
     return allowed
 
 
-def _has_room_everywhere(claim: PersistentVolumeClaim, storage_class: StorageClass, snapshot: Snapshot) -> bool:
-    """Whether capacity does not matter: nothing is asked for, or the driver does not publish any."""
+def publishes_capacity(storage_class: StorageClass, snapshot: Snapshot) -> bool:
+    """Whether the driver of a class says how much storage there is."""
     driver = snapshot.get("CSIDriver", "", storage_class.provisioner)
-    publishes = isinstance(driver, CSIDriver) and bool(driver.spec.storage_capacity)
-    return not publishes or storage_request(claim) is None
+    return isinstance(driver, CSIDriver) and bool(driver.spec.storage_capacity)

@@ -44,6 +44,7 @@ with lazy_exports(__name__):
     from kubesched.state.term_counts import DomainSums as DomainSums
     from kubesched.state.terms import AffinityTerms as AffinityTerms, Term as Term
     from kubesched.state.volumes import (
+        NO_CAPACITY as NO_CAPACITY,
         NO_LIMIT as NO_LIMIT,
         AttachedVolumes as AttachedVolumes,
         CSIVolume as CSIVolume,

@@ -74,6 +74,10 @@ class Case:
         """An object of the cluster, by its `namespace/name` or its name alone; None for none."""
         return self.evaluation.snapshot.objects.get(kind, key)
 
+    def objects(self, kind: str) -> Iterable[KubeObject]:
+        """The objects of a kind, in order of appearance."""
+        return self.evaluation.snapshot.objects.list(kind)
+
     def near_key(self, key: str) -> str:
         """The label key of some node that was probably meant, where no node has the written one; empty for none."""
         if (self.nodes.codes(key) > 0).any():

@@ -23,7 +23,8 @@ from kubesched.explanation.remedies.room import room
 from kubesched.explanation.remedies.spread import spread
 from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
 from kubesched.explanation.remedies.volume_places import volume_places
-from kubesched.explanation.remedies.volumes import claims, has_claim_problem, waiting_claims
+from kubesched.explanation.remedies.volumes import claims, has_claim_problem
+from kubesched.explanation.remedies.waiting_claims import waiting_claims
 
 Remedies = Callable[[Case, BoolVector], Iterator[Remedy]]
 _MISSING = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")

@@ -1,7 +1,7 @@
 """Remedies for claims that are missing, not bound, or that find no volume on the nodes."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -10,15 +10,12 @@ from kubesched.api import (
     OwnerReference,
     PersistentVolume,
     PersistentVolumeClaim,
-    Resources,
     StorageClass,
     edited,
 )
-from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
-from kubesched.plugins import SELECTED_NODE
 from kubesched.state import ClaimUse, is_bound, is_controlled_by, storage_class_of
 
 _BOUND: Final = "pv.kubernetes.io/bind-completed"
@@ -100,57 +97,3 @@ def _bound_claim(case: Case, text: str, kind: str, key: str, use: ClaimUse) -> R
         volume = PersistentVolume(ObjectMeta(name=volume_name))
         edits.append(Edit("PersistentVolume", volume_name, lambda _: volume))
     return Remedy(text, kind, True, Change(edits=tuple(edits)))
-
-
-# --- claims that get a volume once the pod has a node ---
-
-
-def waiting_claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Let claims that wait for the pod have their volume on other nodes; add a volume."""
-    waiting = [claim for claim in _claims(case) if not is_bound(claim)]
-    yield from _unpinned(waiting)
-    for claim in waiting:
-        yield _new_volume(claim)
-
-
-def _claims(case: Case) -> Iterator[PersistentVolumeClaim]:
-    for use in case.info.volumes.claims:
-        claim = case.object_of("PersistentVolumeClaim", f"{case.pod.namespace}/{use.name}")
-        if isinstance(claim, PersistentVolumeClaim):
-            yield claim
-
-
-def _unpinned(waiting: list[PersistentVolumeClaim]) -> Iterator[Remedy]:
-    """The claims without the node that their provisioner got before."""
-    pinned = [claim for claim in waiting if SELECTED_NODE in claim.annotations]
-    if pinned:
-        which = joined(f"{claim.key} (it pins the claim to {claim.annotations[SELECTED_NODE]})" for claim in pinned)
-        text = f"remove annotation {SELECTED_NODE} from claim {which}"
-        edits = tuple(Edit("PersistentVolumeClaim", claim.key, _without_node) for claim in pinned)
-        yield Remedy(text, "selectedNode", True, Change(edits=edits))
-
-
-def _without_node(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    annotations = {key: value for key, value in claim.annotations.items() if key != SELECTED_NODE}
-    return edited(claim, metadata=msgspec.structs.replace(claim.metadata, annotations=annotations or None))
-
-
-def _new_volume(claim: PersistentVolumeClaim) -> Remedy:
-    """A free volume that a claim without one can have."""
-    size = ((claim.spec.resources or Resources()).requests or {}).get("storage", "1Gi")
-    class_name = storage_class_of(claim)
-    labels = dict((claim.spec.selector.match_labels if claim.spec.selector else None) or {})
-    name = f"volume-of-{claim.name}"
-    spec: Any = msgspec.structs.replace(
-        PersistentVolume().spec,
-        capacity={"storage": size},
-        access_modes=claim.spec.access_modes,
-        storage_class_name=class_name,
-        volume_mode=claim.spec.volume_mode,
-        volume_attributes_class_name=claim.spec.volume_attributes_class_name,
-    )
-    status = msgspec.structs.replace(PersistentVolume().status, phase="Available")
-    volume = PersistentVolume(ObjectMeta(name=name, labels=labels or None), spec, status)
-    of_class = f" of class {class_name}" if class_name else ""
-    text = f"add a PersistentVolume of {size}{of_class} for claim {claim.key}"
-    return Remedy(text, "addVolume", True, Change(edits=(Edit("PersistentVolume", name, lambda _: volume),)))

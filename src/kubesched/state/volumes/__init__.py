@@ -23,6 +23,6 @@ with lazy_exports(__name__):
     )
     from kubesched.state.volumes.known_volume import KnownVolume as KnownVolume
     from kubesched.state.volumes.persistent_volumes import PersistentVolumes as PersistentVolumes
-    from kubesched.state.volumes.storage_capacities import capacity_limit as capacity_limit
+    from kubesched.state.volumes.storage_capacities import NO_CAPACITY as NO_CAPACITY, capacity_limit as capacity_limit
     from kubesched.state.volumes.storage_data import Volumes as Volumes
     from kubesched.state.volumes.volume_use import VolumeUse as VolumeUse, disks_conflict as disks_conflict

@@ -1,5 +1,7 @@
 """CSIStorageCapacity objects by storage class: the nodes where a published capacity is large enough."""
 
+from typing import Final
+
 import numpy as np
 
 from kubesched.api import (
@@ -11,11 +13,14 @@ from kubesched.api import (
     parse_selector,
     whole_units,
 )
-from kubesched.engine import BoolVector, IntVector
+from kubesched.engine import IntVector
 from kubesched.errors import SelectorError
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.volumes.node_reach import ValueIndex
+
+NO_CAPACITY: Final = -(2**63)
+"""The largest volume where no object of the class says how large it may be."""
 
 
 class StorageCapacities:
@@ -33,15 +38,11 @@ class StorageCapacities:
         """Entries by registry."""
         return {"classes": len(self._classes)}
 
-    def has_room(self, class_name: str, size: int, nodes: Nodes) -> BoolVector:
-        """(n,) bool: nodes in whose topology one object of the class has room for a volume.
-
-        Args:
-            size: bytes.
-        """
+    def largest(self, class_name: str, nodes: Nodes) -> IntVector:
+        """(n,) the largest volume, in bytes, that one object of the class has room for in a node's topology."""
         if class_name not in self._classes:
             self._classes[class_name] = _ClassCapacities(self._of_class(class_name))
-        return self._classes[class_name].has_room(size, nodes)
+        return self._classes[class_name].largest(nodes)
 
     def _of_class(self, class_name: str) -> list[CSIStorageCapacity]:
         every = self._objects.list("CSIStorageCapacity")
@@ -75,18 +76,17 @@ class _ClassCapacities:
             for value in only.values:
                 largest[value] = max(limit, largest.get(value, limit))
         self._by_label: list[tuple[ValueIndex, IntVector]] = [
-            (ValueIndex(key, list(largest)), np.array([*largest.values(), -1], dtype=np.int64))
+            (ValueIndex(key, list(largest)), np.array([*largest.values(), NO_CAPACITY], dtype=np.int64))
             for key, largest in by_label.items()
         ]
 
-    def has_room(self, size: int, nodes: Nodes) -> BoolVector:
-        fits = np.zeros(len(nodes), dtype=np.bool_)
+    def largest(self, nodes: Nodes) -> IntVector:
+        found = np.full(len(nodes), NO_CAPACITY, dtype=np.int64)
         for index, largest in self._by_label:
-            fits |= largest[index.of(nodes)] >= size
+            found = np.maximum(found, largest[index.of(nodes)])
         for limit, term in self._others:
-            if limit >= size:
-                fits |= nodes.matching(term)
-        return fits
+            found[nodes.matching(term) & (found < limit)] = limit
+        return found
 
 
 def capacity_limit(capacity: CSIStorageCapacity) -> int | None:

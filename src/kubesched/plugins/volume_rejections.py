@@ -1,0 +1,100 @@
+"""Why a node is rejected for the claims of a pod, in words: what VolumeBinding looked at and what it found."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import (
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    in_words,
+    whole_units,
+)
+from kubesched.engine import IntVector, equal_rows
+from kubesched.plugins.binding_plan import SELECTED_NODE
+from kubesched.plugins.node_selection import NodeTerms
+from kubesched.plugins.rejection_words import missed_terms
+from kubesched.plugins.volume_provisioning import allowed_nodes, makes_volumes, publishes_capacity
+from kubesched.plugins.volumes_at_hand import at_hand_words
+from kubesched.state import Nodes, Snapshot, storage_class_of, storage_request
+
+_NO_CLASS: Final = StorageClass()
+
+
+def unreached(snapshot: Snapshot, bound: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
+    """Each bound volume that the node does not reach, and what its node affinity misses there."""
+    for claim in bound:
+        terms = _terms(snapshot, claim)
+        if terms is not None and not terms.matches_node(node):
+            misses = ", ".join(missed_terms(terms.terms, node))
+            yield f"volume {claim.spec.volume_name} of claim {claim.name}: {misses}"
+
+
+def not_provided(snapshot: Snapshot, delayed: Iterable[PersistentVolumeClaim], node: Nodes) -> Iterator[str]:
+    """Why each claim that waits for the pod gets no volume on a node.
+
+    Args:
+        node: the node alone.
+    """
+    for claim in delayed:
+        selected = claim.annotations.get(SELECTED_NODE)
+        storage_class = _class_of(snapshot, claim)
+        size = storage_request(claim)
+        if selected is not None and selected != node.name(0):
+            yield f"claim {claim.name} is pinned to {selected} by its annotation {SELECTED_NODE}"
+        elif not makes_volumes(storage_class):
+            yield at_hand_words(claim, _volumes(snapshot))
+        elif not allowed_nodes(storage_class, node)[0]:
+            yield f"claim {claim.name}: class {storage_class.name} makes volumes only in {_places(storage_class)}"
+        elif size is not None and publishes_capacity(storage_class, snapshot):
+            wanted = whole_units("storage", size)
+            largest = int(snapshot.cluster_state.volumes.capacities.largest(storage_class.name, node)[0])
+            if largest < wanted:
+                has = f"at most {in_words('memory', largest)}" if largest > 0 else "nothing"
+                asks = f"asks for {in_words('memory', wanted)} of class {storage_class.name}"
+                yield f"claim {claim.name} {asks}, which has {has} for the node"
+
+
+def alike_for_claims(
+    snapshot: Snapshot, bound: Sequence[PersistentVolumeClaim], delayed: Sequence[PersistentVolumeClaim], nodes: Nodes
+) -> IntVector:
+    """(n,) numbers: nodes with the same one are rejected in the same words for the same reasons."""
+    terms = [term for claim in bound if (known := _terms(snapshot, claim)) is not None for term in known.terms]
+    if any(term.fields for term in terms):  # names are all different
+        return np.arange(len(nodes))
+    keys = dict.fromkeys(one.key for term in terms for one in term.requirements)
+    pinned = {claim.annotations.get(SELECTED_NODE, "") for claim in delayed}
+    columns: list[npt.NDArray[Any]] = [nodes.codes(key) for key in keys]
+    columns += [np.arange(len(nodes)) == nodes.position_of(name) for name in pinned]
+    classes = {storage_class_of(claim): _class_of(snapshot, claim) for claim in delayed}
+    columns += [allowed_nodes(one, nodes) for one in classes.values()]
+    columns += [snapshot.cluster_state.volumes.capacities.largest(name, nodes) for name in classes]
+    return equal_rows(len(nodes), columns)
+
+
+def _terms(snapshot: Snapshot, claim: PersistentVolumeClaim) -> NodeTerms | None:
+    volume = snapshot.get("PersistentVolume", "", claim.spec.volume_name)
+    affinity = volume.spec.node_affinity if isinstance(volume, PersistentVolume) else None
+    return NodeTerms(affinity.required) if affinity is not None and affinity.required is not None else None
+
+
+def _class_of(snapshot: Snapshot, claim: PersistentVolumeClaim) -> StorageClass:
+    found = snapshot.get("StorageClass", "", storage_class_of(claim))
+    return found if isinstance(found, StorageClass) else _NO_CLASS
+
+
+def _volumes(snapshot: Snapshot) -> list[PersistentVolume]:
+    return [one for one in snapshot.objects.list("PersistentVolume") if isinstance(one, PersistentVolume)]
+
+
+def _places(storage_class: StorageClass) -> str:
+    terms = ((term.match_label_expressions or ()) for term in storage_class.allowed_topologies or ())
+    return _or(" and ".join(f"{one.key.rpartition('/')[2]} {_or(one.values or ())}" for one in term) for term in terms)
+
+
+def _or(words: Iterable[str]) -> str:
+    return " or ".join(words)
