@@ -62,23 +62,23 @@ with lazy_exports(__name__):
         taint_words as taint_words,
         untolerated_taints as untolerated_taints,
     )
+    from kubesched.plugins.volume_binding import VolumeBinding as VolumeBinding
     from kubesched.plugins.volume_provisioning import (
         makes_volumes as makes_volumes,
         publishes_capacity as publishes_capacity,
     )
-    from kubesched.plugins.volume_binding import VolumeBinding as VolumeBinding
     from kubesched.plugins.volume_restrictions import (
         VolumeRestrictions as VolumeRestrictions,
         has_no_disk as has_no_disk,
+    )
+    from kubesched.plugins.volume_zone import (
+        VolumeZone as VolumeZone,
+        meets_demand as meets_demand,
+        volume_demands as volume_demands,
     )
     from kubesched.plugins.volumes_at_hand import (
         Flaw as Flaw,
         VolumeAtHand as VolumeAtHand,
         at_hand_words as at_hand_words,
         volumes_at_hand as volumes_at_hand,
-    )
-    from kubesched.plugins.volume_zone import (
-        VolumeZone as VolumeZone,
-        meets_demand as meets_demand,
-        volume_demands as volume_demands,
     )
