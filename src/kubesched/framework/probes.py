@@ -15,7 +15,7 @@ from kubesched.framework.profile import Profile
 from kubesched.framework.status import Status
 
 
-class FrameworkStep(msgspec.Struct, eq=False):
+class FrameworkStep(msgspec.Struct, eq=False, gc=False):
     """One extension point in one cycle, or one of its plugins.
 
     Attributes:
@@ -23,10 +23,10 @@ class FrameworkStep(msgspec.Struct, eq=False):
         profile: the scheduler name.
         pod: the pod that it is about.
         state: of the cycle; None in PreEnqueue.
+        n_nodes: how many nodes Filter and Score look at.
         plugin: the plugin, if the step is one plugin alone; empty for an extension point.
         status: how it ended.
         answer: what PreFilter, Filter and Score end with, without a fault: PreFiltered, FilterResult, Scores.
-        n_nodes: how many nodes Filter and Score looked at.
         began: for a probe that measures: when it began.
     """
 
@@ -34,10 +34,10 @@ class FrameworkStep(msgspec.Struct, eq=False):
     profile: str
     pod: Pod
     state: CycleState | None = None
+    n_nodes: int = 0
     plugin: str = ""
     status: Status = Status.SUCCESS
     answer: object = None
-    n_nodes: int = 0
     began: float = 0.0
 
 

@@ -60,7 +60,7 @@ class WatchedFramework(Framework):
         self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool = False
     ) -> FilterResult:
         """As Framework."""
-        step = self._begin("Filter", pod, state, n_nodes=len(nodes))
+        step = self._begin("Filter", pod, state, len(nodes))
         step.answer = result = super().run_filter_with_nominated(state, pod, nodes, is_whole=is_whole)
         self._end(step, (result.failure if result.rejections else None) or Status.SUCCESS)
         return result
@@ -89,7 +89,7 @@ class WatchedFramework(Framework):
             self._probe.ended(step)
 
     def _run_score(self, state: CycleState, pod: Pod, feasible: Nodes, *, is_whole: bool) -> Scores:
-        step = self._begin("Score", pod, state, n_nodes=len(feasible))
+        step = self._begin("Score", pod, state, len(feasible))
         try:
             step.answer = scores = super()._run_score(state, pod, feasible, is_whole=is_whole)
         except PluginFault as fault:
@@ -132,7 +132,7 @@ class WatchedFramework(Framework):
 
         def watched(*arguments: object) -> object:
             state, pod = arguments[:2] if len(arguments) > 1 else (None, arguments[0])
-            step = self._begin(point, pod, state, hook.plugin)  # type: ignore[arg-type]
+            step = self._begin(point, pod, state, 0, hook.plugin)  # type: ignore[arg-type]
             try:
                 answer: object = call(*arguments)
             except HOOK_FAULTS:
@@ -157,9 +157,9 @@ class WatchedFramework(Framework):
     # --- the probe ---
 
     def _begin(
-        self, point: str, pod: Pod, state: CycleState | None = None, plugin: str = "", *, n_nodes: int = 0
+        self, point: str, pod: Pod, state: CycleState | None = None, n_nodes: int = 0, plugin: str = ""
     ) -> FrameworkStep:
-        step = FrameworkStep(point, self.profile.scheduler_name, pod, state, plugin, n_nodes=n_nodes)
+        step = FrameworkStep(point, self.profile.scheduler_name, pod, state, n_nodes, plugin)
         self._probe.began(step)
         return step
 

@@ -7,16 +7,19 @@ status Unschedulable if the plugin rejected any node.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from random import Random
 from typing import Any, Final
 
-from kubesched.framework import Code, CycleState, FilterResult, FrameworkStep, Laps, Probe, Profile, Status
+from kubesched.framework import Code, FilterResult, FrameworkStep, Laps, Probe, Profile, Status
 from kubesched.metrics.families import Counters, Histogram, Histograms, exponential
 
 _SAMPLED: Final = 0.1  # of the cycles, for single plugins
 _SUCCESS, _SKIP, _UNSCHEDULABLE = Code.SUCCESS.value, Code.SKIP.value, Code.UNSCHEDULABLE.value
 _EVALUATED: Final = {"preFilter": "PreFilter", "filter": "Filter", "preScore": "PreScore", "score": "Score"}
 _AWAITED: Final = ("PreBind", "Bind")
+_OF_FILTER: Final = ("PreFilter", "Filter")
+_ONCE: Final = ("PreFilter", "PreScore")  # once for all nodes
 _NONE: Final = frozenset[str]()
 
 
@@ -30,10 +33,13 @@ class Evaluations:
         self._labels = (point, profile)
         self._plugins = plugins
         self._counts: dict[frozenset[str], int] = {}
+        self._last: frozenset[str] = _NONE
 
-    def add(self, left_out: frozenset[str], n: int) -> None:
+    def add(self, left_out: AbstractSet[str], n: int) -> None:
         """Count n evaluations by each of the other plugins."""
-        self._counts[left_out] = self._counts.get(left_out, 0) + n
+        if left_out != self._last:
+            self._last = frozenset(left_out)
+        self._counts[self._last] = self._counts.get(self._last, 0) + n
 
     def totals(self) -> Iterator[tuple[tuple[str, ...], int]]:
         """(extension point, plugin, profile) and the count; also for plugins that were never asked."""
@@ -103,58 +109,47 @@ class StepMetrics(Probe):
 
     def began(self, step: FrameworkStep) -> None:
         """Note when. PreFilter begins a cycle, and decides whether its plugins are measured one by one."""
-        if step.point == "PreFilter" and step.state is not None:
-            step.state.checkpoint = Laps(self._clock) if self._rng.random() < _SAMPLED else None
-        elif step.point == "PostFilter" and _laps(step.state) is not None and step.state is not None:
-            step.state.checkpoint = None
+        state = step.state
+        if step.point == "PreFilter" and state is not None:
+            state.checkpoint = Laps(self._clock) if self._rng.random() < _SAMPLED else None
+        elif step.point == "PostFilter" and state is not None and isinstance(state.checkpoint, Laps):
+            state.checkpoint = None
         step.began = self._clock()
 
     def ended(self, step: FrameworkStep) -> None:
         """Observe the time that it took, and what its plugins took; count the evaluations."""
-        code = step.status.code
-        if step.plugin and step.point not in _AWAITED:
+        point, state, code = step.point, step.state, step.status.code
+        if step.plugin and point not in _AWAITED:
             return
-        if step.plugin:  # its extension point usually has no other plugin
-            self._observe(step, code)
-            if _laps(step.state) is not None:
-                self.plugins.of(step.point, step.plugin, code.value).observe(self._clock() - step.began)
-            return
-        self._observe(step, code)
-        evaluations = self._evaluations.get((step.profile, step.point))
-        if evaluations is not None and step.state is not None:
-            self._count(step, step.state, evaluations)
-            laps = _laps(step.state)
-            if laps is not None:
-                self._note(step, step.state, laps)
-
-    def _observe(self, step: FrameworkStep, code: Code) -> None:
         seconds = self._clock() - step.began
-        key = step.point, step.profile, code
+        key = point, step.profile, code
         histogram = self._histograms.get(key)
         if histogram is None:
-            histogram = self._histograms[key] = self.points.of(step.point, step.profile, code.value)
+            histogram = self._histograms[key] = self.points.of(point, step.profile, code.value)
         histogram.observe(seconds)
-
-    def _count(self, step: FrameworkStep, state: CycleState, evaluations: Evaluations) -> None:
-        """Count the evaluations of PreFilter and PreScore once, those of Filter and Score by nodes."""
-        if step.point == "PreFilter":
-            evaluations.add(frozenset(state.skip_filter).union(self._behind(step)), 1)
-        elif step.point == "PreScore":
-            evaluations.add(frozenset(state.skip_score), 1)
-        else:
-            evaluations.add(frozenset(state.skip_filter if step.point == "Filter" else state.skip_score), step.n_nodes)
+        if state is None:
+            return
+        laps = state.checkpoint if isinstance(state.checkpoint, Laps) else None
+        if step.plugin:  # its extension point usually has no other plugin
+            if laps is not None:
+                self.plugins.of(point, step.plugin, code.value).observe(self._clock() - step.began)
+        elif (evaluations := self._evaluations.get((step.profile, point))) is not None:
+            skipped = state.skip_filter if point in _OF_FILTER else state.skip_score
+            behind = () if step.status is Status.SUCCESS else self._behind(step)
+            evaluations.add(skipped.union(behind) if behind else skipped, 1 if point in _ONCE else step.n_nodes)
+            if laps is not None:
+                self._note(step, skipped if point in _ONCE else _NONE, laps)
 
     def _behind(self, step: FrameworkStep) -> Collection[str]:
         """The PreFilter plugins behind the one that ended PreFilter; a plain Unschedulable does not end it."""
-        if step.status is Status.SUCCESS or step.status.code is Code.UNSCHEDULABLE:
+        if step.point != "PreFilter" or step.status is Status.SUCCESS or step.status.code is Code.UNSCHEDULABLE:
             return ()
         names = self._pre_filters[step.profile]
         return names[names.index(step.status.plugin) + 1 :] if step.status.plugin in names else ()
 
-    def _note(self, step: FrameworkStep, state: CycleState, laps: Laps) -> None:
+    def _note(self, step: FrameworkStep, skipped: Collection[str], laps: Laps) -> None:
         """Observe the time of each plugin of an extension point; the status of the whole has the name of its plugin."""
         rejecting = {one.plugin for one in step.answer.rejections} if isinstance(step.answer, FilterResult) else _NONE
-        skipped = {"PreFilter": state.skip_filter, "PreScore": state.skip_score}.get(step.point, _NONE)
         for plugin, seconds in laps.finish().items():
             if step.point == "Filter":
                 label = _UNSCHEDULABLE if plugin in rejecting else _SUCCESS
@@ -163,8 +158,3 @@ class StepMetrics(Probe):
             else:
                 label = step.status.code.value if plugin == step.status.plugin else _SUCCESS
             self.plugins.of(step.point, plugin, label).observe(seconds)
-
-
-def _laps(state: CycleState | None) -> Laps | None:
-    """What measures the plugins of a cycle; None for a cycle that was not drawn."""
-    return state.checkpoint if state is not None and isinstance(state.checkpoint, Laps) else None
