@@ -1,7 +1,7 @@
 """A fix: a change of the pod or of the cluster after which the pod fits somewhere, and how to apply it."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -10,6 +10,44 @@ from kubesched.documents import count
 from kubesched.framework import Status
 
 PodEdit = Callable[[Pod], Pod]
+
+FreeKind = Literal[
+    "toleration",
+    "taint",
+    "uncordon",
+    "nodeSelector",
+    "nodeAffinity",
+    "label",
+    "requests",
+    "startPod",
+    "podAffinity",
+    "podAntiAffinity",
+    "maxSkew",
+    "minDomains",
+    "scheduleAnyway",
+    "spreadPolicy",
+    "topologyKey",
+    "claimMissing",
+    "claimUnbound",
+    "claimInUse",
+    "storageClass",
+    "volumeMissing",
+    "csiDriver",
+    "selectedNode",
+    "claimSpec",
+    "claimRef",
+    "terminating",
+    "nomination",
+    "schedulingGate",
+]
+MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
+ThingKind = Literal["addNode", "nodeCondition", "addVolume", "storageCapacity"]
+RecreationKind = Literal["recreateClaim"]
+FixKind = FreeKind | MoveKind | ThingKind | RecreationKind
+"""The kinds of single fixes, by what they cost: nothing, moved pods, new things, a disk that is made again."""
+_COSTS: Final[dict[str, int]] = {
+    kind: cost for cost, kinds in enumerate((FreeKind, MoveKind, ThingKind, RecreationKind)) for kind in get_args(kinds)
+}
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -65,7 +103,7 @@ class Fix(msgspec.Struct, frozen=True):
         n_nodes: how many nodes fit with it.
         nodes: the first few of them, in the snapshot's order.
         keeps_intent: whether it keeps what the pod asks for and what nodes are reserved for.
-        kind: what kind of change it is, a short id such as `toleration`, `requests` or `movePod`.
+        kind: a FixKind, such as `toleration`, `requests` or `movePod`; those of a pair with `+` between them.
         parts: the fixes of which all are needed; empty for a single one.
         change: what is changed.
         answers: the node whose obstacles it removes: the first of the nodes, or the one that a new node is like.
@@ -92,3 +130,8 @@ class Fix(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.text} -> {count(self.n_nodes, 'node')}"
+
+
+def cost_of(fix: Fix) -> int:
+    """What the dearest part of a fix costs: 0 for nothing, more for what takes more work."""
+    return max(_COSTS[kind] for kind in fix.kind.split("+"))

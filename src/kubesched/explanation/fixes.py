@@ -10,7 +10,7 @@ import numpy as np
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.fix import Change, Fix
+from kubesched.explanation.fix import Change, Fix, cost_of
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, without_gates
 from kubesched.explanation.trial import Trial, placing
@@ -20,10 +20,6 @@ from kubesched.state import PodInfo
 MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
-_MOVES: Final = ("movePod", "hostPort", "diskInUse", "volumeLimit")
-_THINGS: Final = ("addNode", "nodeCondition", "addVolume", "storageCapacity")
-_COSTS: Final = {**dict.fromkeys(_MOVES, 1), **dict.fromkeys(_THINGS, 2), "recreateClaim": 3}
-"""Kinds of fixes that cost something, the cheapest first; everything else is free."""
 _MAX_NAMED_PODS: Final = 3
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
@@ -68,8 +64,8 @@ def _helping(case: Case, search: "_Search") -> list[Fix]:
 
 
 def _rank(fix: Fix) -> tuple[bool, bool, bool, int, int, int]:
-    cost = max(_COSTS.get(kind, 0) for kind in fix.kind.split("+"))
-    return fix.fault is not None, bool(fix.leaves_pending), not fix.keeps_intent, len(fix.parts), cost, -fix.n_nodes
+    leaves, drops = bool(fix.leaves_pending), not fix.keeps_intent
+    return fix.fault is not None, leaves, drops, len(fix.parts), cost_of(fix), -fix.n_nodes
 
 
 def _nominated(framework: Framework, evaluation: Evaluation) -> list[tuple[int, PodInfo]]:

@@ -11,7 +11,7 @@ from kubesched.api import Container, KubeObject, Node, Pod, PodSpec, edited
 from kubesched.documents import count, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.fix import Change, Edit, FixKind
 from kubesched.explanation.trial import Move
 from kubesched.framework import Code
 from kubesched.naming import near_key
@@ -35,7 +35,7 @@ class Remedy(msgspec.Struct, frozen=True):
     """
 
     text: str
-    kind: str
+    kind: FixKind
     keeps_intent: bool
     change: Change
     ladder: str = ""
@@ -161,7 +161,7 @@ def removal(pods: Iterable[PodInfo]) -> Change:
     return Change(edits=tuple(Edit("Pod", info.pod.key, lambda pod: None) for info in pods))
 
 
-def moved(info: PodInfo, kind: str, rest: str = "", *, needs_places: bool = False, ladder: str = "") -> Remedy:
+def moved(info: PodInfo, kind: FixKind, rest: str = "", *, needs_places: bool = False, ladder: str = "") -> Remedy:
     """The remedy that moves one pod off its node."""
     text = f"move {info.pod.key} from {info.pod.node_name} {ELSEWHERE}{rest}"
     moves = (Move(info.pod),)

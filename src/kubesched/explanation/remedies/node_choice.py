@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement, edited
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change
+from kubesched.explanation.fix import Change, FixKind
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit
 from kubesched.naming import near_spelling
 
@@ -102,7 +102,7 @@ def _words(one: SelectorRequirement) -> str:
     return f"{one.key} {one.operator}{f' ({chr(44).join(values)})' if values else ''}"
 
 
-def _drop(what: str, kind: str, change: Change) -> Remedy:
+def _drop(what: str, kind: FixKind, change: Change) -> Remedy:
     return Remedy(f"drop {what}", kind, False, change)
 
 

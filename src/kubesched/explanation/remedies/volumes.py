@@ -14,7 +14,7 @@ from kubesched.api import (
     edited,
 )
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.fix import Change, Edit, FixKind
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.state import ClaimUse, is_bound, is_controlled_by, storage_class_of
 
@@ -72,7 +72,7 @@ def _problem(case: Case, use: ClaimUse) -> Remedy | None:
     return _bound_claim(case, f"bind PersistentVolumeClaim {key} to a volume ({how})", "claimUnbound", key, use)
 
 
-def _bound_claim(case: Case, text: str, kind: str, key: str, use: ClaimUse) -> Remedy:
+def _bound_claim(case: Case, text: str, kind: FixKind, key: str, use: ClaimUse) -> Remedy:
     """The claim as it is once it has a volume that every node reaches."""
     namespace, _, name = key.partition("/")
     pod = case.pod
