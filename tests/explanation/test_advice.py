@@ -17,7 +17,7 @@ def without_fixes(pod, *objects) -> str:
 def test_the_best_fixes_are_listed_with_the_nodes_that_they_open():
     node = make_node("n1", allocatable=SMALL)
     said = advised(make_pod("p", requests={"cpu": "2"}), node, filling("n1", cpu="1"))
-    assert said == "any one of these makes it fit: add a node like n1 -> 1 node; request 1 cpu less -> 1 node."
+    assert said == "any one of these makes it fit: add a node like n1 -> 1 node; lower the request to 1 cpu -> 1 node."
 
 
 def test_a_single_fix_is_called_that():

@@ -39,7 +39,9 @@ def test_the_nearest_node_gets_its_pairs_although_a_single_change_opens_another_
     near = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
     pod = make_pod("p", requests={"cpu": "2"})
     said = texts(pod, near, make_node("n2", allocatable={"cpu": "1"}), filling("n1", cpu="500m"))
-    assert said.index("request 1 cpu less") < said.index("tolerate gpu:NoSchedule and request 500m cpu less")
+    assert said.index("lower the request to 1 cpu") < said.index(
+        "tolerate gpu:NoSchedule and lower the request to 1.5 cpu"
+    )
 
 
 def test_the_nearest_node_gets_pairs_with_a_pod_in_the_way():
@@ -59,7 +61,7 @@ def test_a_pair_has_the_smaller_request_that_goes_with_the_taint():
     ]
     full = [filling(node.name, cpu="1") for node in nodes if node.name != "d0"]
     said = texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, *full, filling("d0", cpu="700m"))
-    assert "tolerate d:NoSchedule and request 200m cpu less" in said
+    assert "tolerate d:NoSchedule and lower the request to 1.3 cpu" in said
 
 
 def test_one_more_node_comes_after_a_pod_that_is_moved():
@@ -88,6 +90,12 @@ def test_a_gate_is_removed_and_goes_with_every_other_fix():
     pod = make_pod("p", spec={"schedulingGates": [{"name": "quota"}]})
     assert texts(pod, make_node("n1")) == ["remove the scheduling gate quota"]
     assert texts(pod, make_node("n1", unschedulable=True)) == ["remove the scheduling gate quota and uncordon n1"]
+
+
+def test_a_gate_of_kueue_is_removed_by_kueue():
+    pod = make_pod("p", spec={"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]})
+    gate = "the scheduling gate kueue.x-k8s.io/admission"
+    assert texts(pod, make_node("n1")) == [f"let Kueue admit the pod (look at its queue), which removes {gate}"]
 
 
 def test_what_is_not_decoded_survives_a_change():

@@ -1,53 +1,16 @@
 """A fix: a change of the pod or of the cluster after which the pod fits somewhere, and how to apply it."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal, get_args
+from typing import Any
 
 import msgspec
 
 from kubesched.api import KubeObject, Pod, completed, kind_of
 from kubesched.documents import count
+from kubesched.explanation.effort import Effort
 from kubesched.framework import Status
 
 PodEdit = Callable[[Pod], Pod]
-
-FreeKind = Literal[
-    "toleration",
-    "taint",
-    "uncordon",
-    "nodeSelector",
-    "nodeAffinity",
-    "label",
-    "requests",
-    "startPod",
-    "podAffinity",
-    "podAntiAffinity",
-    "maxSkew",
-    "minDomains",
-    "scheduleAnyway",
-    "spreadPolicy",
-    "topologyKey",
-    "claimMissing",
-    "claimUnbound",
-    "claimInUse",
-    "storageClass",
-    "volumeMissing",
-    "csiDriver",
-    "selectedNode",
-    "claimSpec",
-    "claimRef",
-    "terminating",
-    "nomination",
-    "schedulingGate",
-]
-MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
-ThingKind = Literal["addNode", "nodeCondition", "addVolume", "storageCapacity"]
-RecreationKind = Literal["recreateClaim"]
-FixKind = FreeKind | MoveKind | ThingKind | RecreationKind
-"""The kinds of single fixes, by what they cost: nothing, moved pods, new things, a disk that is made again."""
-_COSTS: Final[dict[str, int]] = {
-    kind: cost for cost, kinds in enumerate((FreeKind, MoveKind, ThingKind, RecreationKind)) for kind in get_args(kinds)
-}
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -107,6 +70,7 @@ class Fix(msgspec.Struct, frozen=True):
         parts: the fixes of which all are needed; empty for a single one.
         change: what is changed.
         answers: the node whose obstacles it removes: the first of the nodes, or the one that a new node is like.
+        effort: what it costs; of several parts, the most.
         fault: what a plugin fails with on other nodes, also with the change; None for nothing. It ends an attempt that
             reaches them.
         leaves_pending: `namespace/name` of the pods that make way for it and then have no node.
@@ -126,12 +90,8 @@ class Fix(msgspec.Struct, frozen=True):
     change: Change = Change()
     answers: str = ""
     leaves_pending: tuple[str, ...] = ()
+    effort: Effort = Effort.ADAPT
     fault: Status | None = None
 
     def __str__(self) -> str:
         return f"{self.text} -> {count(self.n_nodes, 'node')}"
-
-
-def cost_of(fix: Fix) -> int:
-    """What the dearest part of a fix costs: 0 for nothing, more for what takes more work."""
-    return max(_COSTS[kind] for kind in fix.kind.split("+"))

@@ -9,10 +9,11 @@ import numpy as np
 
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.fix import Change, Fix, cost_of
+from kubesched.explanation.fix import Change, Fix
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, without_gates
+from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, is_equal, without_gates
 from kubesched.explanation.trial import Trial, placing
 from kubesched.framework import Framework, Status
 from kubesched.state import PodInfo
@@ -27,8 +28,8 @@ _MAX_REMEDIES: Final = 4  # of each of the two causes
 def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
     """Find and note the changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
-    Fixes that leave no other pod pending come first, then those that keep the intent, then single changes, then those
-    that cost less, then those that open more nodes.
+    Fixes that leave no other pod pending come first, then those that keep what the pod and the nodes are for, then
+    single changes, then those that cost a person less, then those that open more nodes.
 
     Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none for a
     pod that fits, that is being deleted, or about which kubesched cannot decide; and none that move such a pod.
@@ -49,7 +50,7 @@ def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_
     search = _Search(Trial(framework, evaluation.pod), gates)
     helping = search.tried([()]) if evaluation.fits else _helping(case, search)
     helping.sort(key=_rank)
-    evaluation.fixes = tuple(helping[:max_fixes])
+    evaluation.fixes = tuple([fix for fix in helping if fix.effort < Effort.LAST_RESORT][:max_fixes] or helping[:1])
     evaluation.fix_fault = evaluation.failure or search.fault
     return evaluation.fixes
 
@@ -64,8 +65,8 @@ def _helping(case: Case, search: "_Search") -> list[Fix]:
 
 
 def _rank(fix: Fix) -> tuple[bool, bool, bool, int, int, int]:
-    leaves, drops = bool(fix.leaves_pending), not fix.keeps_intent
-    return fix.fault is not None, leaves, drops, len(fix.parts), cost_of(fix), -fix.n_nodes
+    is_other = fix.effort >= Effort.OTHER_POOL
+    return fix.fault is not None, bool(fix.leaves_pending), is_other, len(fix.parts), fix.effort, -fix.n_nodes
 
 
 def _nominated(framework: Framework, evaluation: Evaluation) -> list[tuple[int, PodInfo]]:
@@ -112,6 +113,8 @@ class _Search:
         self.fault = self.fault or fault
         if not names or any(remedy.needs_places and _unplaced(remedy, places) for remedy in remedies):
             return None
+        if any(is_equal(move.pod, self._trial.pod) for move in moves if move.pod.key not in places):
+            return None  # they only swap who waits
         if len(remedies) == 1:
             return _with_fault(_fix(remedies[0], names, change, places), fault)
         parts = [_fix(remedy, names, remedy.change, places) for remedy in remedies]
@@ -119,7 +122,8 @@ class _Search:
         keeps = all(part.keeps_intent for part in parts)
         answers = next((remedy.like for remedy in remedies if remedy.like), names[0])
         left = tuple(key for part in parts for key in part.leaves_pending)
-        both = Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change, answers, left)
+        first, cost = tuple(names[:_N_NAMED]), max(part.effort for part in parts)
+        both = Fix(text, len(names), first, keeps, kind, tuple(parts), change, answers, left, cost)
         return _with_fault(both, fault)
 
 
@@ -137,7 +141,7 @@ def _fix(remedy: Remedy, names: list[str], change: Change, places: Mapping[str, 
     elif len(remedy.moves) == 1:
         text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key]}")
     first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
-    return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left)
+    return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left, remedy.cost)
 
 
 def _unplaced(remedy: Remedy, places: Mapping[str, str]) -> tuple[str, ...]:

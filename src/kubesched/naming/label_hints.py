@@ -13,6 +13,22 @@ ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
 _MAX_VALUES: Final = 5
 _NUMBER: Final = re.compile("[0-9]+")
+_SIGNS: Final = re.compile("[^a-z0-9]+")
+_LONG, _LONG_PART = 6, 3  # letters of a name and of its wrong part; with fewer, one letter makes another name
+_ALIASES: Final = {
+    "aarch64": "arm64",
+    "armv8": "arm64",
+    "armhf": "arm",
+    "armv7l": "arm",
+    "x64": "amd64",
+    "x86": "386",
+    "i386": "386",
+    "i686": "386",
+    "x86_64": "amd64",
+    "x86-64": "amd64",
+    "darwin": "macos",
+}
+"""Other names of machines -> what Kubernetes calls them."""
 
 
 def near_key(wrong: str, keys: Collection[str]) -> str:
@@ -21,7 +37,10 @@ def near_key(wrong: str, keys: Collection[str]) -> str:
     same = [key for key in keys if key.rpartition("/")[2] == name]
     if (well_known := f"topology.kubernetes.io/{name}") in same:  # cloud providers and CSI drivers have zones, too
         return well_known
-    return next(iter(same), "") or near_spelling(wrong, keys)
+    if same:
+        return same[0]
+    near = near_spelling(wrong, keys)  # of long domains nearly everything is near: the names count, too
+    return near if near_spelling(name, [near.rpartition("/")[2]]) else ""
 
 
 def near_spelling(wrong: str, words: Collection[str]) -> str:
@@ -36,6 +55,49 @@ def near_spelling(wrong: str, words: Collection[str]) -> str:
     numbers = _NUMBER.findall(wrong)
     alike = [word for word in words if _NUMBER.findall(word) == numbers]
     return next(iter(get_close_matches(wrong, alike, n=1)), "")
+
+
+def respelt(wrong: str, words: Collection[str], *, is_coined: bool = True) -> str:
+    """The word that a name of a place or of a kind of machine was meant to be; empty where none is the same name.
+
+    Such names look alike and mean different things: `arm64` is not `amd64` misspelt, zone `b` is not zone `c`. It is
+    the same name if it differs in case and punctuation, if both mean the same thing, or if a long name has a letter
+    too many, too few, or two letters in the wrong order.
+
+    Args:
+        is_coined: whether people choose such names, as those of pools. `large` and `xlarge` are two types of machines.
+
+    Example:
+        assert respelt("europe-west1b", ["europe-west1-b", "europe-west1-c"]) == "europe-west1-b"
+        assert respelt("aarch64", ["amd64", "arm64"]) == "arm64"
+        assert not respelt("gpu", ["cpu"])
+    """
+    plain = {_plain(word): word for word in words}
+    if same := plain.get(_plain(wrong)) or plain.get(_ALIASES.get(wrong.lower(), "-")):
+        return same
+    alike = [word for word in words if is_coined and _is_slip(_parts(wrong), _parts(word))]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _plain(word: str) -> str:
+    return "".join(_parts(word))
+
+
+def _parts(word: str) -> list[str]:
+    return [part for part in _SIGNS.split(word.lower()) if part]
+
+
+def _is_slip(wrong: list[str], right: list[str]) -> bool:
+    pairs = [(a, b) for a, b in zip(wrong, right, strict=False) if a != b]
+    if len(wrong) != len(right) or len(pairs) != 1:
+        return False
+    (a, b), shorter = pairs[0], min(map(len, pairs[0]))
+    if shorter < _LONG_PART or sum(map(len, wrong)) < _LONG or not (a + b).isalpha() or abs(len(a) - len(b)) > 1:
+        return False
+    if len(a) == len(b):
+        return any(a[:i] + a[i + 1] + a[i] + a[i + 2 :] == b for i in range(len(a) - 1))
+    long, short = (a, b) if len(a) > len(b) else (b, a)
+    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 
 def selected(objects: Sequence[ObjectT], text: str, where: str, nothing: str, what: str) -> list[ObjectT]:

@@ -1,7 +1,11 @@
 """Node selectors and node affinity: what is corrected, changed or dropped."""
 
+import pytest
+
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ZONE, filling, fixes_of, texts
+
+ARCH = "kubernetes.io/arch"
 
 
 def node_affinity(*expressions: dict) -> dict:
@@ -19,19 +23,54 @@ def test_a_value_that_no_node_has_is_corrected():
     assert [fix.keeps_intent for fix in fixes.values()] == [True, False]
 
 
-def test_another_number_is_no_typing_error():
-    nodes = [make_node("n1", labels={"pool": "gen6"})]
-    said = texts(make_pod("p", node_selector={"pool": "gen7"}), *nodes)
-    assert said[0] == "label n1 with pool=gen7, which no node has"
+@pytest.mark.parametrize(
+    ("key", "wrong", "right"),
+    [
+        (ZONE, "europe-west1b", "europe-west1-b"),
+        (ZONE, "Europe-West1-B", "europe-west1-b"),
+        (ARCH, "aarch64", "arm64"),
+        (ARCH, "x86_64", "amd64"),
+        ("eks.amazonaws.com/nodegroup", "default-poo", "default-pool"),
+        ("pool", "databsae", "database"),
+    ],
+)
+def test_another_spelling_of_a_zone_a_pool_or_an_architecture_is_corrected(key: str, wrong: str, right: str):
+    fixes = fixes_of(make_pod("p", node_selector={key: wrong}), make_node("n1", labels={key: right}))
+    text, first = next(iter(fixes.items()))
+    assert text == f"correct the node selector {key}={wrong}, which no node has, to {key}={right}"
+    assert first.keeps_intent
 
 
-def test_another_architecture_is_no_typing_error():
-    fixes = fixes_of(
-        make_pod("p", node_selector={"kubernetes.io/arch": "arm64"}),
-        make_node("n1", labels={"kubernetes.io/arch": "amd64"}),
-    )
-    text = "change the node selector kubernetes.io/arch=arm64, which no node has, to kubernetes.io/arch=amd64"
-    assert not fixes[text].keeps_intent
+@pytest.mark.parametrize(
+    ("key", "wanted", "other"),
+    [
+        ("pool", "gen7", "gen6"),
+        ("pool", "gpu", "cpu"),
+        (ARCH, "arm64", "amd64"),
+        (ZONE, "eu-west-1b", "eu-west-1c"),
+        ("node.kubernetes.io/instance-type", "m5.large", "m5.xlarge"),
+        ("cloud.google.com/gke-accelerator", "nvidia-tesla-t4", "nvidia-l4"),
+    ],
+)
+def test_another_machine_is_added_and_not_called_a_typing_error(key: str, wanted: str, other: str):
+    fixes = fixes_of(make_pod("p", node_selector={key: wanted}), make_node("n1", labels={key: other}))
+    first, *rest = fixes
+    assert first == f"add a node like n1 with {key}={wanted}, which no node has"
+    assert not [text for text in fixes if text.startswith(("correct", "label"))]
+    changed = f"change the node selector {key}={wanted}, which no node has, to {key}={other}, if that will do"
+    assert rest == [*([] if key == ARCH else [changed]), f"drop the node selector {key}={wanted}"]
+
+
+def test_a_host_that_does_not_exist_is_neither_bought_nor_replaced():
+    host = "kubernetes.io/hostname"
+    node = make_node("n1", labels={host: "n1"})
+    assert texts(make_pod("p", node_selector={host: "n7"}), node) == [f"drop the node selector {host}=n7"]
+
+
+def test_a_value_under_another_key_is_found():
+    nodes = [make_node("n1", labels={"storage": "nvme"}), make_node("n2", labels={"storage": "hdd"})]
+    said = texts(make_pod("p", node_selector={"disk": "nvme"}), *nodes)
+    assert said[0] == "correct the node selector disk=nvme, which no node has, to storage=nvme"
 
 
 def test_a_key_that_no_node_has_is_corrected():

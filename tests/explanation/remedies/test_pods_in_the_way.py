@@ -12,8 +12,8 @@ def test_the_holder_of_a_host_port_is_named_with_its_node():
         "free host port 80/TCP on n1, held by default/edge",
         "add a node like n1",
         "tolerate edge:NoSchedule",
+        "remove hostPort 80",
         "remove taint edge:NoSchedule from n2",
-        "do without host port 80/TCP",
     ]
 
 
@@ -32,7 +32,7 @@ def test_the_holder_of_a_host_port_that_would_stay_pending_is_freed_last():
     fixes = fixes_of(pod, make_node("n1"), make_pod("edge", host_ports=[80], node="n1"))
     assert list(fixes) == [
         "add a node like n1",
-        "do without host port 80/TCP",
+        "remove hostPort 80",
         "free host port 80/TCP on n1, held by default/edge (leaves default/edge pending)",
     ]
     assert list(fixes.values())[-1].leaves_pending == ("default/edge",)
@@ -43,7 +43,7 @@ def test_a_pod_in_the_way_is_moved_out_of_the_domain():
     db = make_pod("db", labels={"app": "db"}, node="n1", spec={"tolerations": [{"operator": "Exists"}]})
     fixes = fixes_of(make_pod("p", spec=affinity("podAntiAffinity", {"app": "db"})), *nodes, db)
     assert fixes["move default/db (n1) out of zone a"].n_nodes == 2
-    assert "drop the required pod anti-affinity" in fixes
+    assert "make the required pod anti-affinity preferred" in fixes
 
 
 def test_a_pod_that_has_nowhere_to_go_is_called_that():
@@ -112,3 +112,41 @@ def test_room_that_is_kept_for_a_nominated_pod_is_told():
     fixes = fixes_of(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL), first)
     text = "clear the nomination of default/first, for which room is kept on n1 (leaves default/first pending)"
     assert list(fixes) == ["add a node like n1", text]
+
+
+OWNED = {
+    "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "a", "uid": "a", "controller": True}]
+}
+
+
+def test_equal_pods_that_keep_apart_may_only_prefer_it_and_do_not_swap_places():
+    spread = affinity("podAntiAffinity", {"app": "a"}, "kubernetes.io/hostname")
+    a = [make_pod(f"a-{i}", labels={"app": "a"}, node=f"n{i}", spec=spread, metadata=OWNED) for i in range(2)]
+    pod = make_pod("a-2", labels={"app": "a"}, spec=spread, metadata=OWNED)
+    said = texts(pod, make_node("n0"), make_node("n1"), *a)
+    assert said == ["make the required pod anti-affinity preferred, or run 2 replicas", "add a node like n0"]
+
+
+def daemon(name: str) -> object:
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "uid": name, "controller": True}
+    return make_pod(f"{name}-x", host_ports=[80], node="n1", metadata={"ownerReferences": [owner]})
+
+
+def test_a_host_port_that_a_daemon_set_holds_is_not_freed():
+    said = texts(make_pod("p", host_ports=[80]), make_node("n1"), daemon("agent"))
+    assert said == ["remove hostPort 80"]
+
+
+def test_the_ports_of_a_service_of_k3s_are_changed_at_the_service():
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "b", "uid": "b", "controller": True}
+    pod = make_pod("svclb-my-web-77aa01-qmg4t", host_ports=[80], metadata={"ownerReferences": [owner]})
+    said = texts(pod, make_node("n1"), daemon("svclb-traefik-3f2a1b"))
+    assert said == ["give the LoadBalancer Service my-web another port than 80, or delete it"]
+
+
+def test_a_move_says_that_local_data_is_lost():
+    spec = {"volumes": [{"name": "cache", "emptyDir": {}}]}
+    holder = make_pod("edge", host_ports=[80], node="n1", spec={**spec, "tolerations": [{"operator": "Exists"}]})
+    nodes = [make_node("n1"), make_node("n2", taints=["x:NoSchedule"])]
+    said = texts(make_pod("p", host_ports=[80]), *nodes, holder)
+    assert said[0].endswith("held by default/edge (what is in emptyDir cache is lost)")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, filling, fixes_of, texts
 
 
@@ -10,12 +10,12 @@ def test_the_smallest_cut_of_a_request_that_opens_a_node_is_named():
     pod = make_pod("p", requests={"cpu": "1500m", "memory": "1Gi"})
     nodes = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
     fixes = fixes_of(pod, *nodes, filling("n1", cpu="1"), filling("n2", cpu="1200m"))
-    assert fixes["request 500m cpu less"].n_nodes == 1
+    assert fixes["lower the request to 1 cpu"].n_nodes == 1
 
 
 def test_several_short_resources_are_cut_together():
     pod = make_pod("p", requests={"cpu": "3", "memory": "5Gi"})
-    assert "request 1 cpu and 1Gi memory less" in texts(pod, make_node("n1", allocatable=SMALL))
+    assert "lower the requests to 2 cpu and 4Gi memory" in texts(pod, make_node("n1", allocatable=SMALL))
 
 
 def test_requests_of_several_containers_and_init_containers_are_cut():
@@ -23,7 +23,7 @@ def test_requests_of_several_containers_and_init_containers_are_cut():
         return {"name": name, "resources": {"requests": {"cpu": cpu}}}
 
     spec = {"containers": [container("a", "2"), container("b", "1")], "initContainers": [container("i", "4")]}
-    assert "request 2 cpu less" in texts(make_pod("p", spec=spec), make_node("n1", allocatable=SMALL))
+    assert "lower the request to 2 cpu" in texts(make_pod("p", spec=spec), make_node("n1", allocatable=SMALL))
 
 
 def test_cores_that_no_node_has_were_meant_as_milli_cpu():
@@ -59,7 +59,7 @@ def test_a_node_is_not_invented_where_another_one_has_the_device():
     said = texts(pod, plain, gpu, filling("n2", **{"example.com/gpu": "1"}))
     assert "tolerate gpu:NoSchedule and add a node like n2" in said
     assert not [text for text in said if "add a node like n1" in text]
-    assert "add a node like n1 but with 1 example.com/gpu" in texts(pod, plain)
+    assert "add a node like n1 with at least 1 example.com/gpu" in texts(pod, plain)
 
 
 def test_a_node_more_of_that_size_takes_its_daemons_along():
@@ -73,4 +73,46 @@ def test_a_node_more_of_that_size_takes_its_daemons_along():
     held = filling("n1", cpu="1")
     assert "add a node like n1" in texts(make_pod("p", requests={"cpu": "1500m"}), node, daemon, held)
     said = texts(make_pod("p", requests={"cpu": "2"}), node, daemon, held)
-    assert "add a node like n1 but with 3 cpu" in said
+    assert "add a node like n1 with at least 2.5 cpu" in said
+
+
+def owned_by(kind: str) -> dict:
+    return {"ownerReferences": [{"apiVersion": "apps/v1", "kind": kind, "name": "a", "uid": kind, "controller": True}]}
+
+
+def test_a_request_of_a_whole_machine_is_told_what_an_empty_one_takes():
+    daemon = make_pod("agent", node="n1", requests={"cpu": "438m"}, metadata=owned_by("DaemonSet"))
+    node = make_node("n1", allocatable={"cpu": "7910m", "memory": "32Gi", "pods": "10"})
+    pod = make_pod("p", requests={"cpu": "8"})
+    assert texts(pod, node, daemon)[0] == "lower the request to 7.47 cpu (7.91 less 438m of DaemonSets)"
+    said = texts(pod, node, daemon, filling("n1", cpu="2250m"))
+    assert said[0] == "lower the request to 5.22 cpu (an empty node takes 7.47 cpu: 7.91 less 438m of DaemonSets)"
+
+
+def test_a_large_node_that_exists_is_not_invented():
+    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", allocatable={"cpu": "16"}, taints=["db:NoSchedule"])]
+    said = texts(make_pod("p", requests={"cpu": "9"}), *nodes)
+    assert "tolerate db:NoSchedule" in said
+    assert not [text for text in said if text.startswith("add")]
+
+
+@pytest.mark.parametrize(("resource", "amount"), [("nvidia.com/gpu", "16"), ("vpc.amazonaws.com/pod-eni", "9")])
+def test_a_device_that_a_node_has_and_does_not_offer_is_repaired_and_not_bought(resource: str, amount: str):
+    status = {"allocatable": {"cpu": "4", "pods": "9", resource: "0"}, "capacity": {"cpu": "4", resource: amount}}
+    said = texts(make_pod("p", requests={resource: "1"}), make_object("Node", "n1", status=status))
+    has = f"on n1: it has {amount} (capacity), offers 0 (allocatable)"
+    assert said == [f"repair the device plugin of {resource}, {has}"]
+
+
+def test_huge_pages_that_a_node_does_not_offer_need_its_kubelet():
+    pages = "hugepages-2Mi"
+    status = {"allocatable": {"cpu": "4", "pods": "9", pages: "0"}, "capacity": {"cpu": "4", pages: "1Gi"}}
+    pod = make_pod("p", requests={pages: "512Mi", "cpu": "1"})
+    (only,) = texts(pod, make_object("Node", "n1", status=status))
+    assert only.startswith(f"restart the kubelet, which offers {pages}, on n1: it has 1Gi (capacity)")
+
+
+def test_a_misspelt_resource_is_corrected():
+    node = make_node("n1", allocatable={**SMALL, "nvidia.com/gpu": "4"})
+    said = texts(make_pod("p", requests={"nvidia.com/gpus": "1"}), node)
+    assert said[0] == "correct the name of the resource nvidia.com/gpus, which no node has, to nvidia.com/gpu"

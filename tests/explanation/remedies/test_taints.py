@@ -40,3 +40,28 @@ def test_a_cordon_and_its_taint_are_one_cause():
 def test_a_node_that_is_not_ready_has_to_become_ready():
     node = make_node("n1", taints=["node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/not-ready:NoExecute"])
     assert texts(make_pod("p"), node) == ["make n1 ready"]
+
+
+def test_spot_nodes_come_before_reserved_ones_and_gpus_are_not_wasted():
+    nodes = [
+        make_node("gpu", allocatable={"nvidia.com/gpu": "2"}, taints=["nvidia.com/gpu:NoSchedule"]),
+        make_node("data", taints=["dedicated=data:NoSchedule"]),
+        make_node("spot", taints=["cloud.google.com/gke-spot=true:NoSchedule"]),
+    ]
+    assert texts(make_pod("p"), *nodes) == [
+        "tolerate cloud.google.com/gke-spot=true:NoSchedule (spot nodes can be reclaimed at any time)",
+        "tolerate dedicated=data:NoSchedule",
+        "remove taint dedicated=data:NoSchedule from data",
+        "remove taint cloud.google.com/gke-spot=true:NoSchedule from spot",
+    ]
+    assert texts(make_pod("p"), nodes[0]) == ["tolerate nvidia.com/gpu:NoSchedule"]
+    assert texts(make_pod("p", requests={"nvidia.com/gpu": "1"}), *nodes)[0] == "tolerate nvidia.com/gpu:NoSchedule"
+
+
+def test_a_deletion_is_not_tolerated():
+    node = make_node("n1", taints=["ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule"])
+    (only,) = texts(make_pod("p"), node)
+    assert only == (
+        "remove taint ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule from n1, if it was left behind: the node is "
+        "marked for deletion"
+    )

@@ -28,10 +28,10 @@ def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
     assert near["rejections"][0]["details"] == ["cpu is short by 1.5: requests 2, 500m of 2 free"]
     assert (
         document["advice"]
-        == "any one of these makes it fit: add a node like n1 -> 1 node; request 1.5 cpu less -> 1 node."
+        == "any one of these makes it fit: add a node like n1 -> 1 node; lower the request to 500m cpu -> 1 node."
     )
     assert document["fixes"][1] == {
-        "text": "request 1.5 cpu less",
+        "text": "lower the request to 500m cpu",
         "kind": "requests",
         "nNodes": 1,
         "nodes": ["n1"],

@@ -3,6 +3,11 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.explanation.remedies.case import ELSEWHERE as ELSEWHERE, Case as Case, Remedy as Remedy
+    from kubesched.explanation.remedies.case import (
+        ELSEWHERE as ELSEWHERE,
+        Case as Case,
+        Remedy as Remedy,
+        is_equal as is_equal,
+    )
     from kubesched.explanation.remedies.causes import Cause as Cause, causes as causes, without_gates as without_gates
     from kubesched.explanation.remedies.taints import is_cordon_alone as is_cordon_alone, tainted as tainted

@@ -8,10 +8,11 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Container, KubeObject, Node, Pod, PodSpec, edited
-from kubesched.documents import count, listed
+from kubesched.documents import count, joined, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
+from kubesched.explanation.effort import Effort, FixKind, usual_effort
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.fix import Change, Edit, FixKind
+from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.trial import Move
 from kubesched.framework import Code
 from kubesched.naming import near_key
@@ -32,6 +33,7 @@ class Remedy(msgspec.Struct, frozen=True):
         moves: pods that have to go to other nodes.
         needs_places: whether it helps only if each of them has another node.
         like: the node that a new node is like; empty for none.
+        effort: what it costs; None for what remedies of its kind cost.
     """
 
     text: str
@@ -42,6 +44,12 @@ class Remedy(msgspec.Struct, frozen=True):
     moves: tuple[Move, ...] = ()
     needs_places: bool = False
     like: str = ""
+    effort: Effort | None = None
+
+    @property
+    def cost(self) -> Effort:
+        """What it costs."""
+        return usual_effort(self.kind, keeps_intent=self.keeps_intent) if self.effort is None else self.effort
 
 
 class Case:
@@ -111,9 +119,11 @@ class Case:
         return 0 if row is None else int(self.nodes.allocatable[row].max(initial=0))
 
     @cached_property
-    def chooses_nodes(self) -> bool:
-        """Whether the pod says where it wants to run, by a node selector or required node affinity."""
-        return required_node_affinity(self.info.node_choice) is not None
+    def chosen(self) -> BoolVector | None:
+        """(nodes,) bool: the nodes that the pod's node selector and required node affinity choose; None without any."""
+        if required_node_affinity(self.info.node_choice) is None:
+            return None
+        return ~self.rejected("NodeAffinity")
 
     @cached_property
     def placed(self) -> "PodsOnNodes":
@@ -163,9 +173,32 @@ def removal(pods: Iterable[PodInfo]) -> Change:
 
 def moved(info: PodInfo, kind: FixKind, rest: str = "", *, needs_places: bool = False, ladder: str = "") -> Remedy:
     """The remedy that moves one pod off its node."""
-    text = f"move {info.pod.key} from {info.pod.node_name} {ELSEWHERE}{rest}"
+    text = f"move {info.pod.key} from {info.pod.node_name} {ELSEWHERE}{rest}{data_words([info])}"
     moves = (Move(info.pod),)
     return Remedy(text, kind, True, removal([info]), moves=moves, needs_places=needs_places, ladder=ladder)
+
+
+def data_words(pods: Iterable[PodInfo]) -> str:
+    """What happens to the data that pods have on their nodes when they move; empty where they have none."""
+    names = list(dict.fromkeys(one.name for info in pods for one in info.pod.spec.volumes or () if one.empty_dir))
+    return f" (what is in emptyDir {joined(names)} is lost)" if names else ""
+
+
+def held_by_daemons(node: NodeInfo, names: Iterable[str]) -> dict[str, int]:
+    """Resource -> how much of it the pods of DaemonSets take on a node."""
+    held = [{**info.requests.value.held, "pods": 1} for info in daemons(node)]
+    return {name: sum(one.get(name, 0) for one in held) for name in names}
+
+
+def daemons(node: NodeInfo) -> list[PodInfo]:
+    """The pods of DaemonSets on a node."""
+    return [info for info in node.pods if daemon_set(info.pod)]
+
+
+def is_equal(one: Pod, other: Pod) -> bool:
+    """Whether one controller owns both pods."""
+    owner, others = one.metadata.controller, other.metadata.controller
+    return owner is not None and others is not None and one.namespace == other.namespace and owner.uid == others.uid
 
 
 def node_edit(name: str, change: Callable[[Node], Node]) -> Edit:

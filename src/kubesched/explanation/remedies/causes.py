@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 import msgspec
 import numpy as np
 
+from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
+from kubesched.explanation.remedies.device_plugins import devices
 from kubesched.explanation.remedies.new_node import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.pods_in_the_way import (
@@ -27,6 +29,8 @@ from kubesched.explanation.remedies.volumes import claims, has_claim_problem
 from kubesched.explanation.remedies.waiting_claims import waiting_claims
 
 Remedies = Callable[[Case, BoolVector], Iterator[Remedy]]
+_KUEUE = "kueue.x-k8s.io/"
+_ADMITS = "let Kueue admit the pod (look at its queue), which removes"
 _MISSING = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
 
 
@@ -52,7 +56,11 @@ def causes(case: Case) -> list[Cause]:
         Cause("taints", tainted(case), (taints,)),
         Cause("NodeAffinity", rejected("NodeAffinity"), (node_choice,)),
         Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, ports, more_nodes)),
-        Cause("NodeResourcesFit", rejected("NodeResourcesFit"), (terminating, nominated, requests, more_nodes, room)),
+        Cause(
+            "NodeResourcesFit",
+            rejected("NodeResourcesFit"),
+            (terminating, nominated, devices, requests, more_nodes, room),
+        ),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
         Cause(
@@ -82,6 +90,7 @@ def without_gates(case: Case) -> Remedy | None:
     if not gates:
         return None
     names = [gate.name for gate in gates]
-    text = f"remove the scheduling gate{'s' if len(names) > 1 else ''} {' and '.join(names)}"
+    which = f"the scheduling {plural(len(names), 'gate')} {joined(names)}"
+    text = f"{_ADMITS} {which}" if all(name.startswith(_KUEUE) for name in names) else f"remove {which}"
     change = field_edit("scheduling_gates")
     return Remedy(text, "schedulingGate", True, change)

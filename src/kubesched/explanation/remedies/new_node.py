@@ -1,6 +1,6 @@
 """The remedy of one more node: a copy of one that the cluster has, or a larger one."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -11,10 +11,12 @@ import numpy as np
 from kubesched.api import Pod, edited
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set
-from kubesched.explanation.remedies.requests import readable
-from kubesched.state import NodeInfo, PodInfo
+from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
+from kubesched.explanation.remedies.device_plugins import stopped_devices
+from kubesched.explanation.remedies.short_amounts import at_least
+from kubesched.state import NodeInfo
 
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _NO_LABELS: Final[Mapping[str, str]] = {}
@@ -23,7 +25,12 @@ _MAX_SIZES: Final = 50  # different nodes that are looked at
 
 
 def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """A copy of a node of `where`, with what its DaemonSets run there; a larger one where no node is large enough."""
+    """A copy of a node of `where`, with what its DaemonSets run there; a larger one where no node is large enough.
+
+    No device is bought that some node has and does not offer.
+    """
+    if stopped_devices(case, np.ones(len(case.nodes), dtype=np.bool_)):
+        return
     wanted = {**case.info.requests.value.wanted, "pods": 1}
     nodes = case.nodes
     templates: dict[bytes, int] = {}  # by what the node offers: the nearest such node
@@ -34,36 +41,38 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
     grown: list[tuple[float, NodeInfo, dict[str, str]]] = []
     for node in islice((nodes[position] for position in templates.values()), _MAX_SIZES):
         offered = node.allocatable
-        held = _held_by_daemons(node, wanted)
+        held = held_by_daemons(node, wanted)
         lacking = [name for name, amount in wanted.items() if amount + held[name] > offered.get(name, 0)]
         if any(not offered.get(name) and case.largest(name) for name in lacking):
             continue  # other nodes are made for this
         growth = sum((wanted[name] + held[name]) / max(offered.get(name, 0), 1) for name in lacking)
-        grown.append((growth, node, {name: _enough(name, wanted[name] + held[name]) for name in lacking}))
+        grown.append((growth, node, {name: at_least(name, wanted[name] + held[name])[0] for name in lacking}))
     for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
-        larger = f" but with {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
-        text, change = f"add a node like {node.name}{larger}", added_node(node, raised)
-        yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name)
+        larger = f" with at least {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
+        text, change = (
+            f"add a node like {node.name}{larger}{_exists(case, wanted) if raised else ''}",
+            added_node(node, raised),
+        )
+        effort = Effort.LAST_RESORT if raised and _exists(case, wanted) else None
+        yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name, effort=effort)
 
 
-def _daemons(node: NodeInfo) -> list[PodInfo]:
-    return [info for info in node.pods if daemon_set(info.pod)]
-
-
-def _held_by_daemons(node: NodeInfo, names: Iterable[str]) -> dict[str, int]:
-    held = [{**info.requests.value.held, "pods": 1} for info in _daemons(node)]
-    return {name: sum(one.get(name, 0) for one in held) for name in names}
-
-
-def _enough(name: str, amount: int) -> str:
-    """What a larger node offers: a quantity that is at least the amount."""
-    if name == "cpu":
-        return str(-(-amount // 1000))
-    return readable(name, amount)[0]
+def _exists(case: Case, wanted: Mapping[str, int]) -> str:
+    """The node that is large enough, where the cluster has one; its pool is to be opened or enlarged."""
+    large = np.ones(len(case.nodes), dtype=np.bool_)
+    for name, amount in wanted.items():
+        row = case.nodes.columns.resources.find(name)
+        if name != "pods":
+            large &= np.zeros_like(large) if row is None else case.nodes.allocatable[row] >= amount
+    for node in islice(case.at(large), _MAX_SIZES):
+        held = held_by_daemons(node, wanted)
+        if all(amount + held[name] <= node.allocatable.get(name, 0) for name, amount in wanted.items()):
+            return f" ({node.name} is large enough)"
+    return ""
 
 
 def added_node(
-    like: NodeInfo, raised: dict[str, str], labels: Mapping[str, str] = _NO_LABELS, name: str = ""
+    like: NodeInfo, raised: Mapping[str, str], labels: Mapping[str, str] = _NO_LABELS, name: str = ""
 ) -> Change:
     """The change that adds the node, with its DaemonSets' pods; it is as they are now, whatever else is tried.
 
@@ -77,7 +86,7 @@ def added_node(
     metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
     status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
     node = edited(old, metadata=metadata, status=status)
-    edits = [Edit("Pod", f"{info.pod.key}-copy", partial(_daemon, info.pod, name)) for info in _daemons(like)]
+    edits = [Edit("Pod", f"{info.pod.key}-copy", partial(_daemon, info.pod, name)) for info in daemons(like)]
     return Change(edits=(Edit("Node", name, lambda _: node), *edits))
 
 

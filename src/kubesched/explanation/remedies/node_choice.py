@@ -1,18 +1,28 @@
 """Remedies for a node selector and required node affinity: correct a value, drop a requirement, label a node."""
 
+import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Final
 
 import msgspec
 
 from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement, edited
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, FixKind
+from kubesched.explanation.effort import Effort, FixKind
+from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit
-from kubesched.naming import near_spelling
+from kubesched.explanation.remedies.new_node import added_node
+from kubesched.naming import near_spelling, respelt
+from kubesched.state import NodeInfo
 
 _MANAGED: Final = ("kubernetes.io", "k8s.io")  # domains of labels that the cluster itself sets
+_OF_HOSTS: Final = frozenset({"hostname", "host"})
+_OF_IMAGES: Final = frozenset({"arch", "os"}) | _OF_HOSTS  # a program is built for one of them, or its data is there
+_OF_PRODUCTS: Final = _OF_IMAGES | {"accelerator", "cpu", "family", "gpu", "instance", "machine", "product", "sku"}
+_OF_MACHINES: Final = _OF_PRODUCTS | {"agentpool", "node", "nodegroup", "nodepool", "pool", "region", "spot", "zone"}
+"""Words of label keys that say what a machine is or where it is."""
+_WORD: Final = re.compile("[a-z0-9]+")
+_PLAIN_VALUES: Final = ("", "true", "false", "yes", "no", "1", "0", "linux")
 _MAX_REQUIREMENTS: Final = 12
 _REQUIRED: Final = "affinity.node_affinity.required"
 
@@ -33,10 +43,11 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for i, j, one in numbered[:_MAX_REQUIREMENTS]:
         corrected = _corrected(case, one)
         if corrected is not None:
-            keeps = not _is_managed(one.key)
-            verb = "correct" if keeps else "change"
-            text = f"{verb} the node affinity {_words(one)}, which no node has, to {_words(corrected)}"
-            yield Remedy(text, "nodeAffinity", keeps, _with_term(terms, i, j, corrected))
+            text = f"correct the node affinity {_words(one)}, which no node has, to {_words(corrected)}"
+            change = _with_term(terms, i, j, corrected)
+            yield Remedy(text, "nodeAffinity", True, change, effort=Effort.CORRECT)
+        elif one.operator == "In" and one.values and not set(one.values) & set(_known_values(case, one.key)):
+            yield from _labelled_node(next(case.at(where)), one.key, one.values[0], _known_values(case, one.key))
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
     yield _drop("the node affinity", "nodeAffinity", field_edit(_REQUIRED))
@@ -51,24 +62,43 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     lacking = where & (codes != column.code(value))
     if not lacking.any():
         return
-    managed = _is_managed(key)
     known = _known_values(case, key)
     near = [] if value in known else [(key, other) for other in _near_values(key, value, known)]
     if other := case.near_key(key):
         near = [(other, value)]
+    elif not known:
+        near = [(other, value) for other in _keys_of(case, value)]
     for new_key, new_value in near:
-        verb = "change" if managed else "correct"
-        text = f"{verb} the node selector {key}={value}, which no node has, to {new_key}={new_value}"
-        yield Remedy(text, "nodeSelector", not managed, _with_pair(key, new_key, new_value))
-    if value not in known and not near and not managed:
-        node = next(case.at(lacking))
-        text = f"label {node.name} with {key}={value}, which no node has"
-        yield Remedy(text, "label", True, _labelled(node.name, key, value))
+        text = f"correct the node selector {key}={value}, which no node has, to {new_key}={new_value}"
+        yield Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value), effort=Effort.CORRECT)
+    if value not in known and not near:
+        yield from _labelled_node(next(case.at(lacking)), key, value, known)
     others = set(codes[lacking].tolist())
     if len(others) == 1 and (other := column.values.values[others.pop()]) is not None and not near:
-        text = f"change the node selector {key}={value} to {key}={other}"
-        yield Remedy(text, "nodeSelector", False, _with_pair(key, key, other))
+        if not _is_part_of(key, _OF_IMAGES):
+            nowhere, maybe = ("", "") if value in known else (", which no node has,", ", if that will do")
+            text = f"change the node selector {key}={value}{nowhere} to {key}={other}{maybe}"
+            change = _with_pair(key, key, other)
+            yield Remedy(text, "nodeSelector", False, change, effort=Effort.SWITCH)
     yield _drop(f"the node selector {key}={value}", "nodeSelector", _with_pair(key, "", ""))
+
+
+def _labelled_node(node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
+    """A node with a label that no node has: one more, where the label says what the machine is; else any."""
+    if (not known and "/" not in key) or not _describes_machine(key):  # pools of machines that nobody has labelled
+        text = f"label {node.name} with {key}={value}, which no node has"
+        yield Remedy(text, "label", True, _labelled(node.name, key, value))
+    elif not _is_part_of(key, _OF_HOSTS):
+        text = f"add a node like {node.name} with {key}={value}, which no node has"
+        yield Remedy(text, "addNode", True, added_node(node, {}, {key: value}), like=node.name)
+
+
+def _keys_of(case: Case, value: str) -> list[str]:
+    """The label key under which nodes have a value that was written under another one; none or one."""
+    if value in _PLAIN_VALUES:
+        return []
+    keys = {key for node in case.nodes for key, other in node.labels.items() if other == value}
+    return list(keys) if len(keys) == 1 else []
 
 
 def _corrected(case: Case, one: SelectorRequirement) -> SelectorRequirement | None:
@@ -80,15 +110,22 @@ def _corrected(case: Case, one: SelectorRequirement) -> SelectorRequirement | No
     return msgspec.structs.replace(one, values=tuple(dict.fromkeys(near))) if near else None
 
 
-def _is_managed(key: str) -> bool:
-    return key.partition("/")[0].endswith(_MANAGED)
+def _describes_machine(key: str) -> bool:
+    """Whether a label says what a machine is, or is set by the cluster: then another value is not the node's."""
+    return key.partition("/")[0].endswith(_MANAGED) or _is_part_of(key, _OF_MACHINES)
+
+
+def _is_part_of(key: str, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(_WORD.findall(key.rpartition("/")[2].lower()))
 
 
 def _near_values(key: str, wrong: str, known: list[str]) -> list[str]:
-    """The value to write instead, none or one: the one that was meant, or another zone, another type of machine."""
-    if _is_managed(key):
-        return get_close_matches(wrong, known, n=1)
-    return [near] if (near := near_spelling(wrong, known)) else []
+    """The value that was meant, none or one; names of zones and of kinds of machines only look alike."""
+    if _describes_machine(key):
+        near = respelt(wrong, known, is_coined=not _is_part_of(key, _OF_PRODUCTS))
+    else:
+        near = near_spelling(wrong, known)
+    return [near] if near else []
 
 
 def _known_values(case: Case, key: str) -> list[str]:

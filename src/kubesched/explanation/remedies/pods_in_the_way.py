@@ -9,15 +9,29 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Pod, Selector, edited
-from kubesched.documents import joined, plural
+from kubesched.api import Container, Pod, PodAffinity, PodSpec, Selector, WeightedPodAffinityTerm, edited
+from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
-from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, field_edit, moved, of, removal
+from kubesched.explanation.remedies.case import (
+    Case,
+    Remedy,
+    containers_edit,
+    daemon_set,
+    data_words,
+    field_edit,
+    is_equal,
+    moved,
+    of,
+    removal,
+    spec_edit,
+)
 from kubesched.explanation.trial import Move
 from kubesched.plugins import WantedPorts
 from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
 
+_SERVICE_OF_K3S: Final = "svclb-"  # K3s: the DaemonSet svclb-SERVICE-HASH holds the ports of a LoadBalancer Service
 _ANY: Final = "0.0.0.0"
 _MAX_DOMAINS: Final = 4
 _MAX_NODES: Final = 3
@@ -40,13 +54,22 @@ def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
         holders = list({info.pod.uid: info for info, _ in clashes}.values())
         held.append((len(holders), node.name, holders, {port for _, port in clashes}))
     for _, name, holders, taken in sorted(held, key=lambda one: one[0])[:_MAX_NODES]:
+        if any(daemon_set(info.pod) for info in holders):
+            continue  # their DaemonSet creates them there again
         which = _port_words(taken)
-        text = f"free {which} on {name}, held by {joined(info.pod.key for info in holders)}"
+        text = f"free {which} on {name}, held by {joined(info.pod.key for info in holders)}{data_words(holders)}"
         yield Remedy(text, "hostPort", True, removal(holders), moves=_off(holders))
     clashing = {port for *_, taken in held for port in taken}
     if clashing:
         gone = frozenset(port for port in mine if any(map(WantedPorts((port,)).clash_with, clashing)))
-        yield Remedy(f"do without {_port_words(gone)}", "hostPort", False, _without_ports(gone))
+        numbers = joined(str(number) for *_, number in sorted(gone))
+        text = f"remove hostPort {numbers}"
+        if is_service := (case.pod.name.startswith(_SERVICE_OF_K3S) and daemon_set(case.pod)):
+            service = case.pod.name.removeprefix(_SERVICE_OF_K3S).rsplit("-", 2)[0]
+            text = f"give the LoadBalancer Service {service} another port than {numbers}, or delete it"
+        stay = bool(held) and all(any(daemon_set(info.pod) for info in holders) for _, _, holders, _ in held)
+        effort = Effort.LOOSEN if stay or is_service else Effort.DROP
+        yield Remedy(text, "hostPort", is_service, _without_ports(gone), effort=effort)
 
 
 def _port_words(which: Iterable[Port]) -> str:
@@ -86,11 +109,41 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for domains in few[:_MAX_DOMAINS]:
         pods = list({info.pod.uid: info for key, value in sorted(domains) for info in blockers[key][value]}.values())
         if len(pods) <= _MAX_PODS:
-            text = f"move {joined(map(of, pods))} out of {_places(domains)}"
-            yield Remedy(text, "movePod", True, removal(pods), moves=_off(pods, domains))
+            text = f"move {joined(map(of, pods))} out of {_places(domains)}{data_words(pods)}"
+            effort = Effort.OPEN if all(is_equal(info.pod, case.pod) for info in pods) else None
+            yield Remedy(text, "movePod", True, removal(pods), moves=_off(pods, domains), effort=effort)
     if case.info.terms.value.required_anti_affinity:
-        change = field_edit("affinity.pod_anti_affinity.required")
-        yield Remedy("drop the required pod anti-affinity", "podAntiAffinity", False, change)
+        yield _preferred(case, [info for places in blockers.values() for infos in places.values() for info in infos])
+
+
+def _preferred(case: Case, blockers: list[PodInfo]) -> Remedy:
+    """Required anti-affinity as a preference; between pods of one controller it costs less.
+
+    The pods of its controller have the same template, so they change, too.
+    """
+    equal = {info.pod.key: info for info in blockers if is_equal(info.pod, case.pod)}
+    text = "make the required pod anti-affinity preferred"
+    edits = tuple(Edit("Pod", key, _with_preference) for key in equal)
+    change = spec_edit(_preferring) + Change(edits=edits)
+    if not equal or len(equal) < len({info.pod.key for info in blockers}):
+        return Remedy(text, "podAntiAffinity", False, change)
+    text = f"{text}, or run {count(len(equal), 'replica')}"
+    return Remedy(text, "podAntiAffinity", False, change, effort=Effort.LOOSEN)
+
+
+def _with_preference(pod: Pod) -> Pod:
+    return edited(pod, spec=_preferring(pod.spec))
+
+
+def _preferring(spec: PodSpec) -> PodSpec:
+    """The spec with each required anti-affinity term as a preferred one."""
+    affinity = spec.affinity
+    if affinity is None or affinity.pod_anti_affinity is None:
+        return spec
+    terms = affinity.pod_anti_affinity
+    wishes = tuple(WeightedPodAffinityTerm(100, term) for term in terms.required or ())
+    weaker = PodAffinity(preferred=(*(terms.preferred or ()), *wishes))
+    return msgspec.structs.replace(spec, affinity=msgspec.structs.replace(affinity, pod_anti_affinity=weaker))
 
 
 def _blockers(case: Case) -> dict[str, dict[str, list[PodInfo]]]:

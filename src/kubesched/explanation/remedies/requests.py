@@ -1,39 +1,51 @@
-"""Remedies for too little room: smaller requests."""
+"""Remedies for too little room: what is written wrongly, smaller requests."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Pod, Resources, as_int64, edited, is_extended_resource, parse_quantity, whole_units
+from kubesched.api import (
+    Container,
+    Pod,
+    Resources,
+    as_int64,
+    edited,
+    is_extended_resource,
+    parse_quantity,
+    whole_units,
+)
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, containers_edit
+from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, held_by_daemons
+from kubesched.explanation.remedies.device_plugins import misspelt_resources
+from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_least, at_most
 from kubesched.state import PodRequests
 
-_GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
-_BYTES: Final = ("memory", "ephemeral-storage")
+_NEARLY: Final = 8  # a request that exceeds an empty node by less than this part of itself was meant to fill it
 _MANY_CORES: Final = 100  # fewer may be meant as cores, and are little as milli-CPU
 
 
 def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Cores as milli-CPU; the smallest cut of each resource that opens a node of `where`."""
+    """Names of resources and cores that are written wrongly; the smallest cut of each resource that opens a node."""
+    yield from misspelt_resources(case)
     yield from _milli_cpu(case)
-    for cut in _cuts(case, where):
-        yield _smaller(case, cut)
+    for position, cut in _cuts(case, where):
+        yield _smaller(case, position, cut)
 
 
-def _cuts(case: Case, where: BoolVector) -> list[dict[str, int]]:
-    """For each set of resources that is short on some node: the cut that is the smallest share of the requests."""
+def _cuts(case: Case, where: BoolVector) -> list[tuple[int, dict[str, int]]]:
+    """For each set of resources that is short on some node: the node where the smallest cut helps, and that cut."""
     positions = np.flatnonzero(where & (case.nodes.n_pods < case.nodes.allowed_pods))
     names, missing = case.missing[0][1:], case.missing[1][1:, positions]  # a cut does not help where pods are too many
     if not names or not len(positions):
         return []
     wanted = case.info.requests.value.wanted
-    best: dict[tuple[str, ...], tuple[float, dict[str, int]]] = {}
+    best: dict[tuple[str, ...], tuple[float, int, dict[str, int]]] = {}
     share = case.shortage[positions]
     sets = (missing > 0).T @ (1 << np.arange(len(names)))
     for number in sorted(set(sets.tolist())):
@@ -41,43 +53,42 @@ def _cuts(case: Case, where: BoolVector) -> list[dict[str, int]]:
         place = int(among[share[among].argmin()])
         cut = {name: int(missing[i, place]) for i, name in enumerate(names) if missing[i, place]}
         if cut and all(amount < wanted[name] for name, amount in cut.items()):
-            best[tuple(cut)] = (float(share[place]), cut)
-    return [cut for _, cut in sorted(best.values(), key=lambda one: one[0])]
+            best[tuple(cut)] = (float(share[place]), int(positions[place]), cut)
+    return [(position, cut) for _, position, cut in sorted(best.values(), key=lambda one: one[0])]
 
 
-def _smaller(case: Case, cut: dict[str, int]) -> Remedy:
+def _smaller(case: Case, position: int, cut: dict[str, int]) -> Remedy:
     wanted = case.info.requests.value.wanted
-    words, targets = [], {}
+    words, targets = {}, {}
     for name, amount in cut.items():
-        text, rounded = readable(name, amount)
-        if rounded >= wanted[name]:
-            text, rounded = _exact(name, amount), amount
-        words.append(f"{text} {name}")
-        targets[name] = wanted[name] - rounded
-    text = f"request {joined(words)} less"
-    return Remedy(text, "requests", False, Change(of_pod=(lambda pod: _cut_down(pod, targets),)))
+        words[name], targets[name] = at_most(name, wanted[name] - amount)
+    empty, is_near = _on_empty_node(case, position, words)
+    amounts = joined(f"{amount} {name}" for name, amount in words.items())
+    text = f"lower the {plural(len(words), 'request')} to {amounts}{empty}"
+    divisible = all(name in DIVISIBLE for name in cut)
+    effort = (Effort.ADAPT if is_near else Effort.LESS) if divisible else Effort.DROP
+    change = Change(of_pod=(lambda pod: _cut_down(pod, targets),))
+    return Remedy(text, "requests", effort is Effort.ADAPT, change, effort=effort)
 
 
-def readable(name: str, amount: int) -> tuple[str, int]:
-    """An amount rounded up to few digits: a quantity, and how much it is."""
-    if name == "cpu":
-        step = 1 if amount < 1000 else 10 if amount < 10_000 else 100
-        amount = -(-amount // step) * step
-        return _exact(name, amount), amount
-    if name in _BYTES or name.startswith("hugepages-"):
-        tenth = -(-amount * 10 // _GIBI)
-        for text, unit in ((f"{tenth / 10:g}Gi", _GIBI), (f"{-(-amount // _MEBI)}Mi", _MEBI)):
-            if amount >= unit:
-                return text, whole_units(name, parse_quantity(text))
-        text = f"{-(-amount // _KIBI)}Ki"
-        return text, whole_units(name, parse_quantity(text))
-    return str(amount), amount
-
-
-def _exact(name: str, amount: int) -> str:
-    if name != "cpu":
-        return str(amount)
-    return f"{amount}m" if amount < 1000 else f"{amount / 1000:.3f}".rstrip("0").rstrip(".")
+def _on_empty_node(case: Case, position: int, targets: Mapping[str, str]) -> tuple[str, bool]:
+    """What the node would take if it were empty, where that is too little; whether the pod nearly fits it then."""
+    node, wanted = case.nodes[position], case.info.requests.value.wanted
+    held, words, are_near = held_by_daemons(node, targets), [], []
+    for name, target in targets.items():
+        offered = node.allocatable.get(name, 0)
+        most = offered - held[name]
+        if not 0 < most < wanted[name]:
+            continue
+        are_near.append((wanted[name] - most) * _NEARLY <= wanted[name])
+        text, less = f"{at_most(name, most)[0]} {name}", ""
+        if held[name]:
+            less = f"{at_most(name, offered)[0]} less {at_least(name, held[name])[0]} of DaemonSets"
+        if text != f"{target} {name}":
+            words.append(f"an empty node takes {text}{less and f': {less}'}")
+        elif less:
+            words.append(less)
+    return f" ({joined(words)})" if words else "", bool(are_near) and all(are_near)
 
 
 # --- a pod with smaller requests ---
@@ -137,7 +148,9 @@ def _milli_cpu(case: Case) -> Iterator[Remedy]:
     if wrong:
         what = f"{plural(len(wrong), 'request')} {joined(wrong)}"
         text = f"correct the cpu {what}, which no node has, to {joined(f'{one}m' for one in wrong)}"
-        yield Remedy(text, "requests", True, containers_edit(partial(_with_milli_cpu, cores=wrong)))
+        yield Remedy(
+            text, "requests", True, containers_edit(partial(_with_milli_cpu, cores=wrong)), effort=Effort.CORRECT
+        )
 
 
 def _cpu_text(one: Container) -> str:

@@ -8,9 +8,11 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited
+from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited, is_extended_resource
 from kubesched.controllers import CORDON, uncordon
+from kubesched.documents import plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words, spec_edit
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
@@ -28,6 +30,16 @@ _CONDITIONS: Final = {
     "node.cloudprovider.kubernetes.io/shutdown": "start {} again",
 }
 """Taint that a controller puts on a node for a condition -> what ends the condition."""
+_DELETION: Final = (
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "karpenter.sh/disrupted",
+    "karpenter.sh/disruption",
+    "cloud.google.com/impending-node-termination",
+    "aws-node-termination-handler/",
+)
+"""Taints of nodes that are being deleted, or the beginning of their keys."""
+_SPOT: Final = ("spot", "preemptible")
 
 
 def cordoned(case: Case) -> BoolVector:
@@ -72,11 +84,41 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
                 yield Remedy(" and ".join(what), "nodeCondition", True, off)
             continue
         words = " and ".join(map(taint_words, blocking))
+        if any(taint.key.startswith(_DELETION) for taint in blocking):
+            marked = plural(len(names), "the node is", "the nodes are")
+            text = f"remove taint {words} from {node_words(names)}, if it was left behind: {marked} marked for deletion"
+            yield Remedy(text, "taint", True, off, effort=Effort.REPAIR)
+            continue
         near = [near_miss(taint, case.pod.tolerations) for taint in blocking]
         text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))
         tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
-        yield Remedy(f"tolerate {text}", "toleration", case.chooses_nodes or all(near), tolerating)
-        yield Remedy(f"remove taint {words} from {node_words(names)}", "taint", case.chooses_nodes, off)
+        effort = Effort.ADAPT if all(near) else _effort(case, blocking, positions)
+        vanish = " (spot nodes can be reclaimed at any time)" if effort is Effort.OTHER_POOL else ""
+        keeps = effort is Effort.ADAPT
+        yield Remedy(f"tolerate {text}{vanish}", "toleration", keeps, tolerating, effort=effort)
+        text = f"remove taint {words} from {node_words(names)}"
+        yield Remedy(text, "taint", False, off, effort=max(effort, Effort.OPEN_TO_ALL))
+
+
+def _effort(case: Case, blocking: tuple[Taint, ...], positions: np.ndarray) -> Effort:
+    """What it means to tolerate the taints: the pod chooses these nodes, or they are for others."""
+    if case.chosen is not None and not (case.chosen & ~tainted(case)).any():
+        return Effort.ADAPT
+    if _devices(case, positions):
+        return Effort.LAST_RESORT
+    is_spot = all(any(word in f"{taint.key}={taint.value}".lower() for word in _SPOT) for taint in blocking)
+    return Effort.OTHER_POOL if is_spot else Effort.RESERVED
+
+
+def _devices(case: Case, positions: np.ndarray) -> bool:
+    """Whether the nodes have devices that the pod does not ask for, and that nodes without taints do not have."""
+    resources = case.nodes.columns.resources
+    free, wanted = np.flatnonzero(~tainted(case)), case.info.requests.value.wanted
+    for name in (name for name in resources.values if name and is_extended_resource(name)):
+        offered = case.nodes.allocatable[resources.find(name)]
+        if name not in wanted and offered[positions].all() and not offered[free].any():
+            return True
+    return False
 
 
 def _by_taints(case: Case, where: BoolVector) -> list[tuple[tuple[Taint, ...], np.ndarray]]:

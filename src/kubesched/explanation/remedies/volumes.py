@@ -14,7 +14,8 @@ from kubesched.api import (
     edited,
 )
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit, FixKind
+from kubesched.explanation.effort import FixKind
+from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.state import ClaimUse, is_bound, is_controlled_by, storage_class_of
 

@@ -1,0 +1,92 @@
+"""What a fix costs the person who applies it: the kinds of fixes, and the order in which they are offered."""
+
+from enum import IntEnum
+from typing import Final, Literal, get_args
+
+
+class Effort(IntEnum):
+    """What a fix costs the person who applies it, and whether it can be what was meant; the least comes first.
+
+    From OTHER_POOL on, the pod or the nodes are no longer for what they were for.
+    """
+
+    CORRECT = 0
+    """A name or a number that was written wrongly."""
+    ADAPT = 1
+    """A small change that keeps what the pod asks for, or an object that it names."""
+    OPEN = 2
+    """A change of the cluster that one command makes, such as uncordon."""
+    LOOSEN = 3
+    """A rule between equal pods becomes a preference."""
+    REPAIR = 4
+    """A node or a device is out of order."""
+    MOVE = 5
+    """Pods go to other nodes."""
+    ADD = 6
+    """A node or a volume more."""
+    OTHER_POOL = 7
+    """Nodes that anybody may use, which are of another kind, such as spot."""
+    LESS = 8
+    """Smaller requests."""
+    RESERVED = 9
+    """Nodes that are reserved for others."""
+    SWITCH = 10
+    """Other nodes than those that the pod asks for."""
+    DATA = 11
+    """Data has to be copied."""
+    DROP = 12
+    """A rule of the pod goes."""
+    OPEN_TO_ALL = 13
+    """A rule of the nodes goes, for every pod."""
+    LAST_RESORT = 14
+    """Only where nothing else helps: it wastes what nodes are made for, or nobody sells such a node."""
+
+
+SmallKind = Literal[
+    "toleration",
+    "nodeSelector",
+    "nodeAffinity",
+    "requests",
+    "podAffinity",
+    "podAntiAffinity",
+    "maxSkew",
+    "minDomains",
+    "scheduleAnyway",
+    "spreadPolicy",
+    "topologyKey",
+    "claimMissing",
+    "claimUnbound",
+    "claimInUse",
+    "storageClass",
+    "volumeMissing",
+    "selectedNode",
+    "claimSpec",
+    "claimRef",
+    "schedulingGate",
+]
+OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
+RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver"]
+MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
+AddingKind = Literal["addNode", "addVolume", "storageCapacity"]
+DataKind = Literal["recreateClaim"]
+FixKind = SmallKind | OpeningKind | RepairKind | MoveKind | AddingKind | DataKind
+"""The kinds of single fixes, by what they usually cost."""
+
+_USUAL: Final[dict[str, Effort]] = {
+    kind: effort
+    for effort, kinds in (
+        (Effort.ADAPT, SmallKind),
+        (Effort.OPEN, OpeningKind),
+        (Effort.REPAIR, RepairKind),
+        (Effort.MOVE, MoveKind),
+        (Effort.ADD, AddingKind),
+        (Effort.DATA, DataKind),
+    )
+    for kind in get_args(kinds)
+}
+
+
+def usual_effort(kind: FixKind, *, keeps_intent: bool) -> Effort:
+    """What fixes of a kind cost where nothing else is known of them; a small one that drops the intent drops a rule."""
+    effort = _USUAL[kind]
+    return Effort.DROP if effort is Effort.ADAPT and not keeps_intent else effort

@@ -1,0 +1,74 @@
+"""Remedies for devices: nodes that have one and do not offer it, and names that are written wrongly."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import msgspec
+
+from kubesched.api import Container, Node, edited, parse_quantity, whole_units
+from kubesched.documents import plural
+from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
+from kubesched.explanation.fix import Change
+from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, node_edit, node_words
+from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_most
+from kubesched.naming import near_spelling
+
+
+def stopped_devices(case: Case, where: BoolVector) -> dict[tuple[str, int, int], list[str]]:
+    """(Resource, capacity, allocatable) -> the nodes that have enough of it for the pod and offer too little.
+
+    Rule: Kubernetes: the kubelet keeps the capacity of an extended resource whose device plugin is gone, and makes its
+    allocatable 0; of cpu and memory, allocatable is always less.
+    """
+    wanted = case.info.requests.value.wanted
+    names = [name for name in case.missing[0] if name not in ("pods", *DIVISIBLE)]
+    stopped: dict[tuple[str, int, int], list[str]] = {}
+    for node in case.at(where) if names else ():
+        for name in names:
+            if wanted[name] <= node.allocatable.get(name, 0):
+                continue
+            capacity = (node.node.document.get("status") or {}).get("capacity") or {}
+            has = whole_units(name, parse_quantity(str(capacity.get(name, "0"))))
+            if has >= wanted[name]:
+                stopped.setdefault((name, has, node.allocatable.get(name, 0)), []).append(node.name)
+    return stopped
+
+
+def devices(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Repair what offers a device: a node has it and does not offer it."""
+    for (name, has, offers), names in stopped_devices(case, where).items():
+        amounts = f"{at_most(name, has)[0]} (capacity), offers {at_most(name, offers)[0]} (allocatable)"
+        verb = "restart the kubelet, which offers" if name.startswith("hugepages-") else "repair the device plugin of"
+        text = f"{verb} {name}, on {node_words(names)}: {plural(len(names), 'it has', 'they have')} {amounts}"
+        offer = partial(_offering, name=name, amount=has)
+        change = Change(edits=tuple(node_edit(one, offer) for one in names))
+        yield Remedy(text, "devicePlugin", True, change, effort=Effort.REPAIR)
+
+
+def _offering(node: Node, name: str, amount: int) -> Node:
+    allocatable = {**(node.status.allocatable or {}), name: str(amount)}
+    return edited(node, status=msgspec.structs.replace(node.status, allocatable=allocatable))
+
+
+def misspelt_resources(case: Case) -> Iterator[Remedy]:
+    """A resource that no node has, by the name of one that some node has."""
+    have = [name for name in case.nodes.columns.resources.values if name is not None and case.largest(name)]
+    for name in case.missing[0]:
+        if name == "pods" or case.largest(name) or not (near := near_spelling(name, have)):
+            continue
+        text = f"correct the name of the resource {name}, which no node has, to {near}"
+        yield Remedy(
+            text, "requests", True, containers_edit(partial(_renamed, old=name, new=near)), effort=Effort.CORRECT
+        )
+
+
+def _renamed(one: Container, old: str, new: str) -> Container:
+    if one.resources is None:
+        return one
+    both = {
+        field: {new if name == old else name: amount for name, amount in amounts.items()}
+        for field in ("requests", "limits")
+        if (amounts := getattr(one.resources, field))
+    }
+    return msgspec.structs.replace(one, resources=msgspec.structs.replace(one.resources, **both))
