@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
 from prometheus_client.utils import floatToGoString
 
 
@@ -19,15 +20,26 @@ def exponential(start: float, factor: float, n: int) -> tuple[float, ...]:
     return tuple(bounds)
 
 
-class Counters:
-    """A family of counters, one per combination of label values.
+class Family:
+    """Metrics with one name, one per combination of label values."""
+
+    def __init__(self, name: str, text: str, labels: tuple[str, ...] = ()) -> None:
+        self._described = (name, text, labels)
+
+    def family(self) -> Metric:
+        """The metrics as they are."""
+        raise NotImplementedError
+
+
+class Counters(Family):
+    """Counters.
 
     Args:
         name: without `_total`.
     """
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...] = ()) -> None:
-        self._described = (name, text, labels)
+        super().__init__(name, text, labels)
         self._values: dict[tuple[str, ...], int] = {} if labels else {(): 0}
 
     def add(self, *labels: str, n: int = 1) -> None:
@@ -47,11 +59,11 @@ class Counters:
         return family
 
 
-class Levels:
-    """A family of gauges that are set, one per combination of label values."""
+class Levels(Family):
+    """Gauges that are set."""
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...] = ()) -> None:
-        self._described = (name, text, labels)
+        super().__init__(name, text, labels)
         self._values: dict[tuple[str, ...], float] = {}
 
     def set(self, value: float, *labels: str) -> None:
@@ -94,11 +106,11 @@ class Histogram:
         return counts, total
 
 
-class Histograms:
-    """A family of histograms with the same buckets, one per combination of label values."""
+class Histograms(Family):
+    """Histograms with the same buckets."""
 
     def __init__(self, name: str, text: str, bounds: tuple[float, ...], labels: tuple[str, ...] = ()) -> None:
-        self._described = (name, text, labels)
+        super().__init__(name, text, labels)
         self._bounds = bounds
         self._children: dict[tuple[str, ...], Histogram] = {}
         if not labels:

@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from kubesched.api import ClusterEvent, EventResource, EventType, KubeObject, Pod, WatchEvent, custom_resource
 from kubesched.framework import ActionDone, CallExtender, Decision, Status
-from kubesched.metrics.families import Counters, Histograms, exponential
+from kubesched.metrics.families import Counters, Family, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
 from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
 from kubesched.metrics.observer import Observer
@@ -116,8 +116,8 @@ class SchedulerMetrics(Observer, Collector):
             exponential(0.01, 2, 20),
             ("result",),
         )
-        own = list(vars(self).values())
-        self._families = [family for kind in (Counters, Histograms) for family in own if isinstance(family, kind)]
+        own = [family for family in vars(self).values() if isinstance(family, Family)]
+        self._families = sorted(own, key=lambda family: isinstance(family, Histograms))  # those come last
 
     def register(
         self,
