@@ -60,6 +60,18 @@ def test_every_text_is_replaced_in_every_field(kind: str) -> None:
     assert fields_with_secrets(replaced) <= OF_THE_CONFIGURATION
 
 
+def test_a_dict_of_texts_that_no_rule_describes_is_not_left_out_silently() -> None:
+    class WithParameters(msgspec.Struct, frozen=True):
+        parameters: dict[str, str]
+
+    def cluster(**parameters: str) -> ClusterObjects:
+        return ClusterObjects((typing.cast("KubeObject", WithParameters(parameters)),))
+
+    assert anonymize(cluster()).cluster == cluster()
+    with pytest.raises(TypeError, match=r"parameters: .*capture/anonymize\.py"):
+        anonymize(cluster(tier="gold"))
+
+
 def one(kind: str, **fields: object) -> KubeObject:
     document = {"metadata": {"name": "x"}, **fields}
     return decode_object(kind, json.dumps(document).encode(), keep_source=False)

@@ -28,12 +28,45 @@ from kubesched.wire import (
     parse_preemption_args,
     preemption_answer,
     prioritize_answer,
+    protocol_requests,
     utf8_text,
 )
 from tests.extender.asking import FilterResult, HostPriority, PreemptionResult, captured
 
 KEY = re.compile(rb'"(Pod|Nodes|NodeNames|NodeNameToVictims|NodeNameToMetaVictims|Pods|NumPDBViolations|UID)":')
 POD = b'{"metadata":{"name":"p"}}'
+
+
+@pytest.fixture
+def quick_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests are not read key by key."""
+
+    def refuse(body: object) -> ExtenderArgs:
+        raise AssertionError(f"read key by key: {bytes(body)[:200]!r}")
+
+    monkeypatch.setattr(protocol_requests, "_parse_args_by_key", refuse)
+
+
+@pytest.mark.usefixtures("quick_only")
+@pytest.mark.parametrize(
+    "body",
+    [
+        captured("filter-names"),
+        captured("filter-nodes"),
+        protocol_requests.names_request(POD, ["n1"]),
+        protocol_requests.nodes_request(POD, [b"{}"]),
+    ],
+    ids=["recorded names", "recorded nodes", "our names", "our nodes"],
+)
+def test_what_kube_scheduler_sends_is_read_the_quick_way(body: bytes) -> None:
+    args = parse_extender_args(body)
+    assert args.pod
+    assert args.names or args.nodes
+
+
+def test_the_quick_way_reads_every_field_of_a_request() -> None:
+    quick = {name.lower().removeprefix("node") for name in protocol_requests._GoArgs.__struct_fields__}
+    assert quick == {name.removeprefix("node") for name in ExtenderArgs.__struct_fields__}
 
 
 def spelled(how: Callable[[bytes], bytes], body: bytes) -> bytes:

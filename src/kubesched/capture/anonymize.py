@@ -262,7 +262,9 @@ class _Walk:
             return {self._resource(resource): quantity for resource, quantity in value.items()}
         if name == "annotations":
             return {key: self._annotation(key, text) for key, text in value.items() if key in READ_ANNOTATIONS}
-        return dict.fromkeys(map(self._text, value))  # disruptedPods: only the names are read
+        if name == "disrupted_pods" or not value:  # only the names are read
+            return dict.fromkeys(map(self._text, value))
+        raise TypeError(f"{name}: capture/anonymize.py does not know which of its keys and values are names")
 
     def _resource(self, name: str) -> str:
         if is_kept_resource(name):
