@@ -142,6 +142,8 @@ def test_the_lines_explain_each_pod_as_its_decision_finds_the_cluster(seed, node
             if "scores" in one:
                 assert {name: scores[one["node"]] for name, scores in said["scores"].items()} == one["scores"]
                 assert one["node"] in said["best"]
+        if one["state"] == "unschedulable" or one.get("plugin"):
+            assert (said["why"], said.get("fix")) == (one["diagnosis"], one.get("fix"))
         if one["state"] == "unschedulable":
             assert said["message"] == without_post_filter(one["message"])
 

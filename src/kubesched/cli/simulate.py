@@ -72,6 +72,7 @@ def simulate(
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
+    from kubesched.explanation import with_reasons
     from kubesched.planning import new_pods, simulated
 
     read, whole = read_both(inputs)
@@ -89,6 +90,8 @@ def simulate(
     else:
         with _session(known, setup, inputs, new) as session:
             report, difference = simulated(session, changed, run) if compares else (run(session), None)
+            if not compares and output != "summary":
+                report = with_reasons(session, report)
         report = _with_left_out(report, profile, whole, setup)
         explain = "" if what_if else inputs.next_command("explain")
         n_pending, n_failed = _print(report, difference, output, explain, read.taken_at, is_changed=bool(what_if))

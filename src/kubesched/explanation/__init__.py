@@ -42,6 +42,11 @@ with lazy_exports(__name__):
         fits_outcome as fits_outcome,
         outcome as outcome,
     )
+    from kubesched.explanation.pending_reasons import (
+        PendingReasons as PendingReasons,
+        explained_placements as explained_placements,
+        with_reasons as with_reasons,
+    )
     from kubesched.explanation.plugin_verdicts import PluginVerdicts as PluginVerdicts
     from kubesched.explanation.pod_answer import PodAnswer as PodAnswer, Told as Told, answer_of as answer_of
     from kubesched.explanation.preemption_words import (

@@ -36,10 +36,12 @@ class PodAnswer(msgspec.Struct, frozen=True):
         workload: what it belongs to, such as `Deployment shop/web`.
         state: what becomes of it.
         cause: pods of one workload in one state with the same cause, apart from its numbers, share a row.
-        tell: the rest; called for the first pod of each row, at once.
+        tell: the rest; called at once, for the first pod of each row, or for each pod.
         node: where it goes; empty for nowhere.
         n_fit: how many nodes fit; None for as many as for the first pod of the row.
         node_names: the names of all nodes.
+        tells_each: whether `tell` is called for each pod of a row: equal pods cost nothing, and others may differ in
+            what the row does not show, such as their claims.
     """
 
     pod: str
@@ -50,6 +52,7 @@ class PodAnswer(msgspec.Struct, frozen=True):
     node: str = ""
     n_fit: int | None = None
     node_names: Sequence[str] = ()
+    tells_each: bool = False
 
 
 def answer_of(

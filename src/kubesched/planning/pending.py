@@ -12,17 +12,14 @@ from kubesched.api import KubeObject, Pod
 from kubesched.documents import listed
 from kubesched.explanation import (
     Evaluation,
-    Explainer,
-    Fix,
+    PendingReasons,
     PodAnswer,
     PodOutcome,
     State,
     Told,
-    diagnosis,
     evaluate,
     eviction_sentence,
     fits_outcome,
-    outcome,
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.planning.difference import new_pods
@@ -36,7 +33,6 @@ from kubesched.session import (
     Report,
     Session,
     pending_counts,
-    waiting_words,
     without_post_filter,
 )
 from kubesched.setup import Setup
@@ -87,7 +83,7 @@ class PendingPods:
         self.foreign = [pod for pod in session.pending if pod.scheduler_name not in session.frameworks]
         unseen = (one for one in (*self.report.placements, *self.report.stuck) if one.names_node)
         self.stuck = {one.pod: one.message.removeprefix(f"{UNSEEN}; ") for one in unseen if one.is_left_pending}
-        self._explainer = Explainer(session)
+        self._reasons = PendingReasons(session, self.report.placements)
         self._nodes = session.cluster_state.snapshot().nodes
 
     def __enter__(self) -> Self:
@@ -120,7 +116,7 @@ class PendingPods:
         for placement in self.report.placements:
             is_seen = placement.profile and placement.state is PodState.NOT_TRIED
             if is_seen and placement.pod in keys:
-                yield self._explainer.evaluate(self._pods[placement.pod], preempt=False)
+                yield self._reasons.evaluated(placement)
 
     def each_attempt(self, keys: Collection[str], explained: Callable[[Evaluation], None]) -> None:
         """Repeat the simulation, and explain some pods on the cluster as the decision on each of them finds it.
@@ -154,6 +150,7 @@ class PendingPods:
             placement.node,
             n_fit,
             names,
+            tells_each=True,
         )
 
     def _told(self, placement: Placement, pod: Pod, state: State, n_fit: int) -> Told:
@@ -169,29 +166,7 @@ class PendingPods:
                 return Told(PodOutcome(state, f"evicted for {placement.evicted_by}"), n_fit)
             case State.FAILED | State.NOT_DECIDED:
                 return Told(PodOutcome(state, placement.diagnosis or placement.message), n_fit)
-            case State.HELD_BACK if placement.is_not_created:
-                return Told(PodOutcome(state, placement.why_not_created))
-        evaluation = self._explainer.evaluate(pod, preempt=False)
-        fix = self._fix(evaluation)
-        found = outcome(evaluation, fix)
-        if state is State.NOWHERE:
-            is_other = evaluation.fits or evaluation.failure is not None  # a hook after the filters, or the queue
-            why = (placement.diagnosis or placement.message) if is_other else diagnosis(evaluation, fix)
-            if not found.is_turned_down:
-                found = PodOutcome(state, waiting_words(placement) or why)
-        return Told(found, len(evaluation.feasible), "" if fix is None else str(fix))
-
-    def _fix(self, evaluation: Evaluation) -> Fix | None:
-        """The best one that does not move a pod which has its node only from the simulation."""
-        placed = {one.pod for one in self.report.placements if one.node}
-        return next(
-            (
-                fix
-                for fix in self._explainer.fixes(evaluation)
-                if not any(edit.kind == "Pod" and edit.key in placed for edit in fix.change.edits)
-            ),
-            None,
-        )
+        return self._reasons.of(placement)
 
     def _needs_evictions(self, placement: Placement) -> bool:
         """Whether a pod fits only because pods were evicted, for whatever pod."""

@@ -65,8 +65,11 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
         owner: `Kind/name` of the workload that it belongs to, empty for none.
         plugin: the plugin that rejects the pod outside of the filters, in PreEnqueue, PreFilter, Reserve, Permit or the
             binding cycle; empty where filters reject it, or where it is not one plugin alone.
-        diagnosis: the nearest obstacle in one line, for a pod that no node fits; after an exception in a plugin, the
-            message with the line of the plugin that raised; for a pod that a plugin gates, its name and its words.
+        diagnosis: what keeps the pod from the nearest nodes in one line, for a pod that no node fits; after an exception
+            in a plugin, the message with the line of the plugin that raised; for a pod that a plugin gates, its name
+            and its words. Session.schedule takes it from the message; `explanation.with_reasons` verifies it.
+        fix: the best change after which the pod fits, as `explain` finds it; empty for none, and until
+            `explanation.with_reasons` looks for it.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         leaving: `namespace/name` of the pods that are being deleted on `nominated_node`; the pod fits there without
@@ -102,6 +105,7 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
     refused: str = ""
     names_node: bool = False
     plugin: str = ""
+    fix: str = ""
 
     @property
     def is_foreign(self) -> bool:
@@ -261,6 +265,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
                 "attempts": [one.attempts for one in placed],
                 "reason": [one.reason for one in placed],
                 "diagnosis": [one.diagnosis for one in placed],
+                "fix": [one.fix for one in placed],
                 "message": [one.message for one in placed],
                 "profile": [one.profile for one in placed],
                 "nominated_node": [one.nominated_node for one in placed],

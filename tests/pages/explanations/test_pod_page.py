@@ -467,9 +467,12 @@ GATES = "gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet
     [
         (
             make_pod("p", requests={"cpu": "2"}),
-            "fits on no node; all nodes: cpu is short by 1: requests 2, 1 of 2 free",
+            "fits on no node; all nodes: cpu is short by 1: requests 2, 1 of 2 free\nfix: FIRST",
         ),
-        (make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), f"held back: {GATES}; fits on 3 of 3 nodes"),
+        (
+            make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}),
+            f"held back: {GATES}; fits on 3 of 3 nodes\nfix: FIRST",
+        ),
         (make_pod("p"), ""),
         (make_pod("p", node="n1"), ""),
     ],
@@ -479,6 +482,7 @@ def test_the_check_of_a_pod_is_the_same_in_every_report(pod, failure):
     explanation = explain(objects, "default/p", nodes=None)
     with Explainer(objects) as explainer:
         overview = overview_page(answer_of(one, "p", explainer.fixes) for one in explainer.evaluations("default/p"))
+    failure = failure.replace("FIRST", str(explanation.fixes[0]) if explanation.fixes else "")
     for page in (explanation_page(explanation), node_page(explanation, [0]), overview):
         assert [(check.group, check.name, check.failure) for check in page.checks] == [("default", "p", failure)]
 

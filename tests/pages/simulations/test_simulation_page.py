@@ -35,9 +35,13 @@ def test_placed_pods_come_with_their_nodes(text):
     assert "1 + default/fits n1" in text
 
 
-def test_pods_left_pending_come_with_one_line_that_names_the_obstacle(text):
+def test_pods_left_pending_come_with_the_cause_and_the_fix_that_explain_finds(text, tmp_path):
     assert "Would stay pending: 1" in text
-    assert "1 default/huge NodeResourcesFit: all 2 nodes: Insufficient cpu" in text
+    place = next(i for i, line in enumerate(text) if line.startswith("1 default/huge "))
+    cause, fix = text[place].removeprefix("1 default/huge "), text[place + 1].removeprefix("fix: ")
+    explained = json.loads(run("explain", write(tmp_path, *shop()), "-o", "json").stdout)["pods"]
+    (huge,) = (one for one in explained if one["pod"] == "default/huge")
+    assert (cause, fix) == (huge["why"], huge["fix"])
 
 
 def test_wide_text_has_kube_scheduler_s_words_and_every_pod_and_node(tmp_path):
@@ -62,7 +66,8 @@ def test_colours_repeat_what_the_marks_and_titles_say():
 def test_pods_that_were_not_tried_come_with_the_reason(text):
     assert "Would not be tried: 1" in text
     assert "Of other schedulers: 1" in text
-    assert "1 default/gated SchedulingGates: waiting for scheduling gates: [not-yet]" in text
+    held = "gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet]"
+    assert f"1 default/gated {held}; fits on 2 of 2 nodes" in text
 
 
 def test_victims_come_with_their_owner_and_for_whom_they_left(text):
@@ -102,16 +107,17 @@ def test_pending_pods_of_one_owner_share_their_reasons_whatever_the_numbers(tmp_
     own = {"ownerReferences": [owner]}
     pods = [make_pod(f"p{i}", requests={"cpu": cpu}, metadata=own) for i, cpu in enumerate(("1", "9", "9"))]
     said = squeezed(run("simulate", write(tmp_path, make_node("n1", allocatable={"cpu": "1"}), *pods)).stdout)
-    assert "2 Job default/night NodeResourcesFit: the only node: Insufficient cpu" in said
+    assert "2 Job default/night the only node: requests 9 cpu; the whole node has 1" in said
 
 
-def test_the_obstacle_is_the_last_filter_that_nodes_reach(tmp_path):
+def test_the_cause_is_that_of_the_nearest_nodes_not_of_the_last_filter(tmp_path):
     tainted = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
-    nodes = [make_node("n1", spec={"taints": tainted}), make_node("n2"), make_node("n3", labels={"disk": "ssd"})]
-    pods = [make_pod("p", spec={"nodeSelector": {"disk": "ssd"}}, requests={"cpu": "999"})]
+    nodes = [make_node("n1", labels={"disk": "ssd"}, spec={"taints": tainted}), make_node("n2"), make_node("n3")]
+    pods = [make_pod("p", spec={"nodeSelector": {"disk": "ssd"}})]
     said = squeezed(run("simulate", write(tmp_path, *nodes, *pods)).stdout)
-    assert "1 default/p NodeResourcesFit: the last node of 3: Insufficient cpu" in said
-    assert any(line.startswith("Filters run in order: WHY names the last one that rejects nodes,") for line in said)
+    assert "1 default/p 1 node: taint k=v:NoSchedule is not tolerated" in said
+    assert "fix: tolerate k=v:NoSchedule -> 1 node" in said
+    assert not [line for line in said if "the last" in line or "another cause" in line]
 
 
 def test_without_effects_the_text_names_the_room_that_preemption_would_make(tmp_path):
@@ -124,8 +130,8 @@ def test_without_effects_the_text_names_the_room_that_preemption_would_make(tmp_
 
 def test_csv_has_a_row_for_each_pod(tmp_path):
     rows = run("simulate", write(tmp_path, *shop()), "-o", "csv").stdout.splitlines()
-    assert rows[0] == "pod,owner,state,node,why,message"
-    assert rows[1] == "default/urgent,,placed,n1,,"
+    assert rows[0] == "pod,owner,state,node,why,fix,message"
+    assert rows[1] == "default/urgent,,placed,n1,,,"
     assert len(rows) == 6
 
 

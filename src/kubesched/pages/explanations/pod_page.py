@@ -100,7 +100,8 @@ def explanation_page(
 def check(explanation: Explanation) -> Check:
     """The check of one pod: whether it has a node, or would get one now."""
     pod, outcome = explanation.pod, explanation.outcome
-    return Check(pod.namespace, pod.name, outcome.failure, note=outcome.note)
+    fix = str(explanation.fixes[0]) if explanation.fixes else ""
+    return Check(pod.namespace, pod.name, outcome.failure_with(fix), note=outcome.note)
 
 
 def _ended_page(explanation: Explanation, ended: Ended, document: dict[str, Any]) -> Page:

@@ -54,6 +54,7 @@ class _Group(msgspec.Struct):
     pods: list[str]
     nodes: list[str]
     fits: list[int]
+    told_of: list[Told]
 
 
 class Rows:
@@ -74,16 +75,18 @@ class Rows:
         key = (answer.state.name, answer.workload, answer.cause if exact else _NUMBERS.sub("#", answer.cause))
         group = self._groups.get(key)
         if group is None:
-            group = _Group(answer.state, answer.workload, answer.cause, answer.tell(), [], [], [])
+            group = _Group(answer.state, answer.workload, answer.cause, answer.tell(), [], [], [], [])
             self._groups[key] = group
+        told = answer.tell() if answer.tells_each else group.told
+        group.told_of.append(told)
         group.pods.append(answer.pod)
         group.nodes.append(answer.node)
         group.fits.append(group.told.n_fit if answer.n_fit is None else answer.n_fit)
         said = {
             "workload": group.workload,
             "state": group.state.value,
-            "why": group.told.outcome.why,
-            "fix": group.told.fix,
+            "why": told.outcome.why,
+            "fix": told.fix,
         }
         return {name: value for name, value in said.items() if value}
 
@@ -186,9 +189,9 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
 def _checks(groups: Sequence[_Group]) -> list[Check]:
     """A check for each pod: whether it has a node, or would get one now."""
     return [
-        Check(pod.partition("/")[0], pod.partition("/")[2], group.told.outcome.failure, note=group.told.outcome.note)
+        Check(pod.partition("/")[0], pod.partition("/")[2], told.outcome.failure_with(told.fix), note=told.outcome.note)
         for group in groups
-        for pod in group.pods
+        for pod, told in zip(group.pods, group.told_of, strict=True)
     ]
 
 
@@ -196,9 +199,9 @@ def _every_pod(groups: Sequence[_Group]) -> Table:
     """A row for each pod, for spreadsheets."""
     columns = ("pod", "workload", "state", "why", "fix", "best", "fits", "message")
     rows: list[Row] = [
-        [pod, group.workload, group.state.value, group.told.outcome.why, group.told.fix, node, n_fit, group.message]
+        [pod, group.workload, group.state.value, told.outcome.why, told.fix, node, n_fit, group.message]
         for group in groups
-        for pod, node, n_fit in zip(group.pods, group.nodes, group.fits, strict=True)
+        for pod, told, node, n_fit in zip(group.pods, group.told_of, group.nodes, group.fits, strict=True)
     ]
     aligned = {"best": Align.NODE, "fits": Align.NUMBER}
     shown = tuple(Column(key, key.upper(), aligned.get(key, Align.TEXT)) for key in columns)

@@ -38,10 +38,6 @@ from kubesched.session import (
 )
 
 _GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload"))
-_LAST_FILTER: Final = (
-    "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it. "
-    "kubesched explain looks at each filter alone, and may name another cause."
-)
 _STAY_AWAY: Final = "Pods evicted by preemption do not come back: the simulation does not re-create them."
 _STATES: Final = {
     PodState.SCHEDULED: "placed",
@@ -144,30 +140,30 @@ def _placed(name: str, title: str, placements: Sequence[Placement]) -> Table:
 
 def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[str, ...] = ()) -> Table:
     """One row for the pods of a workload that share a reason."""
-    columns = (*_GROUP, Column("why"), Column("message", is_wide=True))
+    has_fixes = any(one.fix for one in placements)
+    why = Column("why", "WHY, AND THE BEST FIX") if has_fixes else Column("why")
+    columns = (*_GROUP, why, Column("message", is_wide=True))
     rows: list[Row] = []
     for group in grouped(placements, lambda one: f"{_workload(one)} {_without_numbers(one)}").values():
         first = group[0]
         message = without_post_filter(first.message)
         of = Cell(_workload(first), level=Level.BAD if first.state is PodState.ERROR else Level.WARNING)
-        rows.append([len(group), of, _reason(first), Cell(message, level=Level.DETAIL)])
+        reason = _reason(first) + (f"\nfix: {first.fix}" if first.fix else "")
+        rows.append([len(group), of, reason, Cell(message, level=Level.DETAIL)])
     return Table(name, f"{title}: {len(placements)}", columns, rows, notes=notes)
 
 
 def _notes_on(pending: Iterable[Placement], victims: Iterable[Victim]) -> tuple[str, ...]:
-    """What preemption would do, and what WHY shows."""
+    """What preemption would do."""
     evicted: dict[tuple[str, str], list[str]] = {}  # for whom and on which node: the pod may be nominated elsewhere
     for victim in victims:
         evicted.setdefault((victim.preemptor, victim.node), []).append(victim.pod)
     left = {one.pod for one in pending}
-    notes = [
+    return tuple(
         f"Preemption would make room for {pod} on {node} by evicting {', '.join(of)}."
         for (pod, node), of in evicted.items()
         if pod in left
-    ]
-    if any(" the last " in one.diagnosis for one in pending):
-        notes.append(_LAST_FILTER)
-    return tuple(notes)
+    )
 
 
 def _reason(placement: Placement) -> str:
@@ -179,8 +175,10 @@ def _reason(placement: Placement) -> str:
 
 
 def _without_numbers(placement: Placement) -> str:
-    """The reason with its numbers left out: pods that wait for the same reasons have the same."""
-    return re.sub(r"\d+", "#", f"{_reason(placement)} {without_post_filter(placement.message)}")
+    """What pods of one row have in common, its numbers left out: kube-scheduler's words, or else the reason."""
+    said = without_post_filter(placement.message)
+    is_left = placement.state is PodState.UNSCHEDULABLE and not placement.leaving and said
+    return re.sub(r"\d+", "#", said if is_left else f"{_reason(placement)} {said}")
 
 
 def _workload(placement: Placement) -> str:
@@ -216,6 +214,7 @@ def _pods(report: Report) -> Table:
         Column("state"),
         Column("node", align=Align.NODE),
         Column("why"),
+        Column("fix"),
         Column("message"),
     )
     levels = {PodState.SCHEDULED: Level.GOOD, PodState.NOT_TRIED: Level.PLAIN, PodState.ERROR: Level.BAD}
@@ -224,7 +223,7 @@ def _pods(report: Report) -> Table:
         state = "evicted again" if one.evicted_by else "not created" if one.is_not_created else _STATES[one.state]
         level = Level.WARNING if one.evicted_by else levels.get(one.state, Level.WARNING)
         why = "" if one.state is PodState.SCHEDULED and not one.evicted_by else _reason(one)
-        rows.append([one.pod, one.owner, Cell(state, level=level), one.node, why, one.message])
+        rows.append([one.pod, one.owner, Cell(state, level=level), one.node, why, one.fix, one.message])
     return Table("pods", "Every pod", columns, rows, is_wide=True)
 
 
@@ -232,4 +231,9 @@ def _checks(report: Report) -> Iterator[Check]:
     for one in report.placements:
         namespace, _, name = one.pod.partition("/")
         is_placed = one.state is PodState.SCHEDULED and not one.evicted_by
-        yield Check(namespace, name, "" if is_placed else f"{_reason(one)}\n{one.message}".rstrip())
+        yield Check(namespace, name, "" if is_placed else "\n".join(filter(None, _words(one))))
+
+
+def _words(placement: Placement) -> tuple[str, str, str]:
+    """Why a pod has no node, what helps, and kube-scheduler's words."""
+    return _reason(placement), f"fix: {placement.fix}" if placement.fix else "", placement.message

@@ -1,0 +1,138 @@
+"""Finds why pods are left pending by a run, and what helps, on the cluster as the run leaves it.
+
+Every report says it in these words. Kube-scheduler's message counts each node under the first filter that rejects it,
+which need not be what keeps the pod from the node that is nearest to fitting.
+"""
+
+from collections.abc import Collection, Hashable, Iterable
+from typing import Final
+
+import msgspec
+
+from kubesched.api import Pod
+from kubesched.explanation.evaluation import Evaluation
+from kubesched.explanation.explainer import Explainer
+from kubesched.explanation.fix import Fix
+from kubesched.explanation.outcome import PodOutcome, State, diagnosis, outcome
+from kubesched.explanation.pod_answer import Told
+from kubesched.session import Placement, PodState, Report, Session, waiting_words
+
+_NOTHING: Final[Collection[tuple[str, str]]] = ()
+
+
+class PendingReasons:
+    """Explains pods that a run has left pending, each group of equal pods once.
+
+    Args:
+        session: at rest after the run, and not changed since.
+        placements: those of the run.
+        assumed: kind and key of objects whose state is part of the question, such as the nodes of a drain: no fix
+            changes them.
+
+    Example:
+        with Session(load_snapshot("cluster.json")) as session:
+            report = session.schedule()
+            reasons = PendingReasons(session, report.placements)
+            print([reasons.of(one).fix for one in report.placements if one.is_left_pending])
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        placements: Iterable[Placement],
+        assumed: Collection[tuple[str, str]] = _NOTHING,
+    ) -> None:
+        self._session = session
+        self._explainer = Explainer(session)
+        self._pods = {pod.key: pod for pod in session.pending}
+        self._not_to_change = {("Pod", one.pod) for one in placements if one.node}.union(assumed)
+        self._told: dict[Hashable, Told] = {}
+
+    def of(self, placement: Placement) -> Told:
+        """Why a pod is left pending or is not tried, and the best fix."""
+        if placement.is_not_created:
+            return Told(PodOutcome(State.HELD_BACK, placement.why_not_created))
+        pod = self._pods[placement.pod]
+        key = self._key(placement, pod)
+        told = self._told.get(key)
+        if told is None:
+            told = self._told[key] = self._found(placement, pod)
+        return told
+
+    def evaluated(self, placement: Placement) -> Evaluation:
+        """The evaluation of such a pod, which is valid until the next one is asked for."""
+        return self._explainer.evaluate(self._pods[placement.pod], preempt=False)
+
+    def _key(self, placement: Placement, pod: Pod) -> Hashable:
+        """What equal pods have in common: everything that rules read, and the outcome."""
+        info = self._session.cluster_state.pod_info(pod)
+        parts = (info.requests, info.tolerations, info.node_choice, info.ports, info.terms, info.spread)
+        owned = placement.owner or info.identity
+        spec = (
+            pod.namespace,
+            owned,
+            pod.priority,
+            tuple(pod.claim_names),
+            msgspec.json.encode(pod.spec.resource_claims),
+        )
+        said = (placement.profile, placement.state, placement.message, placement.nominated_node, placement.leaving)
+        return (*parts, *spec, *said)
+
+    def _found(self, placement: Placement, pod: Pod) -> Told:
+        evaluation = self._explainer.evaluate(pod, preempt=False)
+        fix = self._fix(evaluation)
+        found = outcome(evaluation, fix)
+        if placement.state is PodState.UNSCHEDULABLE and not found.is_turned_down:
+            is_other = evaluation.fits or evaluation.failure is not None  # a hook after the filters, or the queue
+            why = (placement.diagnosis or placement.message) if is_other else diagnosis(evaluation, fix)
+            found = PodOutcome(State.NOWHERE, waiting_words(placement) or why)
+        return Told(found, len(evaluation.feasible), "" if fix is None else str(fix))
+
+    def _fix(self, evaluation: Evaluation) -> Fix | None:
+        """The best one that changes neither what is assumed nor a pod which has its node only from the run."""
+        return next(
+            (
+                fix
+                for fix in self._explainer.fixes(evaluation)
+                if self._not_to_change.isdisjoint((edit.kind, edit.key) for edit in fix.change.edits)
+            ),
+            None,
+        )
+
+
+def with_reasons(session: Session, report: Report, assumed: Collection[tuple[str, str]] = _NOTHING) -> Report:
+    """A report in which each pod that is left pending has its cause as `diagnosis`, and its best fix as `fix`.
+
+    Args:
+        session, assumed: as for `PendingReasons`.
+
+    Example:
+        with Session(load_snapshot("cluster.json")) as session:
+            report = with_reasons(session, session.schedule())
+    """
+    return msgspec.structs.replace(report, placements=explained_placements(session, report.placements, assumed))
+
+
+def explained_placements(
+    session: Session, placements: Collection[Placement], assumed: Collection[tuple[str, str]] = _NOTHING
+) -> tuple[Placement, ...]:
+    """The placements of a run, with causes and fixes as `with_reasons` has them."""
+    if not any(map(_has_reason, placements)):
+        return tuple(placements)
+    aside = session.scheduler.aside
+    try:
+        reasons = PendingReasons(session, placements, assumed)
+        return tuple(_with_reason(one, reasons.of(one)) if _has_reason(one) else one for one in placements)
+    finally:
+        session.scheduler.aside = aside
+
+
+def _has_reason(placement: Placement) -> bool:
+    """Whether filters or the cluster keep a pod waiting: not a fault, another pod, or the API server."""
+    is_gated = placement.state is PodState.NOT_TRIED and bool(placement.plugin)
+    is_left = placement.state is PodState.UNSCHEDULABLE or is_gated
+    return bool(placement.profile) and is_left and not placement.names_node
+
+
+def _with_reason(placement: Placement, told: Told) -> Placement:
+    return msgspec.structs.replace(placement, diagnosis=told.outcome.why, fix=told.fix)
