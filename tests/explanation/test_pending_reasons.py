@@ -1,4 +1,4 @@
-"""Why pods stay pending after a run: each cause is verified, once for equal pods, and no fix takes the question back."""
+"""Why pods stay pending after a run: causes are verified, once for equal pods, and no fix takes the question back."""
 
 import pytest
 

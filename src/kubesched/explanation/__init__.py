@@ -44,7 +44,6 @@ with lazy_exports(__name__):
     )
     from kubesched.explanation.pending_reasons import (
         PendingReasons as PendingReasons,
-        explained_placements as explained_placements,
         with_reasons as with_reasons,
     )
     from kubesched.explanation.plugin_verdicts import PluginVerdicts as PluginVerdicts

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.documents import count
+from kubesched.explanation.daemon_pods import gone_node
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.obstacle import NO_REASON, Obstacle
 from kubesched.explanation.obstacles import obstacles
@@ -24,6 +25,8 @@ def advice(evaluation: Evaluation, order: Sequence[int]) -> str:
     if evaluation.fixes:
         intro = "any one of these makes" if len(evaluation.fixes) > 1 else "this makes"
         return f"{intro} it fit: {'; '.join(map(str, evaluation.fixes[:_N_FIXES]))}."
+    if gone := gone_node(evaluation):
+        return f"{gone}."
     if evaluation.undecided:
         return f"kubesched cannot tell where the pod fits: {evaluation.undecided}."
     if evaluation.failure is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.daemon_pods import gone_node
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Change, Fix
@@ -32,7 +33,8 @@ def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_
     single changes, then those that cost a person less, then those that open more nodes.
 
     Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none for a
-    pod that fits, that is being deleted, or about which kubesched cannot decide; and none that move such a pod.
+    pod that fits, that is being deleted, whose DaemonSet made it for a node that is gone, or about which kubesched
+    cannot decide; and none that move such a pod.
     Extenders are not asked, so there are none either where one has rejected nodes. A node where a plugin fails does not
     count; fixes with such nodes come last, and the fault is noted, too.
 
@@ -40,7 +42,7 @@ def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_
         framework: of the profile that the explanation is by, over the same cluster.
         max_fixes: how many at most.
     """
-    has_none = evaluation.ended is not None or evaluation.pod.is_terminating
+    has_none = evaluation.ended is not None or evaluation.pod.is_terminating or bool(gone_node(evaluation))
     if evaluation.extenders or evaluation.undecided or has_none:
         return ()
     case = Case(evaluation, _nominated(framework, evaluation))

@@ -8,6 +8,7 @@ from kubesched.documents import count
 from kubesched.explanation.answers_beside_filters import turned_down_words
 from kubesched.explanation.choice import choice
 from kubesched.explanation.current_place import current_place
+from kubesched.explanation.daemon_pods import gone_node, own_node
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.obstacle import ObstacleRow
@@ -123,10 +124,15 @@ def diagnosis(evaluation: Evaluation, fix: Fix | None = None) -> str:
         fix: what it removes is the cause, unless other nodes are nearer to fitting. Otherwise the cause is what keeps
             the pod from the nearest nodes.
     """
+    if gone := gone_node(evaluation):
+        return gone
     if message := evaluation.diagnosis.pre_filter_message:
         plugin = evaluation.diagnosis.absent.plugin
         return f"{plugin}: {message}" if plugin else message
     rows = obstacle_rows(evaluation)
+    own = evaluation.nodes.position_of(own_node(evaluation))
+    if mine := next((row for row in rows if own in row.positions), None):
+        return f"its node {own_node(evaluation)}: {'; '.join(mine.texts)}"
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(evaluation)) or evaluation.message
     answered = evaluation.nodes.position_of(fix.answers) if fix is not None else None

@@ -100,29 +100,32 @@ class PendingReasons:
         )
 
 
-def with_reasons(session: Session, report: Report, assumed: Collection[tuple[str, str]] = _NOTHING) -> Report:
+def with_reasons(
+    session: Session,
+    report: Report,
+    assumed: Collection[tuple[str, str]] = _NOTHING,
+    *,
+    only: Collection[str] | None = None,
+) -> Report:
     """A report in which each pod that is left pending has its cause as `diagnosis`, and its best fix as `fix`.
 
     Args:
         session, assumed: as for `PendingReasons`.
+        only: `namespace/name` of the pods that are meant; None for all.
 
     Example:
         with Session(load_snapshot("cluster.json")) as session:
             report = with_reasons(session, session.schedule())
     """
-    return msgspec.structs.replace(report, placements=explained_placements(session, report.placements, assumed))
-
-
-def explained_placements(
-    session: Session, placements: Collection[Placement], assumed: Collection[tuple[str, str]] = _NOTHING
-) -> tuple[Placement, ...]:
-    """The placements of a run, with causes and fixes as `with_reasons` has them."""
-    if not any(map(_has_reason, placements)):
-        return tuple(placements)
+    pods = {pod.key for pod in session.pending}
+    left = {one.pod for one in report.placements if _has_reason(one)} & (pods if only is None else pods & {*only})
+    if not left:
+        return report
     aside = session.scheduler.aside
     try:
-        reasons = PendingReasons(session, placements, assumed)
-        return tuple(_with_reason(one, reasons.of(one)) if _has_reason(one) else one for one in placements)
+        reasons = PendingReasons(session, report.placements, assumed)
+        placements = (_with_reason(one, reasons.of(one)) if one.pod in left else one for one in report.placements)
+        return msgspec.structs.replace(report, placements=tuple(placements))
     finally:
         session.scheduler.aside = aside
 

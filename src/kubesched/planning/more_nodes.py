@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.documents import count
-from kubesched.explanation import Explainer, obstacles
+from kubesched.explanation import Explainer, obstacles, with_reasons
 from kubesched.framework import Code
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.placed import has_place, placements_of
@@ -84,6 +84,8 @@ def fewest_nodes(
         with session.fork():
             session.change([*added, *new])
             report = session.schedule(progress)
+            if explains or not n:
+                report = with_reasons(session, report, only=[one.key for one in new if isinstance(one, Pod)])
             tried = _Tried(added, report, placements_of(new, report))
             if explains and tried.left:
                 tried = tried._replace(obstacle=_obstacle(tried, new, session))

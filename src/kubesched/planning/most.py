@@ -1,11 +1,13 @@
 """The largest number of equal pods that fit: that many fit, and one more does not."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
 
 from kubesched.api import KubeObject, Pod
+from kubesched.explanation import with_reasons
 from kubesched.framework import Decision
 from kubesched.planning.asked import Asked
 from kubesched.planning.placed import has_place, placements_of
@@ -75,7 +77,7 @@ class _Search:
         """Let pods arrive until one is left. Returns: the number alone where it has to be confirmed."""
         with self._session.fork():
             watch = _Arriving(self._session, self._asked)
-            report = self._session.schedule(self._progress, until=watch)
+            report = self._explained(self._session.schedule(self._progress, until=watch), watch.pods)
         placements = placements_of(watch.pods, report)
         index = watch.index if watch.index is not None else _first_absent(placements)
         if index is None:
@@ -115,9 +117,15 @@ class _Search:
         """The report for exactly `n` pods."""
         if n not in self._reports:
             with self._session.fork():
-                self._session.change(self._asked.objects(n))
-                self._reports[n] = self._session.schedule(self._progress)
+                new = self._asked.objects(n)
+                self._session.change(new)
+                self._reports[n] = self._explained(self._session.schedule(self._progress), new)
         return self._reports[n]
+
+    def _explained(self, report: Report, new: Iterable[KubeObject]) -> Report:
+        """The report with the reason of the first new pod without a node."""
+        left = (one.pod for one in placements_of(new, report) if not has_place(one))
+        return with_reasons(self._session, report, only=[*islice(left, 1)])
 
     def n_placed(self, n: int) -> int:
         """How many of `n` pods have a node."""

@@ -6,9 +6,10 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, objects_of
+from kubesched.api import KubeObject, Node, Pod, objects_of
 from kubesched.controllers import WithoutPods, note_on_model
 from kubesched.errors import InputError
+from kubesched.explanation import with_reasons
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changed_cluster import node_model
 from kubesched.planning.changes import with_nodes_like
@@ -229,6 +230,7 @@ def fit_asked(
     with Session(cluster, setup, tie_break=tie_break, seed=seed) as session:
         if rollout and asked.existing:
             new, report, rollouts = roll_out(session, asked, replicas, progress)
+            report = with_reasons(session, report, only=_names(new))
         elif not asked.pods:
             asked.check_number(replicas, is_search=maximum)
             new, report = [], session.schedule(progress)
@@ -241,7 +243,7 @@ def fit_asked(
         else:
             new = asked.objects(replicas)
             session.change(new)
-            report = session.schedule(progress)
+            report = with_reasons(session, session.schedule(progress), only=_names(new))
     return Fit(
         placements_of(new, report),
         report,
@@ -259,6 +261,10 @@ def fit_asked(
         without_pods=asked.without_pods,
         taken_at=getattr(snapshot, "taken_at", None),
     )
+
+
+def _names(new: Iterable[KubeObject]) -> list[str]:
+    return [one.key for one in new if isinstance(one, Pod)]
 
 
 def _resolved(asked: Asked, *, add: bool, rollout: bool) -> Asked:

@@ -65,9 +65,9 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
         owner: `Kind/name` of the workload that it belongs to, empty for none.
         plugin: the plugin that rejects the pod outside of the filters, in PreEnqueue, PreFilter, Reserve, Permit or the
             binding cycle; empty where filters reject it, or where it is not one plugin alone.
-        diagnosis: what keeps the pod from the nearest nodes in one line, for a pod that no node fits; after an exception
-            in a plugin, the message with the line of the plugin that raised; for a pod that a plugin gates, its name
-            and its words. Session.schedule takes it from the message; `explanation.with_reasons` verifies it.
+        diagnosis: what keeps the pod from the nearest nodes in one line, for a pod that no node fits; after an
+            exception in a plugin, the message with the line of the plugin that raised; for a pod that a plugin gates,
+            its name and its words. Session.schedule takes it from the message; `explanation.with_reasons` verifies it.
         fix: the best change after which the pod fits, as `explain` finds it; empty for none, and until
             `explanation.with_reasons` looks for it.
         nominated_node: where preemption made room for it.

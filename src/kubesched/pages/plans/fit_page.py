@@ -19,6 +19,7 @@ from kubesched.pages.formats import (
     Row,
     Table,
     command_about,
+    grouped,
     limits,
     page_of,
 )
@@ -32,7 +33,7 @@ from kubesched.pages.simulations import (
     victims_table,
 )
 from kubesched.planning import Fit, Rollout, WorkloadFit, has_place
-from kubesched.session import NodeGroup, Placement, PodState, without_post_filter, workload_text
+from kubesched.session import NodeGroup, Placement, PodState, waiting_words, without_post_filter, workload_text
 
 _MAX_ROWS: Final = 20
 _ORDERED: Final = (
@@ -207,15 +208,15 @@ def ordinal(n: int) -> str:
 
 
 def why(placement: Placement) -> str:
-    """Why a pod has no node, in one sentence."""
+    """Why a pod has no node, in one sentence, and a second one with the best fix."""
     if placement.evicted_by:
         return f"it would be evicted again for {placement.evicted_by}."
     if placement.refused:
         return f"the API server refuses it: {placement.refused}."
-    has_own = placement.state in _NO_ANSWER and placement.diagnosis
-    said = without_post_filter(placement.diagnosis) if has_own else placement.message_with_plugin
-    text = said or "the pod was not tried"
-    return text if text.endswith(".") else f"{text}."
+    said = without_post_filter(placement.diagnosis) or placement.message_with_plugin
+    text = waiting_words(placement) or said or "the pod was not tried"
+    fix, _, opens = placement.fix.rpartition(" -> ")
+    return f"{text.removesuffix('.')}.{f' Fix: {fix} ({opens}).' if fix else ''}"
 
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
@@ -306,9 +307,11 @@ def _where(answer: Fit) -> Table:
 
 def _left(answer: Fit, name: str, title: str, left: Sequence[Placement]) -> Table:
     """Why pods have no node; with several workloads, their table says it."""
-    columns = (Column("pods", align=Align.NUMBER), Column("why"))
-    counts = Counter(map(why, left))
-    rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
+    columns = (Column("pods", align=Align.NUMBER), Column("why"), Column("message", is_wide=True))
+    rows: list[Row] = []
+    for text, group in grouped(left, why).items():
+        message = without_post_filter(group[0].message)
+        rows.append([len(group), Cell(text, level=Level.WARNING), Cell(message, level=Level.DETAIL)])
     return Table(name, f"{title}: {len(left):,}", columns, [] if _has_several(answer) else rows)
 
 
