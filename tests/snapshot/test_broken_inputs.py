@@ -56,7 +56,6 @@ FILES = {
     "a JSON array": (b'[{"kind":"Node"}]', "item 1 (Node): apiVersion is missing; expected v1"),
     "a YAML list": (b"- kind: Node\n", "document 1, item 1 (Node): apiVersion is missing; expected v1"),
     "broken YAML": (b"kind: Node\nmetadata: {name: n\n", "line 3, column 1: not valid YAML"),
-    "a key twice": (b"kind: Node\nkind: Pod\n", 'line 2, column 1: key "kind" already set in map'),
     "a YAML tag": (b"kind: !Ref Node\n", "line 1, column 7: unknown tag '!Ref'"),
     "kind is a number": (text({"kind": 5}), "kind: expected a string, found 5"),
     "items is a map": (text({"kind": "PodList", "items": {}}), "items: expected a list, found {}"),

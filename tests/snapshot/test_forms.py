@@ -56,6 +56,50 @@ def test_a_bad_object_in_a_list_in_a_list_is_named_with_its_place():
     assert "lists are nested more than 5 deep" in refusal(deep)
 
 
+TWICE = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  labels:
+    app: one
+    app: two
+spec: {containers: [{name: c}]}
+"""
+
+
+@pytest.mark.parametrize("read", [lambda text: load_snapshot(text), lambda text: load_snapshot(manifests=[text])])
+def test_of_a_key_twice_in_a_map_the_last_one_counts_as_for_kubectl(read):
+    found = read(io.StringIO(TWICE))
+    assert found.of(Pod)[0].labels == {"app": "two"}
+    assert '<stream>: line 7, column 5: key "app" already set in map; the last value counts' in found.notes
+
+
+def test_a_key_of_a_merge_may_be_there_again():
+    merged = TWICE.replace("    app: one\n    app: two", "    app: one\n    <<: {app: two}")
+    assert not [note for note in loaded(merged).notes if "already set" in note]
+
+
+@pytest.mark.parametrize("is_map", [False, True])
+def test_a_list_without_kind_has_the_kind_that_its_file_is_named_after(tmp_path, is_map):
+    bare = {"metadata": {"name": "a"}, "spec": {}}
+    files = {
+        "cluster/Nodes.json": [bare],
+        "ns/shop/Pods.json": [{"metadata": {"name": "p", "namespace": "shop"}, "spec": {"containers": []}}],
+        "cluster/StorageClasses.json": [{"metadata": {"name": "fast"}, "provisioner": "x"}],
+        "ns/shop/Secrets.json": [bare],
+        "ns/shop/events.json": [{"metadata": {"name": "x"}}],
+        "pods.json": [{"name": "not an object of Kubernetes"}],
+    }
+    for name, items in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"items": items} if is_map else items))
+    read = load_snapshot(tmp_path)
+    assert read.kinds == {"Node": 1, "Pod": 1, "StorageClass": 1}
+    assert load_snapshot(tmp_path / "cluster/Nodes.json").kinds == {"Node": 1}
+
+
 def test_a_watch_stream_is_read_to_its_end():
     bookmark = {"type": "BOOKMARK", "object": {"apiVersion": "v1", "kind": "Node", "metadata": {}}}
     events = [event("ADDED", "a", 1), event("ADDED", "b", 2), event("MODIFIED", "a", 3, unschedulable=True), bookmark]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KINDS
+from kubesched.api import KINDS, Kind
 from kubesched.documents import RawJson, count, listed, shorten
 from kubesched.errors import InputError, YamlError
 from kubesched.snapshot.byte_sources import Source, Text, read_texts
@@ -17,6 +17,8 @@ from kubesched.snapshot.object_documents import FileDocument, Header, read_docum
 from kubesched.snapshot.unusable_input import broken_hint, is_template, kind_hint, text_hint
 
 _OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
+_LIST_NAME: Final = re.compile(r"([A-Za-z]+)\.json(?:\.\w+)?$")
+_BY_PLURAL: Final = {kind.plural: kind for kind in KINDS.values() if kind.plural != "podgroups"}
 _PREFERRED: Final = re.compile(r"/\w+-preferredversion/")
 _EVENTS: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 _EXPORTED: Final = {  # the lists in an export of kube-scheduler-simulator
@@ -50,7 +52,12 @@ class _Status(msgspec.Struct):
     message: str = ""
 
 
+class _Outline(msgspec.Struct):
+    metadata: msgspec.Raw = msgspec.Raw()
+
+
 _read_unnamed: Final = msgspec.json.Decoder(_Unnamed).decode
+_read_outline: Final = msgspec.json.Decoder(_Outline).decode
 _read_status: Final = msgspec.json.Decoder(_Status).decode
 
 
@@ -63,6 +70,7 @@ class Files:
         foreign: labels of the files that were left out.
         templates: labels of the templates that were left out.
         special: labels of what folders have that is not a file, such as pipes and links to nothing.
+        repeated_keys: of the files that have a key twice in a map, where, by their labels; the last value counts.
         broken_watches: how the watches ended that broke off, by the labels of their files.
         scheduler_config: the KubeSchedulerConfiguration that an export or a written snapshot has, in JSON; empty
             without one.
@@ -73,6 +81,7 @@ class Files:
         self.foreign: list[str] = []
         self.templates: list[str] = []
         self.special: list[str] = []
+        self.repeated_keys: dict[str, list[str]] = {}
         self.broken_watches: dict[str, str] = {}
         self._copies: dict[str, str] = {}
         self.scheduler_config = b""
@@ -92,6 +101,7 @@ class Files:
             )
         if self.special:
             notes.append(f"left out what is not a regular file: {listed(self.special)}")
+        notes += [f"{label}: {listed(keys)}; the last value counts" for label, keys in self.repeated_keys.items()]
         notes += [
             f"{label}: the watch broke off with {shorten(message)}; later changes are missing"
             for label, message in self.broken_watches.items()
@@ -123,14 +133,21 @@ class Files:
     def _documents_of(self, text: Text) -> Iterator[tuple[str, FileDocument]]:
         if text.is_named and (hint := text_hint(text.data, is_manifest=self._are_manifests)):
             raise InputError(f"{text.label}: {hint}")
-        parsed = self._parsed(text) if text.is_named or _OF_KUBERNETES.search(text.data) else []
+        kind = _kind_of_list(text.label)
+        parsed = self._parsed(text) if text.is_named or kind or _OF_KUBERNETES.search(text.data) else []
         if parsed is None:
             self.templates.append(text.label)
             return
         documents = [one for document in parsed for one in self._taken_apart(document, text)]
+        if kind is not None:
+            documents = [(label, _with_kind(one, kind)) for label, one in documents]
         if not text.is_named and not any(_is_of_kubernetes(one) for _, one in documents):
             self.foreign.append(text.label)
         else:
+            for document in parsed:
+                for key in document.repeated_keys:
+                    place = f"line {key.line}, column {key.column}: {key.text}"
+                    self.repeated_keys.setdefault(text.label, []).append(place)
             yield from documents
 
     def _parsed(self, text: Text) -> list[FileDocument] | None:
@@ -197,6 +214,28 @@ _TYPE: Final = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSch
 
 
 _FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}
+
+
+def _kind_of_list(label: str) -> Kind | None:
+    """The kind that the name of a file has in the plural, such as `ns/default/Pods.json` in an old Sonobuoy archive."""
+    named = _LIST_NAME.search(label)
+    return _BY_PLURAL.get(named[1].lower()) if named else None
+
+
+def _with_kind(document: FileDocument, kind: Kind) -> FileDocument:
+    """A document with this kind for its items, if it is a list of objects without one."""
+    if document.header.kind or not document.items or any(_has_kind(raw) for raw in document.items):
+        return document
+    if not all(map(_has_metadata, document.items)):
+        return document
+    return msgspec.structs.replace(document, header=Header(kind.api_version, f"{kind.name}List"))
+
+
+def _has_metadata(raw: RawJson) -> bool:
+    try:
+        return bytes(_read_outline(raw).metadata) not in (b"", b"null")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
 
 
 def _is_of_kubernetes(document: FileDocument) -> bool:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.documents import RawJson, YamlDocument, describe_json_fault, read_yaml
+from kubesched.documents import RawJson, RepeatedKey, describe_json_fault, read_yaml
 from kubesched.errors import InputError, YamlError
 
 _TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
@@ -61,6 +61,7 @@ class FileDocument(msgspec.Struct, frozen=True):
         header: apiVersion and kind.
         items: of a list of objects, its items; None for everything else.
         is_deleted: whether it is the object of a watch event that says so.
+        repeated_keys: of a YAML document, the keys that a map has twice; the last value counts.
         origin: of a list of objects, what its metadata has.
     """
 
@@ -69,6 +70,7 @@ class FileDocument(msgspec.Struct, frozen=True):
     header: Header
     items: list[msgspec.Raw] | None = None
     is_deleted: bool = False
+    repeated_keys: tuple[RepeatedKey, ...] = ()
     origin: ListOrigin = ListOrigin()
 
 
@@ -121,9 +123,10 @@ def read_document(raw: RawJson, label: str) -> FileDocument:
 def _yaml_documents(data: bytes, label: str) -> Iterator[FileDocument]:
     try:
         for number, document in enumerate(read_yaml(data), 1):
-            _refuse_repeated_keys(document, label)
             if document.value is not None:
-                yield _document(msgspec.json.encode(document.value), number, label)
+                read = _document(msgspec.json.encode(document.value), number, label)
+                repeated = tuple(key for key in document.repeated_keys if not key.is_merged)
+                yield msgspec.structs.replace(read, repeated_keys=repeated) if repeated else read
     except YamlError as error:
         advice = "; found a tab, expected spaces" if _has_tab(data, error) else ""
         raise InputError(f"{label}: {error}{advice}") from error
@@ -135,13 +138,6 @@ def _has_tab(data: bytes, error: YamlError) -> bool:
         return False
     line = error.at[0]
     return b"".join(data.splitlines()[line - 1 : line]).lstrip(b" -").startswith(b"\t")
-
-
-def _refuse_repeated_keys(document: YamlDocument, label: str) -> None:
-    """Stricter than kubectl, and as strict as an API server: a map has each key once, but for those of a `<<`."""
-    for key in document.repeated_keys:
-        if not key.is_merged:
-            raise InputError(f"{label}: line {key.line}, column {key.column}: {key.text}")
 
 
 def _json_documents(data: bytes, label: str) -> Iterator[FileDocument]:
