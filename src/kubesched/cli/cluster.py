@@ -69,7 +69,7 @@ def read_cluster(inputs: InputOptions, *, kinds: Collection[str] = (), may_be_em
         server = access.server
     is_empty = not may_be_empty and _is_empty(cluster)
     has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
-    takes_manifests = not is_empty and "--manifest" in options_of_command()
+    takes_manifests = not is_empty and "manifests" in _parameters()
     _note_left_out(cluster, _ADVICE if takes_manifests else "")
     if is_empty:
         raise _empty(cluster, server, snapshots[0] if has_workloads and snapshots else "")
@@ -105,10 +105,10 @@ def _empty(cluster: "ClusterObjects", server: str, manifest: str) -> "InputError
     return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{then}")
 
 
-def options_of_command() -> list[str]:
-    """The options of the command that runs now."""
+def _parameters() -> list[str | None]:
+    """The parameters of the command that runs now."""
     context = click.get_current_context(silent=True)
-    return [name for option in context.command.params for name in option.opts] if context else []
+    return [parameter.name for parameter in context.command.params] if context else []
 
 
 def _load(inputs: InputOptions, kinds: Collection[str]) -> "ClusterObjects":

@@ -44,6 +44,7 @@ class PodsInQuestion(NamedTuple):
     """Which pods are asked about, and what about them: the options of the command of these names."""
 
     filenames: tuple[str, ...]
+    namespace: str
     resources: Mapping[str, str]
     only: str
     replicas: int | None
@@ -62,7 +63,8 @@ class PodsInQuestion(NamedTuple):
         from kubesched.planning import asked_of
 
         numbers = self.maximum or self.replicas is not None
-        asked = asked_of(self.resources or self.filenames, cluster.objects, may_wake=numbers)
+        pods = self.resources or self.filenames
+        asked = asked_of(pods, cluster.objects, may_wake=numbers, namespace=self.namespace)
         if self.only:
             asked = asked.only(self.only)
         _note_missing(cluster, asked)
@@ -78,7 +80,7 @@ class PodsInQuestion(NamedTuple):
 
     def explained(self, inputs: InputOptions) -> str:
         """The command that explains the pods; empty where it would not answer for the same ones."""
-        if not self.filenames or self.rollout or self.add:
+        if not self.filenames or self.namespace or self.rollout or self.add:
             return ""
         return inputs._replace(manifests=self.filenames).next_command("explain")
 
@@ -86,7 +88,8 @@ class PodsInQuestion(NamedTuple):
         """The command about the same pods, without their number; empty if standard input was read."""
         if self.rollout:
             return ""
-        words = option_words({"--resource": self.resources, "--only": self.only or None, "--add": self.add})
+        namespace, only = self.namespace or None, self.only or None
+        words = option_words({"-n": namespace, "--resource": self.resources, "--only": only, "--add": self.add})
         return inputs._replace(manifests=self.filenames).next_command("fit", *words, manifest_option="-f")
 
 
@@ -97,11 +100,19 @@ class PodsInQuestion(NamedTuple):
 @click.option(
     "-f",
     "--filename",
+    "--manifest",
     "filenames",
     metavar="FILE",
     multiple=True,
     shell_complete=complete_files,
     help="Manifest of the pods in question: a Pod, Deployment, Job and so on, or - for standard input. Repeatable.",
+)
+@click.option(
+    "-n",
+    "--namespace",
+    default="",
+    metavar="NAME",
+    help="The namespace of manifests that name none.  [default: default]",
 )
 @click.option(
     "--resource",

@@ -153,6 +153,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "fit": (
         NeedsOne(("-f", "--resource"), "name the pods with -f FILE or with --resource NAME=QUANTITY", only=True),
         Excludes("--only", ("--resource",), ": --only is one of the workloads of -f"),
+        Excludes("-n", ("--resource",), ": -n is the namespace of the manifests of -f"),
         Excludes("--max", ("--replicas",), ": --max asks for the number"),
         Needs(("--max",), (_NUMBER,), ": --nodes-like NODE=N"),
         Excludes("--rollout", ("--add",), ": the old pods are replaced, or they stay"),

@@ -111,6 +111,8 @@ cluster_options: Final = option_group(
     snapshot_options,
     click.option(
         "--manifest",
+        "-f",
+        "--filename",
         "manifests",
         metavar="FILE",
         multiple=True,

@@ -35,6 +35,7 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 
 _NAME: Final = "pod"
 _NO_REPLICAS: Final = "has one pod on each node and no replicas"
+_DEFAULT: Final = "default"
 _RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
 
@@ -213,23 +214,23 @@ class Asked:
         return workload
 
 
-def asked_of(pods: PodsLike, cluster: Sequence[KubeObject], *, may_wake: bool = False) -> Asked:
+def asked_of(pods: PodsLike, cluster: Sequence[KubeObject], *, may_wake: bool = False, namespace: str = "") -> Asked:
     """What is asked, admitted to a cluster.
 
     Args:
-        may_wake: as for `admit_manifests`.
+        may_wake, namespace: as for `admit_manifests`.
     Raises:
         InputError: a manifest cannot be read, is not valid, or has no pods; or a quantity is not valid.
     """
     if isinstance(pods, Mapping):
         return _of_requests(pods, cluster)
     if isinstance(pods, str | PathLike) or _is_stream(pods):
-        return _of_manifests([pods], cluster, may_wake=may_wake)
+        return _of_manifests([pods], cluster, may_wake=may_wake, namespace=namespace)
     given = list(pods)
     objects = [one for one in given if isinstance(one, KubeObject)]
     if len(objects) == len(given):
         return Asked(cluster, objects)
-    return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake)
+    return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake, namespace=namespace)
 
 
 def _parts(workload: str) -> tuple[str, str, str]:
@@ -247,11 +248,26 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
     return hasattr(pods, "read")
 
 
-def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject], *, may_wake: bool) -> Asked:
-    new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake)
+def _of_manifests(
+    manifests: Iterable[Manifest], cluster: Sequence[KubeObject], *, may_wake: bool, namespace: str
+) -> Asked:
+    new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake, namespace=namespace)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
     there, without = new.applied_to(cluster), new.without_pods
-    return Asked(there, new.objects, new.notes, strategies, without, new.scaled, new.left_out)
+    asked = Asked(there, new.objects, new.notes, strategies, without, new.scaled, new.left_out)
+    if not namespace:
+        asked.notes += tuple(_namesakes(asked.workloads, cluster))
+    return asked
+
+
+def _namesakes(new: Iterable[Workload], cluster: Sequence[KubeObject]) -> Iterator[str]:
+    """Workloads that run in one other namespace, where the manifest names none: what `helm template` prints."""
+    running = [one for one in workloads(cluster) if one not in new]
+    for workload in new:
+        same = [one for one in running if (one.kind, one.name) == (workload.kind, workload.name)]
+        if workload.namespace == _DEFAULT and len(same) == 1:
+            runs = f"{same[0]} runs already: with -n {same[0].namespace} it is that one"
+            yield f"{workload} is tried as a new one; {runs}"
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:

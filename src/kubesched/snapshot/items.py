@@ -5,6 +5,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from kubesched.api import KINDS, kind_key
+from kubesched.controllers import GROUPS
 from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
 from kubesched.snapshot.object_documents import FileDocument, Header, read_document, read_header
@@ -100,6 +102,27 @@ def fault_of(item: Item, error: ObjectError) -> ObjectError:
     """What is wrong with an object, with its place, kind and name."""
     who = " ".join(part for part in (item.header.kind, _name_in(item.raw)) if part)
     return ObjectError(f"{item.place}{f' ({who})' if who else ''}: {error}")
+
+
+def in_namespace(item: Item, namespace: str) -> Item:
+    """An object in a namespace, if it can be in one and names none.
+
+    Raises:
+        ObjectError: it names another one, which `kubectl apply -n` refuses too.
+    """
+    kind, version = item.header.kind or "", item.header.api_version or ""
+    read = KINDS.get(kind_key(kind, version.rpartition("/")[0]))
+    if not (read.namespaced if read is not None else kind in GROUPS):
+        return item
+    document = msgspec.json.decode(item.raw)
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        return item
+    if (written := metadata.get("namespace") or namespace) != namespace:
+        fault = f"metadata.namespace: found {written!r}; expected {namespace!r}, which -n names"
+        raise fault_of(item, ObjectError(fault))
+    document["metadata"] = {**metadata, "namespace": namespace}
+    return item._replace(raw=msgspec.Raw(msgspec.json.encode(document)))
 
 
 _read_keys: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode

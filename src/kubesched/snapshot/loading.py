@@ -13,7 +13,7 @@ from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.byte_sources import Source, SourceLike, find_sources
 from kubesched.snapshot.cluster_objects import ClusterObjects
 from kubesched.snapshot.files import Files
-from kubesched.snapshot.items import Item, fault_of, items_of
+from kubesched.snapshot.items import Item, fault_of, in_namespace, items_of
 from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.reader import ObjectReader, Progress
@@ -142,13 +142,14 @@ class AdmittedObjects(msgspec.Struct, frozen=True):
 
 
 def admit_manifests(
-    cluster: Iterable[KubeObject], manifests: Iterable[SourceLike], *, may_wake: bool = False
+    cluster: Iterable[KubeObject], manifests: Iterable[SourceLike], *, may_wake: bool = False, namespace: str = ""
 ) -> AdmittedObjects:
     """Read manifests that `load_snapshot` would add to a cluster.
 
     Args:
         may_wake: if the manifests add no pod, add those of workloads that are suspended or have 0 replicas, as if they
             were resumed.
+        namespace: of the objects that name none; `default` by default.
     Returns: what they add, without the cluster; of a workload that runs already only what its controller would add.
     Raises:
         InputError: a manifest cannot be read, or is not valid.
@@ -163,6 +164,8 @@ def admit_manifests(
     admission = Admission(known, places)
     files = Files(are_manifests=True)
     items = _read(find_sources(manifests), files)
+    if namespace:
+        items = [in_namespace(item, namespace) for item in items]
     _admit(items, admission)
     asleep = list(map(str, admission.without_pods))
     if may_wake and asleep and not _has_pods(admission):
