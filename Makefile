@@ -1,10 +1,11 @@
 # The commands of a working copy. The first one makes .venv with pinned versions; after that they start at once.
 #   make demo                     place the pending pods of examples/shop, and explain one that stays pending
 #   make test                     unit, golden, property, docs and examples tests; needs only Python
+#   make pages                    runs the commands that the documentation shows, and compares what they print
 #   make integration              tests with a real API server, which Go builds at the first run
 #   make lint                     ruff, mypy, and the rules for documentation
 #   make wheel-test               build the wheel and try it in an empty environment
-#   make check                    these four: what has to pass before a change is merged
+#   make check                    these five: what has to pass before a change is merged
 #   make test-debian SUITE=sid PYTHON=python3.14    make test with the Python of a Debian release; needs mmdebstrap
 #   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
 #   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign e2e`; options go into ARGS
@@ -19,12 +20,13 @@ BIN := $(VENV)/bin
 SUITE ?= sid
 DEBIAN_OPTIONS ?=
 SHOP := examples/shop
+PAGES := tests/docs/test_pages.py
 BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out %/__init__.py,$(wildcard benchmarks/*.py)))
 CAMPAIGNS := $(patsubst campaigns/%/campaign.py,%,$(wildcard campaigns/*/campaign.py))
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-debian integration lint format wheel-test check bench campaign clean
+.PHONY: help demo test pages test-debian integration lint format wheel-test check bench campaign clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -54,7 +56,10 @@ demo: $(VENV)/.installed
 	$(BIN)/kubesched explain $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml --pod checkout/session-redis-3
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(or $(WORKERS),3) --ignore=tests/integration $(ARGS)
+	$(BIN)/python -m pytest -n $(or $(WORKERS),3) --ignore=tests/integration --ignore=$(PAGES) $(ARGS)
+
+pages: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n $(or $(WORKERS),2) $(PAGES) $(ARGS)
 
 # Integration tests start a real API server for each worker. It is built with Go unless KUBESCHED_CONTROLPLANE names one.
 integration: $(VENV)/.installed-dev
