@@ -4,6 +4,8 @@ import pytest
 
 from kubesched.config import PluginEntry, Plugins, PluginSet
 from kubesched.errors import ConfigError
+from kubesched.extender.offer import BINDING_POINTS
+from kubesched.framework import HOOKS
 from kubesched.setup.expansion import expand_points, point_findings, score_weights
 from tests.setup.stand_ins import registry, stand_in
 
@@ -144,3 +146,11 @@ def test_a_negative_sum_fails_at_the_next_plugin_and_names_the_negative_weight(s
 
 def test_a_negative_weight_at_the_end_is_accepted():
     assert weights(score=enabled(("A", -1))) == {"A": -1}
+
+
+def test_the_framework_the_configuration_and_the_expansion_have_the_same_extension_points():
+    placements = {"placementGenerate", "placementScore"}  # configurations may name them, nothing calls them
+    expanded = expand_points(Plugins(), KNOWN)
+    assert expanded.keys() == Plugins().by_point().keys() - {"multiPoint"}
+    assert expanded.keys() == HOOKS.keys() | placements
+    assert set(BINDING_POINTS) < HOOKS.keys()

@@ -9,7 +9,8 @@ from kubesched.config import Duration, ExtenderManagedResource
 from kubesched.extender.merged_scores import extender_weight
 from kubesched.framework import Profile
 
-_BINDING_POINTS: Final = ("reserve", "permit", "preBind", "bind", "postBind")
+BINDING_POINTS: Final = ("reserve", "permit", "preBind", "bind", "postBind")
+"""Extension points for which an extender offers bind."""
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +78,7 @@ def find_offer(profiles: Iterable[Profile], *, bind: bool = False) -> Offer:
         filter=bool(points & {"preFilter", "filter"}),
         prioritize="score" in points,
         preempt=any(plugin.defines("preempt") for profile in profiles for plugin in profile.plugins),
-        bind=bind or bool(points & set(_BINDING_POINTS)),
+        bind=bind or bool(points & set(BINDING_POINTS)),
         weight=extender_weight(profiles),
     )
 

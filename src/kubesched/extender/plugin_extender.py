@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import InputError
 from kubesched.extender.binder import Binder
-from kubesched.extender.offer import Offer, find_offer
+from kubesched.extender.offer import BINDING_POINTS, Offer, find_offer
 from kubesched.extender.pods_in_flight import PodsInFlight
 from kubesched.extender.requested_nodes import NodeSource
 from kubesched.extender.requested_pods import RequestedPods
@@ -176,7 +176,7 @@ def _with_binder(profile: Profile) -> Profile:
 
 def _why_bind(profiles: Iterable[Profile], offers_bind: bool) -> str:
     for profile in profiles:
-        for point in ("reserve", "permit", "preBind", "bind", "postBind"):
+        for point in BINDING_POINTS:
             if profile.points[point]:
                 return f"plugin {profile.points[point][0].name} takes part in {point}"
     return "--bind is given" if offers_bind else ""
