@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.queue_place import QueuePlace, queue_place
 from kubesched.cli.reports import print_report
+from kubesched.pages.formats import Format
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
@@ -142,7 +143,7 @@ def _page(question: ExplainQuestion, explanation: "Explanation", view: View, aga
         explanation,
         all_nodes=view.all_nodes,
         by_plugin=view.by == "plugin",
-        every_verdict=question.output == "html",
+        every_verdict=question.output == Format.HTML,
         queue=queue,
         again=again,
     )

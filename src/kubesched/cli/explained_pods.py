@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from kubesched.cli.explained_pod import ExplainQuestion
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report
+from kubesched.pages.formats import Format
 
 if TYPE_CHECKING:
     from kubesched.api import Pod
@@ -41,8 +42,10 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
     failed: list[str] = []
     lines: list[dict[str, Any]] = []
     rows, pending = Rows(), None
-    emit = print_line if question.output == "jsonl" else lines.append  # together they may be larger than the memory
-    has_lines = question.output in ("json", "jsonl")
+    emit = (
+        print_line if question.output == Format.JSONL else lines.append
+    )  # together they may be larger than the memory
+    has_lines = question.output in (Format.JSON, Format.JSONL)
     workload_of = _workloads(question.cluster)
     if meant or not chosen.pods:
         pending = _take_pending(question, meant, rows, workload_of, emit if has_lines else None, failed)
@@ -58,7 +61,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
             failed.append(evaluation.pod.key)
         if has_lines:
             emit(as_line(evaluation) | cells)
-    if question.output != "jsonl":
+    if question.output != Format.JSONL:
         gangs = gangs_of(question.cluster, chosen.pods)
         foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
         counts = pending.counts(chosen.namespace) if pending is not None and chosen.what == "pending" else None

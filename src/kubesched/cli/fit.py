@@ -1,7 +1,7 @@
 """`kubesched fit`: would new pods fit into a cluster, and how many."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,14 +13,12 @@ from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered, option_words, pairs
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
+from kubesched.pages.formats import WITHOUT_SENTENCES
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, Fit
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
-
-_WITHOUT_NOTES: Final = ("csv", "jsonl", "junit")
-"""Formats that have no room for notes on the manifests, which go to standard error then."""
 
 
 class NewNodes(NamedTuple):
@@ -179,7 +177,7 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
     answer = _answer(question, asked, cluster, setup)
     explain, again = question.explained(inputs), question.again(inputs)
     print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
-    if output in _WITHOUT_NOTES:
+    if output in WITHOUT_SENTENCES:  # there is no room for notes on the manifests
         for sentence in answer.notes:
             note(sentence)
     if not answer.is_known or (fail_on_pending and not _fits(answer)):

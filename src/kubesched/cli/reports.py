@@ -1,20 +1,15 @@
 """-o of the commands that print a report, and the printing."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubesched.cli.cluster import note
 from kubesched.cli.output import output_option, print_verbatim, text_console
 from kubesched.cli.parameters import Decorator
 from kubesched.cli.program_name import as_typed
+from kubesched.pages.formats import ROWS_ALONE, Format
 
 if TYPE_CHECKING:
     from kubesched.pages.formats import Page
-
-_FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown", "html", "junit")
-
-_WITHOUT_SENTENCES: Final = ("csv", "jsonl")
-"""Formats that are rows alone."""
 
 
 def report_output_option(*others: str, default: str = "") -> Decorator:
@@ -24,26 +19,27 @@ def report_output_option(*others: str, default: str = "") -> Decorator:
         others: formats that the command prints itself.
         default: one of those formats; empty for the table.
     """
-    formats = (*([default] if default else []), *_FORMATS, *others)
-    return output_option(*formats, help="docs/reference/output.md describes the formats.")
+    own = [default] if default else []
+    return output_option(
+        *own, *(each.value for each in Format), *others, help="docs/reference/output.md describes the formats."
+    )
 
 
 def print_report(page: "Page", output: str) -> None:
     """Print a report on standard output in one of the formats of `report_output_option`."""
     import msgspec
 
-    if output in _WITHOUT_SENTENCES:
+    if output in ROWS_ALONE:
         for fault in page.faults:
             note(f"a plugin failed: {fault}")
     page = msgspec.structs.replace(page, next_command=_as_copied(page.next_command))
-    if output in ("table", "wide"):
+    if output in (Format.TABLE, Format.WIDE):
         from kubesched.pages.formats import print_page
 
         with text_console() as console:
-            print_page(page, console, wide=output == "wide")
+            print_page(page, console, wide=output == Format.WIDE)
         return
-    write = getattr(import_module("kubesched.pages.formats"), f"as_{output}")  # loads no other format
-    print_verbatim(write(page))
+    print_verbatim(Format(output).written(page))
 
 
 def _as_copied(command: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +15,7 @@ from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import what_if_options
+from kubesched.pages.formats import WITHOUT_SENTENCES, Format
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from kubesched.scheduler import TieBreak
     from kubesched.session import Report, Session
     from kubesched.setup import Setup
-
-_WITHOUT_DIFFERENCE: Final = ("csv", "jsonl", "junit")
-"""Formats that do not have what a change makes of a cluster: nothing is simulated for it."""
 
 
 @click.command()
@@ -78,13 +76,13 @@ def simulate(
     read, whole = read_both(inputs)
     setup = _only(profile, whole)
     changed = what_if.applied(read)
-    compares = bool(what_if) and output not in _WITHOUT_DIFFERENCE
+    compares = bool(what_if) and output not in WITHOUT_SENTENCES  # else nothing is simulated for the difference
     if not compares or output == "summary":
         _note(changed.notes)
     known = read.objects if compares else changed.objects
     new = new_pods(known, read.objects)
     run = partial(_run, one_by_one=inputs.ties if no_preemption_effects else None)
-    if no_preemption_effects and output == "jsonl":
+    if no_preemption_effects and output == Format.JSONL:
         with _session(known, setup, inputs, new) as session:
             n_pending, n_failed = _print_places(session, inputs.ties)
     else:
@@ -191,7 +189,7 @@ def _print(
     else:
         page = report_page(report, explain, taken_at=taken_at)
         page = page if difference is None else with_difference(page, difference)
-        more = _more_words() if is_changed and n_pending and output != "wide" else ""
+        more = _more_words() if is_changed and n_pending and output != Format.WIDE else ""
         print_report(msgspec.structs.replace(page, next_command=page.next_command or more), output)
     return n_pending, report.count(PodState.ERROR)
 

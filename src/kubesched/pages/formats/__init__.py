@@ -4,6 +4,11 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.pages.formats.fitting import fold as fold
+    from kubesched.pages.formats.format import (
+        ROWS_ALONE as ROWS_ALONE,
+        WITHOUT_SENTENCES as WITHOUT_SENTENCES,
+        Format as Format,
+    )
     from kubesched.pages.formats.html import as_fragment as as_fragment, as_html as as_html
     from kubesched.pages.formats.junit import as_junit as as_junit
     from kubesched.pages.formats.limits import age_sentence as age_sentence, limits as limits
