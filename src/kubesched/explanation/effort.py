@@ -47,6 +47,7 @@ SmallKind = Literal[
     "nodeSelector",
     "nodeAffinity",
     "requests",
+    "priorityClass",
     "podAffinity",
     "podAntiAffinity",
     "maxSkew",

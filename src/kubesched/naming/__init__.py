@@ -4,7 +4,12 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.naming.chosen_pods import ChosenPods as ChosenPods, choose_pods as choose_pods
-    from kubesched.naming.label_hints import near_key as near_key, near_spelling as near_spelling, respelt as respelt
+    from kubesched.naming.label_hints import (
+        near_key as near_key,
+        near_letters as near_letters,
+        near_spelling as near_spelling,
+        respelt as respelt,
+    )
     from kubesched.naming.node_names import (
         chosen_nodes as chosen_nodes,
         full_names as full_names,

@@ -13,6 +13,7 @@ ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
 _MAX_VALUES: Final = 5
 _NUMBER: Final = re.compile("[0-9]+")
+_LOOKALIKES: Final = str.maketrans("015", "ols")
 _SIGNS: Final = re.compile("[^a-z0-9]+")
 _LONG, _LONG_PART = 6, 3  # letters of a name and of its wrong part; with fewer, one letter makes another name
 _ALIASES: Final = {
@@ -55,6 +56,16 @@ def near_spelling(wrong: str, words: Collection[str]) -> str:
     numbers = _NUMBER.findall(wrong)
     alike = [word for word in words if _NUMBER.findall(word) == numbers]
     return next(iter(get_close_matches(wrong, alike, n=1)), "")
+
+
+def near_letters(wrong: str, words: Collection[str]) -> str:
+    """As `near_spelling`, where a digit may also be a letter that looks like it.
+
+    Example:
+        assert near_letters("premium-rw0", ["premium-rwo"]) == "premium-rwo"
+    """
+    letters = {word.translate(_LOOKALIKES): word for word in words}
+    return near_spelling(wrong, words) or letters.get(wrong.translate(_LOOKALIKES), "")
 
 
 def respelt(wrong: str, words: Collection[str], *, is_coined: bool = True) -> str:

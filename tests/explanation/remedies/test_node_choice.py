@@ -109,6 +109,21 @@ def test_one_requirement_of_node_affinity_can_be_dropped():
     assert said == ["drop disk Exists from the node affinity", "drop the node affinity"]
 
 
+def test_a_quantity_is_no_number_of_gt():
+    spec = node_affinity({"key": "cores", "operator": "Gt", "values": ["4Gi"]})
+    said = texts(make_pod("p", spec=spec), make_node("n1", labels={"cores": "8"}))
+    assert said == [
+        "write a whole number in the node affinity cores Gt (4Gi), such as 4",
+        "drop the node affinity, which no node can match: cores Gt (4Gi) takes a whole number",
+    ]
+
+
+def test_an_empty_term_is_said_to_match_no_node():
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{}]}}
+    said = texts(make_pod("p", spec={"affinity": {"nodeAffinity": required}}), make_node("n1"))
+    assert said == ["drop the node affinity, which no node can match: an empty term matches no node"]
+
+
 def test_a_wrong_value_in_node_affinity_is_corrected():
     pod = make_pod("p", spec=node_affinity({"key": "pool", "operator": "In", "values": ["genral"]}))
     said = texts(pod, make_node("n1", labels={"pool": "general"}))

@@ -150,3 +150,22 @@ def test_a_move_says_that_local_data_is_lost():
     nodes = [make_node("n1"), make_node("n2", taints=["x:NoSchedule"])]
     said = texts(make_pod("p", host_ports=[80]), *nodes, holder)
     assert said[0].endswith("held by default/edge (what is in emptyDir cache is lost)")
+
+
+def test_pods_of_another_namespace_are_found_where_the_term_does_not_look():
+    redis = make_pod("redis", namespace="a", labels={"app": "redis"}, node="n1")
+    pod = make_pod("web", namespace="b", spec=affinity("podAffinity", {"app": "redis"}, "kubernetes.io/hostname"))
+    nodes = [make_node(name, labels={"kubernetes.io/hostname": name}) for name in ("n1", "n2")]
+    assert (
+        texts(pod, *nodes, redis)[0] == "add namespaces: [a] to the required pod affinity: a/redis (n1) has such labels"
+    )
+    here = make_pod("redis", namespace="b", labels={"app": "redis"}, node="n2")
+    full = make_pod("full", node="n2", requests={"cpu": "2"})
+    nodes[1] = make_node("n2", labels={"kubernetes.io/hostname": "n2"}, allocatable=SMALL)
+    pod = make_pod(
+        "web",
+        namespace="b",
+        requests={"cpu": "1"},
+        spec=affinity("podAffinity", {"app": "redis"}, "kubernetes.io/hostname"),
+    )
+    assert not [text for text in texts(pod, *nodes, redis, here, full) if "namespaces" in text]

@@ -37,6 +37,30 @@ def test_a_topology_key_that_no_node_has_is_corrected():
     assert fixes[first].n_nodes == 2
 
 
+ZONES = {
+    "maxSkew": 1,
+    "topologyKey": ZONE,
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "web"}},
+}
+
+
+def test_nodes_without_zones_get_them_and_the_spread_is_not_made_over_something_else():
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
+    nodes = [make_node(f"n{i}", labels={"kubernetes.io/os": "linux"}) for i in range(3)]
+    assert texts(pod, *nodes) == [
+        f"label 3 nodes (n0, n1, n2) with {ZONE}, which no node has: each with its zone",
+        "set whenUnsatisfiable: ScheduleAnyway for the spread over zone",
+    ]
+
+
+def test_a_node_that_lacks_the_zone_of_the_others_gets_one():
+    pod = make_pod("p", labels={"app": "web"}, requests={"cpu": "1"}, spec={"topologySpreadConstraints": [ZONES]})
+    nodes = [make_node("n1", zone="a", allocatable=SMALL), make_node("n2")]
+    said = texts(pod, *nodes, filling("n1", cpu="2"))
+    assert said[0] == f"label n2 with {ZONE}, which it lacks: each with its zone"
+
+
 @pytest.mark.parametrize("revisions", [("old", "new"), ("new", "old")])
 def test_a_pod_of_an_older_revision_is_not_moved_for_the_spread(revisions):
     constraint = {

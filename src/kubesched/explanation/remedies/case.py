@@ -178,6 +178,11 @@ def moved(info: PodInfo, kind: FixKind, rest: str = "", *, needs_places: bool = 
     return Remedy(text, kind, True, removal([info]), moves=moves, needs_places=needs_places, ladder=ladder)
 
 
+def moves_of(pods: Iterable[PodInfo], domains: frozenset[tuple[str, str]] = frozenset()) -> tuple[Move, ...]:
+    """The moves of some pods, out of the same domains."""
+    return tuple(Move(info.pod, domains) for info in pods)
+
+
 def data_words(pods: Iterable[PodInfo]) -> str:
     """What happens to the data that pods have on their nodes when they move; empty where they have none."""
     names = list(dict.fromkeys(one.name for info in pods for one in info.pod.spec.volumes or () if one.empty_dir))
@@ -199,6 +204,11 @@ def is_equal(one: Pod, other: Pod) -> bool:
     """Whether one controller owns both pods."""
     owner, others = one.metadata.controller, other.metadata.controller
     return owner is not None and others is not None and one.namespace == other.namespace and owner.uid == others.uid
+
+
+def with_label(node: Node, key: str, value: str) -> Node:
+    """The node with one label more."""
+    return edited(node, metadata=msgspec.structs.replace(node.metadata, labels={**node.labels, key: value}))
 
 
 def node_edit(name: str, change: Callable[[Node], Node]) -> Edit:

@@ -8,18 +8,20 @@ import numpy as np
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
+from kubesched.explanation.remedies.claim_names import claim_names
 from kubesched.explanation.remedies.device_plugins import devices
+from kubesched.explanation.remedies.host_ports import ports
 from kubesched.explanation.remedies.new_node import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.pods_in_the_way import (
     affinity,
     anti_affinity,
     nominated,
-    ports,
     terminating,
     volume_limits,
     volume_users,
 )
+from kubesched.explanation.remedies.priority_class import priority
 from kubesched.explanation.remedies.requests import requests
 from kubesched.explanation.remedies.room import room
 from kubesched.explanation.remedies.spread import spread
@@ -59,7 +61,7 @@ def causes(case: Case) -> list[Cause]:
         Cause(
             "NodeResourcesFit",
             rejected("NodeResourcesFit"),
-            (terminating, nominated, devices, requests, more_nodes, room),
+            (terminating, nominated, devices, requests, priority, more_nodes, room),
         ),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
@@ -76,7 +78,7 @@ def causes(case: Case) -> list[Cause]:
 
 def _volume_causes(case: Case) -> list[Cause]:
     if has_claim_problem(case):
-        return [Cause("claims", case.rejected(*_MISSING), (claims,))]
+        return [Cause("claims", case.rejected(*_MISSING), (claim_names, claims))]
     return [
         Cause("VolumeRestrictions", case.rejected("VolumeRestrictions"), (terminating, volume_users)),
         Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits, more_nodes)),

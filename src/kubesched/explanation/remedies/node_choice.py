@@ -1,16 +1,18 @@
 """Remedies for a node selector and required node affinity: correct a value, drop a requirement, label a node."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement, edited
+from kubesched.api import NodeSelector, NodeSelectorTerm, SelectorRequirement, as_int64
+from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort, FixKind
 from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit, with_label
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.naming import near_spelling, respelt
 from kubesched.state import NodeInfo
@@ -21,6 +23,7 @@ _OF_IMAGES: Final = frozenset({"arch", "os"}) | _OF_HOSTS  # a program is built 
 _OF_PRODUCTS: Final = _OF_IMAGES | {"accelerator", "cpu", "family", "gpu", "instance", "machine", "product", "sku"}
 _OF_MACHINES: Final = _OF_PRODUCTS | {"agentpool", "node", "nodegroup", "nodepool", "pool", "region", "spot", "zone"}
 """Words of label keys that say what a machine is or where it is."""
+_DIGITS: Final = re.compile("[0-9]+")
 _WORD: Final = re.compile("[a-z0-9]+")
 _PLAIN_VALUES: Final = ("", "true", "false", "yes", "no", "1", "0", "linux")
 _MAX_REQUIREMENTS: Final = 12
@@ -46,11 +49,16 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
             text = f"correct the node affinity {_words(one)}, which no node has, to {_words(corrected)}"
             change = _with_term(terms, i, j, corrected)
             yield Remedy(text, "nodeAffinity", True, change, effort=Effort.CORRECT)
+        elif (number := _as_integer(one)) is not None:
+            text = f"write a whole number in the node affinity {_words(one)}, such as {joined(number.values or ())}"
+            yield Remedy(text, "nodeAffinity", True, _with_term(terms, i, j, number), effort=Effort.CORRECT)
         elif one.operator == "In" and one.values and not set(one.values) & set(_known_values(case, one.key)):
             yield from _labelled_node(next(case.at(where)), one.key, one.values[0], _known_values(case, one.key))
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
-    yield _drop("the node affinity", "nodeAffinity", field_edit(_REQUIRED))
+    never = _never(terms)
+    text = f"the node affinity, which no node can match: {never}" if never else "the node affinity"
+    yield _drop(text, "nodeAffinity", field_edit(_REQUIRED))
     if pairs:
         everything = field_edit("node_selector") + field_edit(_REQUIRED)
         yield _drop("the node selector and the node affinity", "nodeAffinity", everything)
@@ -87,7 +95,9 @@ def _labelled_node(node: NodeInfo, key: str, value: str, known: list[str]) -> It
     """A node with a label that no node has: one more, where the label says what the machine is; else any."""
     if (not known and "/" not in key) or not _describes_machine(key):  # pools of machines that nobody has labelled
         text = f"label {node.name} with {key}={value}, which no node has"
-        yield Remedy(text, "label", True, _labelled(node.name, key, value))
+        yield Remedy(
+            text, "label", True, Change(edits=(node_edit(node.name, partial(with_label, key=key, value=value)),))
+        )
     elif not _is_part_of(key, _OF_HOSTS):
         text = f"add a node like {node.name} with {key}={value}, which no node has"
         yield Remedy(text, "addNode", True, added_node(node, {}, {key: value}), like=node.name)
@@ -161,9 +171,28 @@ def _with_term(terms: tuple[NodeSelectorTerm, ...], i: int, j: int, replacement:
     return field_edit(_REQUIRED, NodeSelector((*terms[:i], term, *terms[i + 1 :])))
 
 
-def _labelled(name: str, key: str, value: str) -> Change:
-    def labelled(node: Node) -> Node:
-        labels = {**node.labels, key: value}
-        return edited(node, metadata=msgspec.structs.replace(node.metadata, labels=labels))
+def _never(terms: Sequence[NodeSelectorTerm]) -> str:
+    """Why no node can match any of the terms; empty where some node could.
 
-    return Change(edits=(node_edit(name, labelled),))
+    Rule: Kubernetes: an empty term matches no node; the one value of Gt and Lt is an integer.
+    """
+    why: dict[str, None] = {}
+    for term in terms:
+        every = (*(term.match_expressions or ()), *(term.match_fields or ()))
+        wrong = next((one for one in every if _no_integer(one)), None)
+        if every and wrong is None:
+            return ""
+        why["an empty term matches no node" if wrong is None else f"{_words(wrong)} takes a whole number"] = None
+    return " and ".join(why)
+
+
+def _no_integer(one: SelectorRequirement) -> bool:
+    return one.operator in ("Gt", "Lt") and any(as_int64(value) is None for value in one.values or ())
+
+
+def _as_integer(one: SelectorRequirement) -> SelectorRequirement | None:
+    """The requirement with the number that a quantity begins with; None where its value is a number."""
+    if not _no_integer(one):
+        return None
+    digits = [found.group() for value in one.values or () if (found := _DIGITS.match(value))]
+    return msgspec.structs.replace(one, values=tuple(digits)) if digits else None

@@ -1,7 +1,7 @@
-"""Remedies for placed pods in the way: those that hold a host port, a disk, a claim, or that affinity keeps apart."""
+"""Remedies for placed pods in the way: those that hold a disk, a claim, or that affinity keeps apart."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Pod, PodAffinity, PodSpec, Selector, WeightedPodAffinityTerm, edited
+from kubesched.api import Pod, PodAffinity, PodSpec, Selector, WeightedPodAffinityTerm, edited
 from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
@@ -17,77 +17,23 @@ from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import (
     Case,
     Remedy,
-    containers_edit,
-    daemon_set,
     data_words,
     field_edit,
     is_equal,
     moved,
+    moves_of,
     of,
     removal,
     spec_edit,
 )
 from kubesched.explanation.trial import Move
-from kubesched.plugins import WantedPorts
-from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
+from kubesched.state import Identity, PodInfo, Term, disks_conflict
 
-_SERVICE_OF_K3S: Final = "svclb-"  # K3s: the DaemonSet svclb-SERVICE-HASH holds the ports of a LoadBalancer Service
-_ANY: Final = "0.0.0.0"
 _MAX_DOMAINS: Final = 4
 _MAX_NODES: Final = 3
-_MAX_SEARCHED: Final = 200  # nodes of which the one with the fewest holders of a port is taken
 _MAX_PODS: Final = 3
 _MAX_LEAVING: Final = 50
 _HOSTNAME: Final = "kubernetes.io/hostname"
-
-
-# --- host ports ---
-
-
-def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Free the ports on the node where the fewest pods hold them; do without them."""
-    mine = case.info.ports.value
-    wanted = WantedPorts(mine)
-    held: list[tuple[int, str, list[PodInfo], set[Port]]] = []
-    for node in islice(case.at(where), _MAX_SEARCHED):
-        clashes = [(info, port) for info in node.pods for port in filter(wanted.clash_with, info.ports.value)]
-        holders = list({info.pod.uid: info for info, _ in clashes}.values())
-        held.append((len(holders), node.name, holders, {port for _, port in clashes}))
-    for _, name, holders, taken in sorted(held, key=lambda one: one[0])[:_MAX_NODES]:
-        if any(daemon_set(info.pod) for info in holders):
-            continue  # their DaemonSet creates them there again
-        which = _port_words(taken)
-        text = f"free {which} on {name}, held by {joined(info.pod.key for info in holders)}{data_words(holders)}"
-        yield Remedy(text, "hostPort", True, removal(holders), moves=_off(holders))
-    clashing = {port for *_, taken in held for port in taken}
-    if clashing:
-        gone = frozenset(port for port in mine if any(map(WantedPorts((port,)).clash_with, clashing)))
-        numbers = joined(str(number) for *_, number in sorted(gone))
-        text = f"remove hostPort {numbers}"
-        if is_service := (case.pod.name.startswith(_SERVICE_OF_K3S) and daemon_set(case.pod)):
-            service = case.pod.name.removeprefix(_SERVICE_OF_K3S).rsplit("-", 2)[0]
-            text = f"give the LoadBalancer Service {service} another port than {numbers}, or delete it"
-        stay = bool(held) and all(any(daemon_set(info.pod) for info in holders) for _, _, holders, _ in held)
-        effort = Effort.LOOSEN if stay or is_service else Effort.DROP
-        yield Remedy(text, "hostPort", is_service, _without_ports(gone), effort=effort)
-
-
-def _port_words(which: Iterable[Port]) -> str:
-    numbers = sorted({(number, protocol) for _, protocol, number in which})
-    return f"host port {' and '.join(f'{number}/{protocol}' for number, protocol in numbers)}"
-
-
-def _without_ports(gone: frozenset[Port]) -> Change:
-    def freed(container: Container) -> Container:
-        ports = tuple(
-            msgspec.structs.replace(port, host_port=0)
-            if (port.host_ip or _ANY, port.protocol or "TCP", port.host_port) in gone
-            else port
-            for port in container.ports or ()
-        )
-        return msgspec.structs.replace(container, ports=ports)
-
-    return containers_edit(freed)
 
 
 # --- inter-pod affinity ---
@@ -111,7 +57,7 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if len(pods) <= _MAX_PODS:
             text = f"move {joined(map(of, pods))} out of {_places(domains)}{data_words(pods)}"
             effort = Effort.OPEN if all(is_equal(info.pod, case.pod) for info in pods) else None
-            yield Remedy(text, "movePod", True, removal(pods), moves=_off(pods, domains), effort=effort)
+            yield Remedy(text, "movePod", True, removal(pods), moves=moves_of(pods, domains), effort=effort)
     if case.info.terms.value.required_anti_affinity:
         yield _preferred(case, [info for places in blockers.values() for infos in places.values() for info in infos])
 
@@ -206,8 +152,34 @@ def affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
             status=msgspec.structs.replace(type(case.pod.status)(), phase="Running"),
         )
         yield Remedy(text, "startPod", True, Change(edits=(Edit("Pod", friend.key, lambda _: friend),)))
+    yield from _namespaces(case, terms)
     change = field_edit("affinity.pod_affinity.required")
     yield Remedy("drop the required pod affinity", "podAffinity", False, change)
+
+
+def _namespaces(case: Case, terms: Sequence[Term]) -> Iterator[Remedy]:
+    """The namespace of the pods that a term selects, where there are none in those that it looks into."""
+    affinity = case.pod.spec.affinity
+    written = (affinity.pod_affinity.required if affinity and affinity.pod_affinity else None) or ()
+    for i, term in enumerate(terms[: len(written)]):
+        pods = [case.placed.pods[index] for index in case.placed.matching(partial(_is_selected, term=term)).tolist()]
+        if not pods or any(_is_meant(case, info, term) for info in pods):
+            continue
+        other = pods[0]
+        namespace = other.pod.namespace
+        text = f"add namespaces: [{namespace}] to the required pod affinity: {of(other)} has such labels"
+        looking = msgspec.structs.replace(written[i], namespaces=(*(written[i].namespaces or ()), namespace))
+        change = field_edit("affinity.pod_affinity.required", (*written[:i], looking, *written[i + 1 :]))
+        yield Remedy(text, "podAffinity", True, change, effort=Effort.CORRECT)
+
+
+def _is_selected(them: Identity, term: Term) -> bool:
+    return term.selector.matches(them.labels)
+
+
+def _is_meant(case: Case, info: PodInfo, term: Term) -> bool:
+    namespace = info.pod.namespace
+    return term.matches(namespace, info.pod.labels, case.evaluation.snapshot.namespace_labels(namespace))
 
 
 def _has_keys(case: Case, terms: Iterable[Term]) -> BoolVector:
@@ -248,14 +220,14 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
         use, them = plural(len(users), "uses", "use"), plural(len(claims), "claim")
         text = f"stop {joined(map(of, users))}, which {use} {them} {joined(claims)}"
         if len(users) <= _MAX_PODS:
-            yield Remedy(text, "claimInUse", True, removal(users), moves=_off(users))
+            yield Remedy(text, "claimInUse", True, removal(users), moves=moves_of(users))
     for node in islice(case.at(where), _MAX_NODES) if disks else ():
         here = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
         if len(here) == 1:
             yield moved(here[0], "diskInUse")
         elif here:
             text = f"move {joined(map(of, here))} to other nodes"
-            yield Remedy(text, "diskInUse", True, removal(here), moves=_off(here))
+            yield Remedy(text, "diskInUse", True, removal(here), moves=moves_of(here))
 
 
 def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -290,7 +262,3 @@ def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def _as(pod: Pod, _: Pod | None) -> Pod:
     return pod
-
-
-def _off(pods: Iterable[PodInfo], domains: frozenset[tuple[str, str]] = frozenset()) -> tuple[Move, ...]:
-    return tuple(Move(info.pod, domains) for info in pods)

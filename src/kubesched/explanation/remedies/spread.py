@@ -1,15 +1,28 @@
 """Remedies for topology spread constraints: another key, maxSkew or policy, ScheduleAnyway, a pod moved elsewhere."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
 import numpy as np
 
 from kubesched.api import PodSpec, TopologySpreadConstraint
+from kubesched.documents import plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, moved, of, removal, spec_edit
+from kubesched.explanation.remedies.case import (
+    Case,
+    Remedy,
+    moved,
+    node_edit,
+    node_words,
+    of,
+    removal,
+    spec_edit,
+    with_label,
+)
 from kubesched.explanation.trial import Move
 from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
@@ -27,7 +40,9 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
         key = one.topology_key.rpartition("/")[2]
         if near := case.near_key(one.topology_key):
             text = f"correct the topology key {one.topology_key} of the spread, which no node has, to {near}"
-            yield Remedy(text, "topologyKey", True, _with(i, topology_key=near))
+            yield Remedy(text, "topologyKey", True, _with(i, topology_key=near), effort=Effort.CORRECT)
+        elif (lacking := where & (case.nodes.codes(one.topology_key) == 0)).any():
+            yield _labelled(case, lacking, one.topology_key)
         yield from _moves(case, where, one)
         if (one.node_taints_policy or "Ignore") != "Honor":
             text = f"set nodeTaintsPolicy: Honor for the spread over {key}, so that nodes with taints do not count"
@@ -41,6 +56,16 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
             yield Remedy(text, "maxSkew", False, _with(i, max_skew=skew), ladder=f"maxSkew {i}")
         text = f"set whenUnsatisfiable: ScheduleAnyway for the spread over {key}"
         yield Remedy(text, "scheduleAnyway", False, _with(i, when_unsatisfiable="ScheduleAnyway"))
+
+
+def _labelled(case: Case, lacking: BoolVector, key: str) -> Remedy:
+    """The nodes with the topology key that they lack; which domain each is in, only a person knows."""
+    names = [node.name for node in case.at(lacking)]
+    nowhere = not (case.nodes.codes(key) > 0).any()
+    who = "no node has" if nowhere else plural(len(names), "it lacks", "they lack")
+    text = f"label {node_words(names)} with {key}, which {who}: each with its {key.rpartition('/')[2]}"
+    edits = tuple(node_edit(name, partial(with_label, key=key, value=name)) for name in names)
+    return Remedy(text, "label", True, Change(edits=edits))
 
 
 def _with(place: int, **fields: object) -> Change:
