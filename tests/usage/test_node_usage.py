@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
 from kubesched.errors import ConfigError
 from kubesched.explanation import Explanation, explain
-from kubesched.framework import Clock, QueueingHint, Services, VirtualClock
+from kubesched.framework import Clock, Framework, QueueingHint, Services, VirtualClock
 from kubesched.pages.explanations import explanation_page
-from kubesched.scheduler import build_frameworks
-from kubesched.session import Simulator
+from kubesched.scheduler import build_frameworks, straight
+from kubesched.session import Simulator, attempt
 from kubesched.setup import find_plugins, set_up
 from kubesched.snapshot import ClusterObjects, load_snapshot, write_snapshot
 from kubesched.state import ClusterState
@@ -111,6 +112,26 @@ def test_samples_become_stale_as_time_passes() -> None:
     assert [score(119), score(121)] == [75, 0]
     state.apply(WatchEvent(EventType.MODIFIED, "metrics.k8s.io/v1beta1/nodes", metrics("a", "2", "2Gi", seconds=60)))
     assert [score(122), score(181)] == [50, 0]
+
+
+@pytest.mark.parametrize(("when_stale", "now"), [("zero", {"a": 0, "b": 50, "c": 0}), ("reject", {"b": 50})])
+def test_a_profile_never_gets_the_answers_of_another_about_older_samples(when_stale: str, now: dict[str, int]) -> None:
+    """The second of two equal profiles reads its first samples after the first profile's first, which are older."""
+    state, services = ClusterState(), Services(clock=VirtualClock())
+    state.load([(kind_of(one), one) for one in (*NODES, metrics("a", "1", "2Gi"))])
+    profiles = [minimal_profile(plugin(when_stale=when_stale)) for _ in range(2)]
+    profiles = [structs.replace(one, scheduler_name=str(i)) for i, one in enumerate(profiles)]
+    first, second = build_frameworks(profiles, state, services).values()
+
+    def answers(framework: Framework) -> dict[str, int]:
+        scores = straight(attempt(framework, state.pod_info(POD))).scores
+        assert scores is not None
+        return dict(zip(scores.nodes.names, scores.total.tolist(), strict=True))
+
+    assert answers(first)["a"] == 75
+    for change, sample in ((EventType.DELETED, metrics("a", "1", "2Gi")), (EventType.ADDED, metrics("b", "2", "2Gi"))):
+        state.apply(WatchEvent(change, kind_of(sample), sample))
+    assert answers(second) == now
 
 
 class WallClock(Clock):

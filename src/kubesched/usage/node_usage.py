@@ -8,6 +8,7 @@ recent sample gets is an argument.
 import asyncio
 from collections.abc import Awaitable, Hashable, Iterable, Sequence
 from enum import StrEnum
+from itertools import count
 from typing import Final
 
 import numpy as np
@@ -45,6 +46,7 @@ from kubesched.usage.samples import Sample, fresh_samples, read_usage_file, samp
 _KIND: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _RESOURCES: Final = [CPU, MEMORY]
 _LIMIT: Final = 2**62  # of what is used; pods may ask for more than int64 has
+_NUMBERS: Final = count(1)  # of sets of fresh samples; equal plugins of several profiles share kept columns
 
 
 class WhenStale(StrEnum):
@@ -107,7 +109,7 @@ class NodeUsage(Plugin):
         self._known: dict[str, tuple[KubeObject, Sample]] = {}  # of the API, by node
         self._samples: dict[str, Sample] = {}
         self._fresh: dict[str, Sample] = {}
-        self._number = 0  # of the set of fresh samples
+        self._number = 0  # of the set of fresh samples, unique in the process
         self._seen = -1  # the generation of the objects that the samples are of
         self._taken_at = 0.0  # the time of the samples, or of the snapshot that they are in
         self._ahead: list[str] = []  # nodes whose samples are from the future
@@ -182,7 +184,7 @@ class NodeUsage(Plugin):
         now = self._now()
         if now > self._expires:
             self._fresh = fresh_samples(self._samples, now, self.args.stale_after)
-            self._number += 1
+            self._number = next(_NUMBERS)
             self._tell_ahead(now)
             self._expires = min((one.time for one in self._fresh.values()), default=now) + self.args.stale_after
         return self._fresh
