@@ -29,6 +29,7 @@ with lazy_exports(__name__):
         qualified_name_errors as qualified_name_errors,
         quoted as quoted,
     )
+    from kubesched.config.finding_rules import RULES as RULES
     from kubesched.config.findings import (
         Finding as Finding,
         ReadingStage as ReadingStage,
@@ -44,7 +45,6 @@ with lazy_exports(__name__):
     )
     from kubesched.config.parsed_text import parse_value as parse_value
     from kubesched.config.plugin_args import PluginArgs as PluginArgs
-    from kubesched.config.rules import RULES as RULES
     from kubesched.config.scalars import (
         Duration as Duration,
         Int32 as Int32,

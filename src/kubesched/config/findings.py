@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from kubesched.config.field_errors import FieldError, bracketed
-from kubesched.config.rules import RULES, Severity
+from kubesched.config.finding_rules import RULES, Severity
 from kubesched.errors import ConfigError, InputError
 
 _RULES_OF_FIELD_ERRORS: Final = {

@@ -11,6 +11,7 @@ from kubesched.explanation.remedies.case import Case, Remedy, field_edit
 from kubesched.explanation.remedies.claim_names import claim_names
 from kubesched.explanation.remedies.device_plugins import devices
 from kubesched.explanation.remedies.host_ports import ports
+from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.new_node import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.pods_in_the_way import (
@@ -23,7 +24,6 @@ from kubesched.explanation.remedies.pods_in_the_way import (
 )
 from kubesched.explanation.remedies.priority_class import priority
 from kubesched.explanation.remedies.requests import requests
-from kubesched.explanation.remedies.room import room
 from kubesched.explanation.remedies.spread import spread
 from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
 from kubesched.explanation.remedies.volume_places import volume_places

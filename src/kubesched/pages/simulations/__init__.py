@@ -3,7 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.pages.simulations.fill_tables import (
+    from kubesched.pages.simulations.node_fill_tables import (
         fill_level as fill_level,
         fill_table as fill_table,
         fill_words as fill_words,

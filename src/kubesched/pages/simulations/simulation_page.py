@@ -23,7 +23,7 @@ from kubesched.pages.formats import (
     limits,
     page_of,
 )
-from kubesched.pages.simulations.fill_tables import fill_table, fill_words, nodes_table
+from kubesched.pages.simulations.node_fill_tables import fill_table, fill_words, nodes_table
 from kubesched.pages.simulations.placement_lines import placement_line, report_document
 from kubesched.session import (
     Placement,
