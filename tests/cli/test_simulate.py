@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from kubesched.pages.formats import Format
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 
@@ -131,6 +132,23 @@ def test_a_run_with_failed_pods_exits_with_1(tmp_path, cluster):
         assert result.exit_code == 1
         assert "has no attribute 'free'" in result.stdout
     assert "1 would fail" in run("simulate", cluster, "--plugin", f"{plugin}:MemHead").stdout
+
+
+@pytest.mark.parametrize("hook", ["pre_filter(self, state, pod, nodes)", "filter(self, state, pod, node)"])
+def test_a_failure_in_the_only_trial_of_a_pod_fails_the_command_in_every_format(tmp_path, hook):
+    """kube-scheduler evicts no pod for one whose attempt failed."""
+    plugin = tmp_path / "raises.py"
+    plugin.write_text(
+        f"from kubesched import Plugin\n\nclass Raises(Plugin):\n    def {hook}:\n        raise ValueError\n"
+    )
+    objects = make_node("n1"), make_pod("cheap", node="n1"), make_pod("p", priority=9)
+    command = ("simulate", write(tmp_path, *objects), "--plugin", f"{plugin}:Raises", "--no-preemption-effects", "-o")
+    formats = [*(each.value for each in Format), "summary"]
+    assert {name: run(*command, name).exit_code for name in formats} == dict.fromkeys(formats, 1)
+    report = json.loads(run(*command, "json").stdout)
+    assert [(pod["state"], pod["reason"]) for pod in report["pods"]] == [("error", "SchedulerError")]
+    assert f"raises.py:5 in {hook[: hook.index('(')]}" in report["pods"][0]["diagnosis"]
+    assert report["victims"] == []
 
 
 def test_pods_that_are_refused_have_a_line_each_and_count_as_pending(tmp_path):

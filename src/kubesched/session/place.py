@@ -12,7 +12,7 @@ from itertools import count
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import NO_NODES, Framework
+from kubesched.framework import Framework
 from kubesched.scheduler import TieBreak, no_profile, select_best
 from kubesched.session.attempt import Preempt
 from kubesched.session.pending_diagnosis import diagnosis_of
@@ -104,7 +104,7 @@ def place_all(session: Session, tie_break: TieBreak, progress: Progress | None =
             for pod in pending_in_order(session.pending)
         ),
     )
-    victims = tuple(_victims(session, placed.values()))
+    victims = tuple(_victims(session, (one for one in placed.values() if not one.is_failed)))
     after, groups = Fill(session.cluster_state.columns), session.node_groups()
     return Report(
         placements,
@@ -132,7 +132,7 @@ def _placement(pod: Pod, placed: Placed | None, session: Session) -> Placement:
     if placed.node:
         return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1, owner=owner)
     message = f"{placed.message} {placed.post_filter_message}".rstrip()
-    if not message.startswith(("0/", NO_NODES)):  # no FitError: a plugin failed
+    if placed.is_failed:
         why = placed.diagnosis if placed.diagnosis != message else ""
         failed = pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message
         return Placement(*failed, owner=owner, diagnosis=why)
