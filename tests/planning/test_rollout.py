@@ -293,3 +293,17 @@ def test_what_has_no_rollout_is_an_error():
         fit([*nodes(1), *running(1)], stream(bad), rollout=True)
     with pytest.raises(InputError, match="rollout and a search are mutually exclusive"):
         fit([*nodes(1), *running(1)], stream(workload()), rollout=True, maximum=True)
+
+
+def test_a_rollout_that_stops_for_its_own_pods_names_the_strategy_that_ends_it():
+    spread = {"maxSurge": 1, "maxUnavailable": 0}
+    new = stream(workload(replicas=3, strategy={"rollingUpdate": spread}))
+    answer = fit([*nodes(3, cpu="1"), *running(3)], new, rollout="replace")
+    (rollout,) = answer.rollouts
+    assert (rollout.n_old_left, rollout.way_out) == (3, "maxSurge: 0 and maxUnavailable: 1")
+
+
+def test_a_rollout_that_no_strategy_ends_names_none():
+    answer = fit([*nodes(4, cpu="1"), *running(4)], stream(workload(cpu="2")), rollout="replace")
+    (rollout,) = answer.rollouts
+    assert (rollout.n_old_left > 0, rollout.way_out) == (True, "")

@@ -88,6 +88,8 @@ class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
         n_pods: the pods on the drained nodes that it selects.
         n_blocked: those of them that are never evicted.
         steps: the step in which the last of the others is evicted; 0 if none is.
+        why: why it allows no eviction, such as `minAvailable 1 of 1 pod`; empty where it allows some, or nothing shows.
+        fix: what has it allow one.
     """
 
     budget: str
@@ -95,6 +97,8 @@ class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
     n_pods: int
     n_blocked: int
     steps: int
+    why: str = ""
+    fix: str = ""
 
 
 class Drain(Shown, msgspec.Struct, frozen=True, eq=False):

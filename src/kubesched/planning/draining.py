@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubesched.api import KubeObject, Node, Pod
+from kubesched.api import KubeObject, Node, Pod, PodDisruptionBudget
 from kubesched.controllers import (
     LeavingPods,
     Successor,
@@ -13,6 +13,7 @@ from kubesched.controllers import (
     leaves_because,
     stays_because,
 )
+from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
@@ -272,10 +273,21 @@ class Draining:
     def _used(self, drained: Sequence[DrainedPod]) -> Iterator[BudgetUse]:
         for key in dict.fromkeys(key for pod in drained for key in pod.budgets):
             selected = [pod for pod in drained if key in pod.budgets]
+            n_blocked = sum(pod.fate is Fate.BLOCKED for pod in selected)
+            why, fix = self._why(key) if n_blocked else ("", "")
             yield BudgetUse(
                 budget=key,
                 allowed=self._allowance.first(key),
                 n_pods=len(selected),
-                n_blocked=sum(pod.fate is Fate.BLOCKED for pod in selected),
+                n_blocked=n_blocked,
                 steps=max(pod.step for pod in selected),
+                why=why,
+                fix=fix,
             )
+
+    def _why(self, key: str) -> tuple[str, str]:
+        """Why a budget allows no eviction before the drain, and what helps."""
+        budget = self._session.get("PodDisruptionBudget", key)
+        if self._allowance.first(key) > 0 or not isinstance(budget, PodDisruptionBudget):
+            return "", ""
+        return why_it_blocks(budget, self._session.cluster_state.objects.list("Pod"))

@@ -1,16 +1,21 @@
 """Simulates the steps in which controllers replace the pods of workloads by new ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod
-from kubesched.controllers import RolloutPlan, RolloutView, UpdateStrategy, plan_rollout
+from kubesched.api import KubeObject, Pod, Workload
+from kubesched.controllers import RollingUpdate, RolloutPlan, RolloutView, UpdateStrategy, plan_rollout
 from kubesched.planning.asked import Asked
 from kubesched.planning.placed import has_place
 from kubesched.session import Placement, PodState, Progress, Report, Session, Victim
 
+_STRATEGIES: Final = {
+    "maxSurge: 0 and maxUnavailable: 1": UpdateStrategy("RollingUpdate", RollingUpdate(0, 1)),
+    "type: Recreate": UpdateStrategy("Recreate"),
+}
+"""Strategies that are tried where a rollout stops: an old pod makes way before a new one comes."""
 _STOPPED: Final = "the rollout stops before this pod is created"
 
 
@@ -24,6 +29,7 @@ class Rollout(msgspec.Struct, frozen=True):
         n_old_left: how many of them are left because the rollout stops.
         n_kept: how many pods of a StatefulSet stay, because their numbers are below its partition.
         n_lowest: the lowest number of its pods, old and new, that had a node at any time.
+        way_out: the strategy with which a rollout that stops would end, as fields of YAML; empty where none helps.
     """
 
     workload: str
@@ -32,21 +38,53 @@ class Rollout(msgspec.Struct, frozen=True):
     n_old_left: int
     n_kept: int
     n_lowest: int
+    way_out: str = ""
 
 
 def roll_out(
     session: Session, asked: Asked, replicas: int | None, progress: Progress | None = None
 ) -> tuple[list[KubeObject], Report, tuple[Rollout, ...]]:
-    """Replace the pods of the workloads that exist, and add the others.
+    """Replace the pods of the workloads that exist, and add the others; try other strategies where a rollout stops.
 
     Returns: the new objects, the report of all steps together, and how each workload was replaced. New pods that would
         replace pods below the partition of a StatefulSet are left out.
     Raises:
         InputError: a workload has no rollout, or a strategy is not valid.
     """
+    with session.fork() as fork:
+        new, report, rollouts = _rolled_out(session, asked, replicas, asked.strategies, progress)
+        stopped = {one.workload for one in rollouts if one.n_old_left}
+        if not stopped:
+            fork.commit()
+            return new, report, rollouts
+    ways_out: dict[str, str] = {}
+    for words, strategy in _STRATEGIES.items():
+        others = {workload: strategy for workload in asked.existing if _may_have(workload, strategy)}
+        with session.fork():
+            tried, outcome, _ = _rolled_out(session, asked, replicas, {**asked.strategies, **others})
+        placed = {one.pod for one in outcome.placements if has_place(one)}
+        for workload in others:
+            if str(workload) in stopped and all(pod.key in placed for pod in asked.pods_of(workload, tried)):
+                ways_out.setdefault(str(workload), words)
+    new, report, rollouts = _rolled_out(session, asked, replicas, asked.strategies, progress)
+    ended = (msgspec.structs.replace(one, way_out=ways_out.get(one.workload, "")) for one in rollouts)
+    return new, report, tuple(ended)
+
+
+def _may_have(workload: Workload, strategy: UpdateStrategy) -> bool:
+    return workload.kind == "Deployment" or (workload.kind == "DaemonSet" and strategy.type != "Recreate")
+
+
+def _rolled_out(
+    session: Session,
+    asked: Asked,
+    replicas: int | None,
+    strategies: Mapping[Workload, UpdateStrategy],
+    progress: Progress | None = None,
+) -> tuple[list[KubeObject], Report, tuple[Rollout, ...]]:
     new = asked.objects(replicas)
     plans = [
-        plan_rollout(workload, asked.strategies.get(workload, UpdateStrategy()), old, asked.pods_of(workload, new))
+        plan_rollout(workload, strategies.get(workload, UpdateStrategy()), old, asked.pods_of(workload, new))
         for workload, old in asked.existing.items()
     ]
     left_out = {pod.key for plan in plans for pod in plan.left_out}

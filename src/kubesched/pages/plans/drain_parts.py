@@ -132,7 +132,7 @@ def _held(budget: BudgetUse, *, is_shared: bool) -> str:
         return f"{blocks}: kubectl cannot evict a pod that several budgets select"
     if budget.allowed > 0:
         return f"{blocks}: those evicted before do not become ready"
-    return f"{blocks}: it allows no eviction"
+    return f"{blocks}: {budget.why}; {budget.fix}" if budget.why else f"{blocks}: it allows no eviction"
 
 
 def _losses(result: Drain) -> Table:

@@ -243,9 +243,9 @@ def _rollout(one: Rollout) -> Paragraph:
     kept = f" {count(one.n_kept, 'pod')} below the partition would stay." if one.n_kept else ""
     if one.n_old_left:
         stops = f"The rollout of {one.workload} would stop after {steps}"
-        return Paragraph(
-            f"{stops}: {one.n_old_left:,} of {count(one.n_old, 'old pod')} would be left.{kept}", Level.BAD
-        )
+        left = f"{one.n_old_left:,} of {count(one.n_old, 'old pod')} would be left.{kept}"
+        way_out = f" With {one.way_out} it would end: an old pod makes way first." if one.way_out else ""
+        return Paragraph(f"{stops}: {left}{way_out}", Level.BAD)
     replaced = f"The rollout of {one.workload} would replace {count(one.n_old, 'pod')} in {steps}"
     return Paragraph(f"{replaced}, with {count(one.n_lowest, 'pod')} running at the lowest point.{kept}")
 
@@ -386,6 +386,7 @@ def _rollout_document(one: Rollout) -> dict[str, Any]:
         "oldLeft": one.n_old_left,
         "kept": one.n_kept,
         "lowest": one.n_lowest,
+        "wayOut": one.way_out,
     }
 
 

@@ -1,0 +1,62 @@
+"""Why a disruption budget allows no eviction, and what helps."""
+
+import pytest
+
+from kubesched import drain
+from kubesched.pages.plans import drain_page
+from kubesched.planning import Drain
+from kubesched.testing import make_node, make_object, make_pod
+from tests.planning.drain_clusters import owned_by
+
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+def drained(n_pods: int, spec: dict, status: dict, *, n_ready: int = 9) -> Drain:
+    pods = [
+        make_pod(
+            f"web-{i}",
+            node="n1",
+            labels={"app": "web"},
+            metadata=owned_by("ReplicaSet", "web"),
+            status=READY if i < n_ready else {"phase": "Running"},
+        )
+        for i in range(n_pods)
+    ]
+    selector = {"matchLabels": {"app": "web"}}
+    budget = make_object("PodDisruptionBudget", "web", spec={"selector": selector, **spec}, status=status)
+    return drain([make_node("n1"), make_node("n2"), *pods, budget], ["n1"])
+
+
+@pytest.mark.parametrize(
+    ("n_pods", "spec", "why", "fix"),
+    [
+        (1, {"minAvailable": 1}, "minAvailable 1 of 1 pod", "run a second replica, or set maxUnavailable: 1 instead"),
+        (3, {"minAvailable": 3}, "minAvailable 3 of 3 pods", "run 4 replicas, or set maxUnavailable: 1 instead"),
+        (3, {"minAvailable": "100%"}, "minAvailable 100% of 3 pods", "set maxUnavailable: 1 instead"),
+        (3, {"maxUnavailable": 0}, "maxUnavailable is 0", "set maxUnavailable: 1"),
+        (3, {"maxUnavailable": "0%"}, "maxUnavailable is 0%", "set maxUnavailable: 1"),
+    ],
+)
+@pytest.mark.parametrize("has_status", [True, False])
+def test_a_budget_that_never_allows_anything_names_its_field(
+    n_pods: int, spec: dict, why: str, fix: str, has_status: bool
+):
+    counts = {"currentHealthy": n_pods, "desiredHealthy": n_pods, "expectedPods": n_pods}
+    result = drained(n_pods, spec, {"disruptionsAllowed": 0, **(counts if has_status else {})})
+    (use,) = result.budgets
+    assert (use.why, use.fix) == (why, fix)
+    (table,) = [table for table in drain_page(result).tables if table.name == "budgets"]
+    pods = "1 pod" if n_pods == 1 else f"{n_pods} pods"
+    assert table.rows[0][-1].text == f"blocks {pods}: {why}; {fix}"
+
+
+def test_a_budget_that_waits_for_a_pod_names_it():
+    status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}
+    (use,) = drained(3, {"minAvailable": 2}, status, n_ready=2).budgets
+    assert (use.why, use.fix) == ("2 of 3 pods are healthy, 2 have to be", "get web-2 ready first")
+
+
+def test_a_budget_that_allows_evictions_is_not_blamed():
+    status = {"disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3}
+    (use,) = drained(3, {"minAvailable": 2}, status).budgets
+    assert (use.why, use.fix) == ("", "")
