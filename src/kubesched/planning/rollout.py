@@ -1,4 +1,4 @@
-"""Simulates the steps in which controllers replace the pods of workloads by new ones."""
+"""Takes the steps of `controllers/rollout_steps.py`, which replace the pods of workloads by new ones, on a session."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

@@ -18,7 +18,7 @@ from kubesched.session.attempt import Preempt
 from kubesched.session.pending_diagnosis import diagnosis_of
 from kubesched.session.placements import not_created
 from kubesched.session.queue_run import Progress
-from kubesched.session.report import Fill, Placement, PodState, Report, Victim
+from kubesched.session.report import Placement, PodState, Report, Victim
 from kubesched.session.session import Session
 
 
@@ -91,7 +91,7 @@ def not_seen(session: Session) -> Iterator[Placed]:
 
 def place_all(session: Session, tie_break: TieBreak, progress: Progress | None = None) -> Report:
     """Try every pending pod once, and report as a simulation does; victims are named although they stay."""
-    before = Fill(session.cluster_state.columns)
+    before = session.fill()
     placed = {}
     for one in place(session, tie_break):
         placed[one.pod] = one
@@ -105,7 +105,7 @@ def place_all(session: Session, tie_break: TieBreak, progress: Progress | None =
         ),
     )
     victims = tuple(_victims(session, (one for one in placed.values() if not one.is_failed)))
-    after, groups = Fill(session.cluster_state.columns), session.node_groups()
+    after, groups = session.fill(), session.node_groups()
     return Report(
         placements,
         victims,
