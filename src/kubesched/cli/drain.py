@@ -91,9 +91,10 @@ def drain(
     if each:
         page = each_page(results, taken_at=cluster.taken_at)
     elif most:
-        page = most_page(results[0], len(names), taken_at=cluster.taken_at)
+        page = most_page(results[0], len(names), cluster=inputs.cluster, taken_at=cluster.taken_at)
     else:
-        page = drain_page(results[0], explain=_explain(inputs, selector, zone), taken_at=cluster.taken_at)
+        explain = _explain(inputs, selector, zone)
+        page = drain_page(results[0], explain=explain, cluster=inputs.cluster, taken_at=cluster.taken_at)
     if write is not None:
         _write(cluster, results[0], write)
     print_report(page, output)

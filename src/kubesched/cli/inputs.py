@@ -79,6 +79,12 @@ class InputOptions(NamedTuple):
 
         return TieBreak(self.tie_break)
 
+    @property
+    def cluster(self) -> str:
+        """Where the objects come from, in words; empty for standard input and for the current context."""
+        files = [Path(one).name for one in self.snapshots if one != STANDARD_STREAM]
+        return ", ".join(files) or (f"context {self.context}" if self.context and not self.snapshots else "")
+
     def files(self) -> list[str]:
         """Every file that is read."""
         config = self.setup.config

@@ -1,5 +1,6 @@
 """The cluster that drains are tried on: its pending pods are placed first, as a scheduler does before anyone drains."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -8,7 +9,7 @@ from kubesched.controllers import Allowance, controllers_of, job_of
 from kubesched.engine import paused_gc
 from kubesched.naming import nodes_named
 from kubesched.planning.settling import settle
-from kubesched.session import PodState, Progress, Session
+from kubesched.session import PodState, Progress, Session, workload_text
 
 
 class SettledCluster:
@@ -32,6 +33,7 @@ class SettledCluster:
         messages: why the pods that were tried have no node; empty for those that have one.
         unplaced: `namespace/name` of the victims of which no new pod has a node.
         undecided_nodes: nodes whose drain was tried, and on which kubesched cannot decide about some pods.
+        n_running: workload, `Kind namespace/name` -> how many of its pods run in the snapshot.
         n_placed, n_failed, n_undecided, n_pending: pending pods of the snapshot that were placed, that ended in an
             error, about which kubesched cannot decide, and the rest.
     """
@@ -70,6 +72,8 @@ class SettledCluster:
         self.n_pending = len(outcomes) - self.n_placed - self.n_failed - self.n_undecided
         self.unplaced = tuple(key for key in self.victims if key not in placed)
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
+        running = (one for one in known if isinstance(one, Pod) and one.node_name and not one.is_finished)
+        self.n_running = Counter(workload_text(pod.key, self.owner_of(pod)) for pod in running)
         self._finished: dict[str, list[Pod]] = {}
         self._of_job: dict[str, list[str]] = {}
         for one in known:

@@ -119,8 +119,11 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         n_failed_before: those for which a plugin fails, so that they end in an error.
         n_undecided_before: those about which kubesched cannot decide.
         evicted_before: pods that preemption evicts for them, in order.
-        unreachable: those of the nodes that are unreachable and have pods to be deleted: these stay Terminating,
-            because no kubelet confirms that they have ended.
+        unreachable: those of the nodes that are unreachable. Pods that are deleted there stay Terminating, because no
+            kubelet confirms that they have ended.
+        cordoned_before: those of the nodes that are cordoned in the snapshot.
+        out_meanwhile: workloads, `Kind namespace/name`, all of whose running pods are evicted in one step, and have new
+            ones: none runs until a new one is ready.
         unplaced_before: `namespace/name` of those that run in the snapshot, and of which no new pod has a node when the
             drain begins.
         evicted_again: pending pods of the snapshot that the scheduler places before the drain, and that preemption
@@ -153,6 +156,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     evicted_before: tuple[Victim, ...] = ()
     evicted_again: tuple[Victim, ...] = ()
     unreachable: tuple[str, ...] = ()
+    cordoned_before: tuple[str, ...] = ()
+    out_meanwhile: tuple[str, ...] = ()
     unplaced_before: tuple[str, ...] = ()
     undecided_nodes: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
@@ -180,6 +185,12 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     def of(self, fate: Fate) -> list[DrainedPod]:
         """The pods with this fate."""
         return [pod for pod in self.pods if pod.fate is fate]
+
+    @property
+    def never_ends_on(self) -> tuple[str, ...]:
+        """The unreachable nodes with pods whose end `kubectl drain` waits for."""
+        awaited = {pod.node for pod in self.pods if pod.is_awaited}
+        return tuple(node for node in self.unreachable if node in awaited)
 
     @property
     def counts(self) -> dict[Fate, int]:

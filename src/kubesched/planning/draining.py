@@ -1,5 +1,6 @@
 """One drain of a cluster in memory: cordon, then evict and schedule step by step until nothing more can be evicted."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubesched.api import KubeObject, Node, Pod, PodDisruptionBudget
@@ -8,6 +9,7 @@ from kubesched.controllers import (
     Successor,
     hangs_because,
     has_local_data,
+    is_cordoned,
     is_unreachable,
     job_of,
     leaves_because,
@@ -17,7 +19,7 @@ from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.session import PodState, Progress, Victim
+from kubesched.session import PodState, Progress, Victim, workload_text
 
 
 class Draining:
@@ -82,7 +84,6 @@ class Draining:
         self._session.change(self._allowance.changed())
         early = map(self._evicted_early, self._evicted_before)
         drained = (*map(self._described, self._pods), *early, *self._ended_elsewhere)
-        awaited = {pod.node for pod in drained if pod.node in self._unreachable and pod.is_awaited}
         self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if pod.fate is Fate.NOT_KNOWN)
         return Drain(
             nodes=tuple(node.name for node in self._nodes),
@@ -98,7 +99,9 @@ class Draining:
             after=self._session.fill(),
             groups=self._cluster.groups,
             faults=tuple(self._faults),
-            unreachable=tuple(node.name for node in self._nodes if node.name in awaited),
+            unreachable=tuple(node.name for node in self._nodes if node.name in self._unreachable),
+            cordoned_before=tuple(node.name for node in self._nodes if is_cordoned(node)),
+            out_meanwhile=tuple(self._out(drained)),
             evicted_before=self._cluster.evicted,
             unplaced_before=self._cluster.unplaced,
             evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
@@ -269,6 +272,15 @@ class Draining:
             fate = Fate.NOT_KNOWN if pod.key in self._undecided else Fate.PENDING
             message = self._message_of[pod.key]
         return DrainedPod(pod.key, self._cluster.owner_of(pod), pod.node_name, fate, to, message=message)
+
+    def _out(self, drained: Sequence[DrainedPod]) -> Iterator[str]:
+        """The workloads all of whose running pods leave in one step, and come again."""
+        back = (Fate.MOVES, Fate.RETURNS, Fate.NOT_KNOWN)
+        leaving = Counter((workload_text(pod.pod, pod.owner), pod.step) for pod in drained if pod.step)
+        n_back = Counter(workload_text(pod.pod, pod.owner) for pod in drained if pod.fate in back)
+        for (workload, _), n in leaving.items():
+            if n_back[workload] and n == self._cluster.n_running[workload]:
+                yield workload
 
     def _used(self, drained: Sequence[DrainedPod]) -> Iterator[BudgetUse]:
         for key in dict.fromkeys(key for pod in drained for key in pod.budgets):

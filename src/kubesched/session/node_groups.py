@@ -28,12 +28,21 @@ class NodeGroup(msgspec.Struct, frozen=True):
 def group_nodes(nodes: Iterable[Node]) -> dict[str, NodeGroup]:
     """The pool and zone of each node, by name.
 
-    A pool is the value of the first label for pools that more than half of the nodes have, and that distinguishes them.
+    A pool is the value of the first label of a provider that the node has: managed groups are beside those of
+    Karpenter. If these do not distinguish the nodes, it is the value of one label for pools that more than half of them
+    have and that distinguishes them.
     """
     known = list(nodes)
     keys = Counter(key for node in known for key in node.labels)
     named = sorted(key for key in keys if key.rpartition("/")[2] in _POOL_NAMES)
-    usual = [key for key in (*_POOLS, *named) if 2 * keys[key] > len(known)]
-    dividing = [key for key in usual if len({node.labels.get(key) for node in known}) > 1]
-    pool = next(iter(dividing or usual), "")
-    return {node.name: NodeGroup(node.labels.get(pool, ""), node.labels.get(_ZONE, "")) for node in known}
+    choices = [_POOLS, *((key,) for key in (*_POOLS, *named) if 2 * keys[key] > len(known))]
+    columns = [[_first_of(choice, node) for node in known] for choice in choices]
+    usual = [pools for pools in columns if 2 * sum(map(bool, pools)) > len(known)]
+    dividing = [pools for pools in usual if len(set(pools)) > 1]
+    pools = next(iter(dividing or usual), [""] * len(known))
+    return {node.name: NodeGroup(pool, node.labels.get(_ZONE, "")) for node, pool in zip(known, pools, strict=True)}
+
+
+def _first_of(keys: Iterable[str], node: Node) -> str:
+    """The value of the first of some labels that a node has."""
+    return next((node.labels[key] for key in keys if node.labels.get(key)), "")

@@ -35,7 +35,7 @@ def as_html(page: Page) -> str:
     title = f"{shorten(page.verdict.text, _TITLE, placeholder=' ...')} - kubesched"
     body = [f'<h1 id="{_VERDICT}"{_class(page.verdict.level)}>{_text(page.verdict.text)}</h1>']
     left, heading = _PAGE_BUDGET, _VERDICT
-    for number, part in enumerate(page.parts):
+    for number, part in enumerate((*page.parts, *page.appendix)):
         if _is_heading(part):
             heading = f"{_VERDICT}{number}"
         lines = _table(part, heading, left) if isinstance(part, Table) else _paragraph(part, heading)

@@ -13,7 +13,7 @@ _BLOCK: Final = re.compile(r"[-+=](?=[-+=\s]|$)|(?<=\d)[.)](?=\s)")
 def as_markdown(page: Page) -> str:
     """The whole page; the verdict is in bold."""
     blocks = [f"**{_line(page.verdict.text)}**"]
-    for part in page.parts:
+    for part in (*page.parts, *page.appendix):
         blocks += _table(part) if isinstance(part, Table) else _paragraph(part)
     blocks += [f"*{_line(limit)}*" for limit in page.limits]
     if page.next_command:
@@ -25,7 +25,7 @@ def _paragraph(paragraph: Paragraph) -> Iterator[str]:
     if paragraph.is_wide:
         return
     if paragraph.is_code:
-        yield _code(paragraph.text, "yaml")
+        yield _code(paragraph.text, paragraph.language)
         return
     lines = [_plain(line) for line in paragraph.text.splitlines()]
     if paragraph.level is Level.HEADING:

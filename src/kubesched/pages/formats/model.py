@@ -111,6 +111,7 @@ class Paragraph(msgspec.Struct, frozen=True):
         is_indented: whether it belongs to the paragraph before it.
         is_wide: whether only `-o wide` and HTML have it.
         is_code: whether it is a text to copy, such as YAML, whose blanks count.
+        language: of that text.
     """
 
     text: str
@@ -118,6 +119,7 @@ class Paragraph(msgspec.Struct, frozen=True):
     is_indented: bool = False
     is_wide: bool = False
     is_code: bool = False
+    language: str = "yaml"
 
 
 Part = Table | Paragraph
@@ -147,6 +149,7 @@ class Page(msgspec.Struct, frozen=True):
         name: of the command: `fit`. JSON documents carry it as `"schema": "kubesched/fit/v1"`.
         verdict: the answer in one sentence, which comes first.
         parts: in reading order.
+        appendix: parts at the end of Markdown, HTML and `-o wide`, which are kept: in a ticket or a merge request.
         limits: what the report does not model, one sentence each.
         next_command: what a reader would run next; empty for nothing.
         document: for `-o json`: JSON types alone, without `schema`.
@@ -165,6 +168,7 @@ class Page(msgspec.Struct, frozen=True):
     name: str
     verdict: Paragraph
     parts: tuple[Part, ...] = ()
+    appendix: tuple[Part, ...] = ()
     limits: tuple[str, ...] = ()
     next_command: str = ""
     document: Mapping[str, Any] = {}

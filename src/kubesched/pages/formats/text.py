@@ -37,7 +37,7 @@ def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
     console.print(
         indent_further_lines(names.shorten(page.verdict.text)), style=f"bold {_STYLES[page.verdict.level]}".strip()
     )
-    for part in page.parts:
+    for part in (*page.parts, *(page.appendix if wide else ())):
         if part.is_wide and not wide:
             continue
         if isinstance(part, Table):

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of, plain
-from kubesched.pages.plans.drain_parts import NO_WAIT, drain_parts, namespace_and_name, what_is_wrong
+from kubesched.pages.plans.drain_parts import drain_parts, namespace_and_name, what_is_wrong
 from kubesched.pages.plans.fault_parts import fault_parts
+from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, save_commands
 from kubesched.planning import Drain, Fate
 from kubesched.session import Victim
 
-_MAX_SAVED: Final = 10
 _OUTCOMES: Final = {
     Fate.MOVES: "would run elsewhere",
     Fate.RETURNS: "would come back",
@@ -25,15 +25,16 @@ _OUTCOMES: Final = {
 
 
 @page_of.register
-def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = None) -> Page:
+def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at: datetime | None = None) -> Page:
     """The page.
 
     Args:
         explain: the command that explains a pod of the cluster afterwards, without the pod; empty for none.
+        cluster: where the nodes are, such as the name of a file; empty where that is not known.
         taken_at: when the snapshot was taken; None where that is not known.
     """
     pending = result.of(Fate.PENDING)
-    following = kubectl_drain(result) if result.can_go else _save_lost(result)
+    following = kubectl_drain(result) if result.can_go else " && ".join(save_commands(bare_pods(result)))
     if result.faults:
         following = ""
     elif pending and explain:
@@ -46,6 +47,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.could_go else Level.BAD),
         (*fault_parts(result.faults), *placed_first(result), *drain_parts(result)),
+        appendix=() if result.faults else runbook(result, cluster),
         limits=limits(taken_at),
         next_command=following,
         document=_document(result),
@@ -88,29 +90,7 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
 
 def kubectl_drain(result: Drain) -> str:
     """The command that drains the nodes, with the flags that their pods need; empty if a name is not valid."""
-    pods = result.pods
-    flags = {
-        "--ignore-daemonsets": any(pod.message == "DaemonSet" for pod in pods),
-        "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
-        NO_WAIT: bool(result.unreachable),
-    }
-    command = command_about("kubectl drain", *result.nodes)
-    return " ".join([command, *(flag for flag, is_needed in flags.items() if is_needed)]) if command else ""
-
-
-def _save_lost(result: Drain) -> str:
-    """The command that saves the pods that no controller would create again; empty where there are too many."""
-    names: dict[str, list[str]] = {}
-    lost = [pod for pod in result.of(Fate.LOST) if not pod.owner]
-    for pod in lost:
-        namespace, name = namespace_and_name(pod)
-        names.setdefault(namespace, []).append(name)
-    if len(lost) > _MAX_SAVED:
-        return ""
-    commands = {space: command_about("kubectl get pod -n", space, *of) for space, of in names.items()}
-    if not all(commands.values()):
-        return ""
-    return " && ".join(f"{command} -o yaml > lost-{space}.yaml" for space, command in commands.items())
+    return drain_command(result.nodes, result.pods, is_silent=bool(result.never_ends_on))
 
 
 def _verdict(result: Drain) -> str:
@@ -156,6 +136,8 @@ def _document(result: Drain) -> dict[str, Any]:
         "evictedBefore": [plain(one) for one in result.evicted_before],
         "evictedAgain": [plain(one) for one in result.evicted_again],
         "unreachable": list(result.unreachable),
+        "cordonedBefore": list(result.cordoned_before),
+        "outMeanwhile": list(result.out_meanwhile),
         "unplacedBefore": list(result.unplaced_before),
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,

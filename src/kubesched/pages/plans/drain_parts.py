@@ -1,10 +1,12 @@
 """The tables and sentences about one drain: what becomes of each pod, and how full the nodes are."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
+from kubesched.api import is_extended_resource
 from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table, grouped
 from kubesched.pages.simulations import fill_level, nodes_table, victims_table
@@ -16,6 +18,7 @@ NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
 
 _N_NAMED: Final = 4
 _MAX_NODES: Final = 20
+_HEADINGS: Final = {"cpu": "CPU", "memory": "MEMORY"}
 _GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload", "OF"))
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
@@ -37,6 +40,7 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
     yield _pending("notKnown", "Cannot be decided", result.of(Fate.NOT_KNOWN))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
+    yield _out(result)
     yield _hanging(result.of(Fate.HANGS))
     yield from _unreachable(result)
     yield _losses(result)
@@ -99,11 +103,16 @@ def _hanging(pods: Sequence[DrainedPod]) -> Table:
 
 
 def _unreachable(result: Drain) -> Iterator[Paragraph]:
-    if nodes := result.unreachable:
-        are = f"{listed(nodes, _N_NAMED)} {plural(len(nodes), 'is', 'are')} unreachable"
-        flag = NO_WAIT.partition("=")[0]
-        text = f"{are}: no kubelet confirms deletions, so kubectl drain does not end without {flag}."
-        yield Paragraph(text, Level.WARNING)
+    waits = result.never_ends_on
+    empty = [node for node in result.unreachable if node not in waits]
+    flag = NO_WAIT.partition("=")[0]
+    for nodes, why in (
+        (waits, f"no kubelet confirms deletions, so kubectl drain does not end without {flag}"),
+        (empty, "there is nothing to drain; repair or delete the machine"),
+    ):
+        if nodes:
+            are = f"{listed(nodes, _N_NAMED)} {plural(len(nodes), 'is', 'are')} unreachable"
+            yield Paragraph(f"{are}: {why}.", Level.WARNING)
 
 
 def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Table:
@@ -133,6 +142,16 @@ def _held(budget: BudgetUse, *, is_shared: bool) -> str:
     if budget.allowed > 0:
         return f"{blocks}: those evicted before do not become ready"
     return f"{blocks}: {budget.why}; {budget.fix}" if budget.why else f"{blocks}: it allows no eviction"
+
+
+def _out(result: Drain) -> Table:
+    """The workloads that do not run for a while: single replicas, or replicas that are on one node."""
+    counts = Counter(map(workload_of, result.pods))
+    rows: list[Row] = [
+        [counts[of], Cell(of, level=Level.WARNING), "starts over" if of.startswith("Job ") else "is out"]
+        for of in result.out_meanwhile
+    ]
+    return Table("outMeanwhile", "Until their new pods are ready", (*_GROUP, Column("what")), rows)
 
 
 def _losses(result: Drain) -> Table:
@@ -217,21 +236,32 @@ def what_is_wrong(pod: DrainedPod) -> str:
 
 def _changed(result: Drain) -> Table:
     """The drained nodes, and those that get most."""
-    columns = (Column("node", align=Align.NODE), Column("pods"), Column("cpu"), Column("memory"))
     before, after = result.before, result.after
     others = [name for name in before.node_names if name not in result.nodes]
     gained = {name: after.held(name)["pods"] - before.held(name)["pods"] for name in others}
     changed = sorted((name for name in others if before.held(name) != after.held(name)), key=lambda name: -gained[name])
+    names = [*result.nodes, *changed][:_MAX_NODES]
+    shown = ["cpu", "memory", *_devices(result, names)]
+    columns = (
+        Column("node", align=Align.NODE),
+        Column("pods"),
+        *(Column(key, _HEADINGS.get(key, key)) for key in shown),
+    )
     rows: list[Row] = []
-    for name in [*result.nodes, *changed][:_MAX_NODES]:
+    for name in names:
         offered, held, then = after.allocatable(name), before.held(name), after.held(name)
         n_before, n_after = held["pods"], then["pods"]
         pods = str(n_before) if n_before == n_after else f"{n_before} -> {n_after}"
-        shares = (_share(offered.get(key, 0), held.get(key, 0), then.get(key, 0)) for key in ("cpu", "memory"))
-        rows.append([name, pods, *shares])
+        rows.append([name, pods, *(_share(offered.get(key, 0), held.get(key, 0), then.get(key, 0)) for key in shown)])
     n_hidden = len(result.nodes) + len(changed) - len(rows)
     notes = (f"{count(n_hidden, 'more node')} would change.",) if n_hidden else ()
     return Table("changed", "Nodes: requested of allocatable, before and after", columns, rows, notes=notes)
+
+
+def _devices(result: Drain, nodes: Iterable[str]) -> list[str]:
+    """The extended resources, such as GPUs, that pods hold on some nodes before or after."""
+    fills = (fill.held(node) for node in nodes for fill in (result.before, result.after))
+    return sorted({name for held in fills for name, n in held.items() if n and is_extended_resource(name)})
 
 
 def _share(offered: int, before: int, after: int) -> Cell:

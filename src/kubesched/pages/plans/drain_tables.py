@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.documents import count, listed
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
+from kubesched.documents import count, listed, plural
+from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, grouped, limits
 from kubesched.pages.plans.drain_page import drain_page, kubectl_drain, placed_first
 from kubesched.pages.plans.drain_parts import drain_parts, workload_of
 from kubesched.pages.plans.fault_parts import fault_parts
@@ -30,7 +30,7 @@ _COULD_GO: Final = {
 
 def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> Page:
     """The page of `--each`: the nodes that could go first, those with the fewest pods to move first."""
-    ordered = sorted(results, key=lambda one: (not one.could_go, one.n_evicted))
+    ordered = sorted(results, key=lambda one: (not _could_go(one), not one.could_go, one.n_evicted))
     columns = (
         Column("node", align=Align.NODE),
         Column("canGo", "COULD GO"),
@@ -38,17 +38,16 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         Column("steps", align=Align.NUMBER),
         Column("why", "WHY NOT"),
     )
-    rows: list[Row] = [
-        [one.nodes[0], _COULD_GO[one.could_go], one.n_evicted, one.steps, why_not(one)] for one in ordered
-    ]
+    rows: list[Row] = [[one.nodes[0], _in_words(one), one.n_evicted, one.steps, why_not(one)] for one in ordered]
     lines = [_line(one) for one in results]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
-    first = next((one for one in ordered if one.could_go), None)
+    first = next((one for one in ordered if _could_go(one)), None)
     pending = placed_first(results[0], is_alone=False) if results else ()
     return Page(
         "drain-each",
         _how_many(results),
-        (*fault_parts(faults), *pending, Table("nodes", "", columns, rows)),
+        (*fault_parts(faults), *pending, _causes(ordered), Table("nodes", "", columns, rows)),
+        main="nodes",
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
         document={
@@ -62,13 +61,36 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "faults": faults,
         },
         lines=lines,
-        checks=[Check("nodes", one.nodes[0], why_not(one)) for one in results],
+        checks=[_check(one) for one in results],
         faults=faults,
     )
 
 
+def _could_go(one: Drain) -> bool:
+    """Whether a node could be drained, and has anything to drain: one that is unreachable has to be repaired."""
+    return one.could_go is True and not one.unreachable
+
+
+def _check(one: Drain) -> Check:
+    why = why_not(one)
+    return Check("nodes", one.nodes[0], note=why) if one.could_go else Check("nodes", one.nodes[0], why)
+
+
+def _in_words(one: Drain) -> Cell:
+    return Cell("unreachable", level=Level.WARNING) if one.could_go and one.unreachable else _COULD_GO[one.could_go]
+
+
+def _causes(results: Sequence[Drain]) -> Table:
+    """The nodes that could not go, by what holds them back."""
+    columns = (Column("nodes", align=Align.NUMBER), Column("why", "WHY NOT"), Column("names", "NODES", Align.NODE))
+    groups = grouped((one for one in results if why_not(one)), why_not)
+    by_size = sorted(groups.items(), key=lambda item: -len(item[1]))
+    rows: list[Row] = [[len(group), why, listed((one.nodes[0] for one in group), first=3)] for why, group in by_size]
+    return Table("causes", "What holds nodes back", columns, rows if len(rows) < sum(map(len, groups.values())) else [])
+
+
 def _n_go(results: Sequence[Drain]) -> int:
-    return sum(one.could_go is True for one in results)
+    return sum(map(_could_go, results))
 
 
 def _how_many(results: Sequence[Drain]) -> Paragraph:
@@ -79,16 +101,19 @@ def _how_many(results: Sequence[Drain]) -> Paragraph:
     because = "a plugin failed" if has_failed else "some of their pods cannot be decided"
     unknown = f" Of {n_unknown:,} it is not known, because {because}." if n_unknown else ""
     level = Level.BAD if n_unknown or not n_go else Level.GOOD
-    return Paragraph(f"{n_go:,} of {n:,} nodes could be drained, each alone.{unknown}", level)
+    silent = [one.nodes[0] for one in results if one.unreachable]
+    what = f" {listed(silent, first=3)} {plural(len(silent), 'is', 'are')} unreachable." if silent else ""
+    return Paragraph(f"{n_go:,} of {n:,} nodes could be drained, each alone.{what}{unknown}", level)
 
 
-def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = None) -> Page:
+def most_page(result: Drain, n_candidates: int, *, cluster: str = "", taken_at: datetime | None = None) -> Page:
     """The page of `--most`.
 
     Args:
         n_candidates: how many nodes were tried.
+        cluster: as for `drain_page`.
     """
-    page = drain_page(result, taken_at=taken_at)
+    page = drain_page(result, cluster=cluster, taken_at=taken_at)
     n = len(result.nodes)
     rows: list[Row] = [] if result.faults else [[node] for node in result.nodes]
     n_unknown = len(result.undecided_nodes)
@@ -103,6 +128,7 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
         "drain-most",
         Paragraph(verdict, Level.GOOD if rows else Level.BAD),
         parts,
+        appendix=page.appendix,
         limits=page.limits,
         next_command=kubectl_drain(result) if n and not result.faults else "",
         document={**page.document, "candidates": n_candidates, "undecidedNodes": list(result.undecided_nodes)},
@@ -141,6 +167,8 @@ def why_not(result: Drain) -> str:
             parts.append(f"{len(pods):,} {words}: {listed(workloads, first=2)}")
     if result.pushed_out:
         parts.append(f"evicts {count(len(result.pushed_out), 'pod')} of other nodes")
+    if result.unreachable:
+        parts.append("unreachable: repair or delete the machine")
     return "; ".join(parts)
 
 
@@ -149,6 +177,7 @@ def _line(result: Drain) -> dict[str, Any]:
     return {
         "node": result.nodes[0],
         "canGo": result.could_go,
+        "unreachable": bool(result.unreachable),
         "evicted": result.n_evicted,
         "steps": result.steps,
         **pods,

@@ -1,0 +1,138 @@
+"""What a drain has to say beside who moves: outages, steps as commands, devices, nodes that do not report."""
+
+import json
+from typing import Any
+
+from kubesched import Drainer, drain
+from kubesched.api import KubeObject
+from kubesched.pages.formats import as_csv, as_html, as_markdown, as_text
+from kubesched.pages.plans import drain_page, each_page, most_page
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+from tests.planning.drain_clusters import budget, owned_by
+
+ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20", "nvidia.com/gpu": "2"}
+SILENT = {"taints": ["node.kubernetes.io/unreachable:NoExecute"]}
+
+
+def nodes(n: int = 3, **last: Any) -> list[KubeObject]:
+    return [*(make_node(f"n{i}", allocatable=ROOM) for i in range(1, n)), make_node(f"n{n}", allocatable=ROOM, **last)]
+
+
+def pod_of(kind: str, name: str, number: int, node: str, **fields: Any) -> KubeObject:
+    return make_pod(f"{name}-{number}", node=node, metadata=owned_by(kind, name), labels={"app": name}, **fields)
+
+
+def test_workloads_that_do_not_run_meanwhile_are_named():
+    pods = [
+        pod_of("ReplicaSet", "single", 0, "n1"),
+        pod_of("ReplicaSet", "spread", 0, "n1"),
+        pod_of("ReplicaSet", "spread", 1, "n2"),
+        pod_of("ReplicaSet", "both", 0, "n1"),
+        pod_of("ReplicaSet", "both", 1, "n1"),
+        pod_of("ReplicaSet", "guarded", 0, "n1"),
+        pod_of("ReplicaSet", "guarded", 1, "n1"),
+        budget("guarded", "guarded", 1),
+        make_pod("bare", node="n1"),
+    ]
+    result = drain([*nodes(), *pods], ["n1"])
+    assert result.out_meanwhile == ("ReplicaSet default/single", "ReplicaSet default/both")
+    assert "ReplicaSet default/both" in as_text(drain_page(result)).partition("Until their new pods are ready")[2]
+    assert drain_page(result).document["outMeanwhile"] == list(result.out_meanwhile)
+
+
+def steps(markdown: str) -> list[str]:
+    """The commands of all blocks of code but the last, which is what to run next."""
+    blocks = markdown.split("```shell\n")[1:]
+    return [line.partition("  #")[0] for block in blocks[:2] for line in block.partition("\n```")[0].splitlines()]
+
+
+def test_markdown_has_the_steps_and_the_way_back():
+    known = [*nodes(), pod_of("ReplicaSet", "web", 0, "n1"), make_pod("bare", namespace="dev", node="n2")]
+    text = as_markdown(drain_page(drain(known, ["n1", "n2"]), cluster="gke.json"))
+    assert steps(text) == [
+        "kubectl get pod -n dev bare -o yaml > lost-dev.yaml",
+        "kubectl cordon n1 n2",
+        "kubectl drain n1",
+        "kubectl drain n2 --force",
+        "kubectl get pods -A --field-selector status.phase=Pending",
+        "kubectl uncordon n1 n2",
+        "kubectl apply -f lost-dev.yaml",
+    ]
+    assert "Cluster: gke.json. Nodes: n1, n2." in text
+
+
+def test_steps_leave_a_node_cordoned_that_was_and_name_a_budget_that_never_allows():
+    known = [
+        *nodes(3, spec={"unschedulable": True}),
+        pod_of("ReplicaSet", "web", 0, "n1"),
+        budget("web", "web", 0),
+    ]
+    text = as_markdown(drain_page(drain(known, ["n1", "n3"])))
+    assert "kubectl drain n1  # 1 pod; does not end: budget default/web" in text
+    assert steps(text)[-1] == "kubectl uncordon n1"
+
+
+def test_a_name_that_a_shell_could_run_has_no_steps():
+    known = [*nodes(1), make_node("x;ls", allocatable=ROOM)]
+    assert "### Steps" not in as_markdown(drain_page(drain(known, ["x;ls"])))
+
+
+def test_the_terminal_has_the_steps_only_if_it_is_asked_for_everything(tmp_path):
+    cluster = write(tmp_path, *nodes(), pod_of("ReplicaSet", "web", 0, "n1"))
+    assert "kubectl cordon" not in run("drain", cluster, "n1").stdout
+    wide = run("drain", cluster, "n1", "-o", "wide").stdout
+    assert f"Cluster: {cluster.name}. Nodes: n1." in wide
+    assert "kubectl cordon n1" in wide
+    assert "kubectl cordon n1" in as_html(drain_page(drain(nodes(), ["n1"])))
+
+
+def test_devices_are_in_the_table_of_nodes():
+    pod = pod_of("ReplicaSet", "train", 0, "n1", requests={"nvidia.com/gpu": "2"})
+    text = as_text(drain_page(drain([*nodes(), pod], ["n1"])), width=120)
+    table = text.partition("Nodes: requested")[2]
+    assert "nvidia.com/gpu" in table.splitlines()[2]
+    assert "100% -> 0%" in table
+    without = as_text(drain_page(drain([*nodes(), pod_of("ReplicaSet", "web", 0, "n1")], ["n1"])), width=120)
+    assert "nvidia.com/gpu" not in without
+
+
+def test_each_names_a_node_that_does_not_report():
+    with Drainer([*nodes(3, **SILENT), pod_of("ReplicaSet", "web", 0, "n1")], set_up()) as drainer:
+        page = each_page(list(drainer.each()))
+    assert page.verdict.text == "2 of 3 nodes could be drained, each alone. n3 is unreachable."
+    last = as_csv(page).splitlines()[-1]
+    assert last == "n3,unreachable,0,0,unreachable: repair or delete the machine"
+    assert [line["unreachable"] for line in page.document["nodes"]] == [False, False, True]
+    assert page.document["canGo"] == 2
+    assert not any(check.failure for check in page.checks)
+
+
+def test_a_drain_of_an_empty_node_that_does_not_report_names_it():
+    result = drain(nodes(3, **SILENT), ["n3"])
+    assert "n3 is unreachable: there is nothing to drain; repair or delete the machine." in as_text(
+        drain_page(result), width=120
+    )
+    assert drain_page(result).next_command == "kubectl drain n3"
+
+
+def test_each_groups_the_nodes_by_what_holds_them_back():
+    held = [pod_of("StatefulSet", "db", i, f"n{i}", requests={"cpu": "3"}) for i in (1, 2, 3)]
+    with Drainer([*nodes(), *held], set_up()) as drainer:
+        text = as_text(each_page(list(drainer.each())), width=120)
+    assert "3   1 pending: StatefulSet default/db   n1, n2, n3" in text.partition("What holds nodes back")[2]
+
+
+def test_most_has_the_steps_too(tmp_path):
+    with Drainer([*nodes(), pod_of("ReplicaSet", "web", 0, "n1")], set_up()) as drainer:
+        result = drainer.most()
+    commands = steps(as_markdown(most_page(result, 3)))
+    assert commands[0] == f"kubectl cordon {' '.join(result.nodes)}"
+
+
+def test_lost_pods_fail_a_check_of_the_drain(tmp_path):
+    cluster = write(tmp_path, *nodes(), make_pod("bare", node="n1"))
+    assert run("drain", cluster, "n1", "--fail-on-pending").exit_code == 1
+    lost = json.loads(run("drain", cluster, "n1", "-o", "json").stdout)["summary"]["lost"]
+    assert lost == 1
