@@ -69,7 +69,7 @@ def test_a_pod_that_is_rejected_before_the_nodes_has_one_row():
     pod = make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]})
     ((names, texts),) = summary(ask(pod, make_node("n1"), make_node("n2")))
     assert names == ["n1", "n2"]
-    assert texts == ('persistentvolumeclaim "data" not found',)
+    assert texts == ("claim default/data does not exist",)
 
 
 def test_a_claim_without_a_volume_is_one_cause():
@@ -77,7 +77,7 @@ def test_a_claim_without_a_volume_is_one_cause():
     claim = make_object("PersistentVolumeClaim", "data", spec={"storageClassName": "now"})
     storage_class = make_object("StorageClass", "now", provisioner="x.io/p", volumeBindingMode="Immediate")
     (row,) = ask(pod, make_node("n1"), claim, storage_class).rows
-    assert row.texts == ("pod has unbound immediate PersistentVolumeClaims",)
+    assert row.texts == ("claim default/data has no volume yet: provisioner x.io/p has made none",)
 
 
 class Grumbles(Plugin):

@@ -102,6 +102,7 @@ class Evaluation(Attempted, kw_only=True, eq=False, dict=True):
         diagnosis: why the nodes do not fit.
         scores: of the feasible nodes; None when there are none, or when scoring failed.
         rows: the nodes by their obstacles, once `obstacle_rows` has been asked for them.
+        claim_words: what is wrong with the pod's claims, once the function of that name has been asked.
     """
 
     info: PodInfo
@@ -110,6 +111,7 @@ class Evaluation(Attempted, kw_only=True, eq=False, dict=True):
     asked: dict[str, AskedPlugin] = {}
     scores: Scores | None = None
     rows: tuple[ObstacleRow, ...] | None = None
+    claim_words: tuple[str, ...] | None = None
 
     @property
     def result(self) -> FilterResult | None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kubesched.api import parse_quantity
 from kubesched.engine import IntVector, equal_rows
+from kubesched.explanation.claim_problems import VOLUME_PLUGINS, claim_words
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow, reasons_of
@@ -20,7 +21,6 @@ from kubesched.explanation.plugin_verdicts import PluginVerdicts
 from kubesched.explanation.remedies import is_cordon_alone
 from kubesched.framework import Code
 
-_NO_VOLUME: Final = "PersistentVolume had no name"  # what VolumeZone says
 _TAINTS: Final = "TaintToleration"
 _MAX_CAUSES: Final = 4
 _MAX_TEXTS: Final = 50
@@ -41,6 +41,8 @@ def obstacles(evaluation: Evaluation, position: int, plugins: Collection[str] = 
         if not status.is_success:
             asked = evaluation.asked.get(name)
             details = () if asked is None else asked.details(position, status)
+            if name in VOLUME_PLUGINS and status.code is not Code.ERROR:
+                details = claim_words(evaluation) or details
             is_cordon = name == _TAINTS and is_cordon_alone(node, pod)
             found.append(Obstacle(name, status, details, is_cordon))
     return found
@@ -89,15 +91,13 @@ def obstacle_texts(listed: Sequence[Obstacle]) -> tuple[str, ...]:
 def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
     """The obstacles, each cause once.
 
-    The taint of a cordon is left out where NodeUnschedulable reports the cordon, that the zone of a claim without a
-    volume is not known where VolumeBinding reports the claim, and a text that repeats that of another plugin.
+    The taint of a cordon is left out where NodeUnschedulable reports the cordon, and a text that repeats another one.
     """
     plugins = {obstacle.plugin for obstacle in listed}
     return [
         obstacle
         for i, obstacle in enumerate(listed)
         if not (obstacle.is_cordon and "NodeUnschedulable" in plugins)
-        and not (obstacle.text == _NO_VOLUME and "VolumeBinding" in plugins)
         and not any(obstacle.text == other.text for other in listed[:i])
         and not any(obstacle.text.endswith(f": {other.text}") for other in listed)
     ]

@@ -7,6 +7,7 @@ import msgspec
 from kubesched.documents import count
 from kubesched.explanation.answers_beside_filters import turned_down_words
 from kubesched.explanation.choice import choice
+from kubesched.explanation.claim_problems import VOLUME_PLUGINS, claim_words
 from kubesched.explanation.current_place import current_place
 from kubesched.explanation.daemon_pods import gone_node, own_node
 from kubesched.explanation.evaluation import Evaluation
@@ -128,6 +129,8 @@ def diagnosis(evaluation: Evaluation, fix: Fix | None = None) -> str:
         return gone
     if message := evaluation.diagnosis.pre_filter_message:
         plugin = evaluation.diagnosis.absent.plugin
+        if plugin in VOLUME_PLUGINS and (words := claim_words(evaluation)):
+            return "; ".join(words)
         return f"{plugin}: {message}" if plugin else message
     rows = obstacle_rows(evaluation)
     own = evaluation.nodes.position_of(own_node(evaluation))

@@ -139,4 +139,4 @@ def _place(volume: PersistentVolume) -> str:
         for one in term.match_expressions or ():
             short = one.key.rpartition("/")[2]
             return f"is on {_or(one.values or ())}" if short == "hostname" else f"is in {short} {_or(one.values or ())}"
-    return "is for another claim of the pod"
+    return "suits it"

@@ -101,7 +101,7 @@ def test_the_node_of_a_pod_that_fits_has_the_same_words_as_in_its_own_report():
 def test_a_claim_that_does_not_exist_is_the_cause_once():
     spec = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
     (row,) = rows(report([NODE, make_pod("db-0", spec=spec)]), "pods")
-    assert row[3] == 'VolumeRestrictions: persistentvolumeclaim "data" not found'
+    assert row[3] == "claim default/data does not exist"
 
 
 def test_pods_that_are_held_back_come_after_those_without_a_node():

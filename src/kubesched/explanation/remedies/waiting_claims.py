@@ -9,6 +9,7 @@ import numpy as np
 
 from kubesched.api import (
     CSIStorageCapacity,
+    KubeObject,
     LabelSelector,
     ObjectMeta,
     ObjectReference,
@@ -42,8 +43,8 @@ def waiting_claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
             if publishes_capacity(storage_class, case.evaluation.snapshot):
                 yield from _with_capacity(case, where, claim, storage_class)
         else:
-            yield from volumes_made_to_suit(case, claim)
-            yield _new_volume(claim)
+            yield from (remedy for remedy, _ in volumes_made_to_suit(case, claim))
+            yield new_volume(claim)
 
 
 def _claims(case: Case) -> Iterator[PersistentVolumeClaim]:
@@ -71,24 +72,28 @@ def _without_node(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
 # --- the volumes at hand ---
 
 
-def volumes_made_to_suit(case: Case, claim: PersistentVolumeClaim) -> Iterator[Remedy]:
-    """Free volumes that are kept for deleted claims; ask for what a volume has."""
+def volumes_made_to_suit(case: Case, claim: PersistentVolumeClaim) -> Iterator[tuple[Remedy, str]]:
+    """Free volumes that are kept for deleted claims; ask for what a volume has. With the name of each volume."""
     volumes = (one for one in case.objects(_VOLUME) if isinstance(one, PersistentVolume))
     for near in volumes_at_hand(claim, volumes)[:_MAX_VOLUMES]:
         volume, flaws = near.volume, set(near.flaws)
         if flaws == {Flaw.OLD_CLAIM}:
             whose = f"the data of the deleted claim {claim.key}"
             text = f"clear spec.claimRef.uid of volume {volume.name}, which is {volume.status.phase} and has {whose}"
-            yield Remedy(text, "claimRef", True, Change(edits=(Edit(_VOLUME, volume.name, _for_new_claim),)))
+            yield Remedy(text, "claimRef", True, _change(_VOLUME, volume.name, _for_new_claim)), volume.name
         elif flaws == {Flaw.RELEASED} and volume.spec.claim_ref is not None:
             whose = f"the data of the deleted claim {volume.spec.claim_ref.namespace}/{volume.spec.claim_ref.name}"
             text = f"clear spec.claimRef of volume {volume.name}, which is Released and has {whose}"
-            yield Remedy(text, "claimRef", False, Change(edits=(Edit(_VOLUME, volume.name, _freed),)))
+            yield Remedy(text, "claimRef", False, _change(_VOLUME, volume.name, _freed)), volume.name
         elif flaws and flaws <= _ASKED.keys():
             words = joined(_ASKED[flaw](volume) for flaw in near.flaws)
             text = f"recreate claim {claim.key} with {words}, as volume {volume.name} has"
-            edit = Edit(_CLAIM, claim.key, partial(_asking, like=volume, flaws=frozenset(flaws)))
-            yield Remedy(text, "claimSpec", False, Change(edits=(edit,)))
+            change = _change(_CLAIM, claim.key, partial(_asking, like=volume, flaws=frozenset(flaws)))
+            yield Remedy(text, "claimSpec", False, change), volume.name
+
+
+def _change(kind: str, key: str, edit: Callable[..., KubeObject]) -> Change:
+    return Change(edits=(Edit(kind, key, edit),))
 
 
 def _for_new_claim(volume: PersistentVolume) -> PersistentVolume:
@@ -129,7 +134,7 @@ def _resized(claim: PersistentVolumeClaim, size: str | float) -> PersistentVolum
     return edited(claim, spec=msgspec.structs.replace(claim.spec, resources=resources))
 
 
-def _new_volume(claim: PersistentVolumeClaim) -> Remedy:
+def new_volume(claim: PersistentVolumeClaim) -> Remedy:
     """A free volume that a claim without one can have."""
     size = ((claim.spec.resources or Resources()).requests or {}).get("storage", "1Gi")
     class_name = storage_class_of(claim)

@@ -1,0 +1,115 @@
+"""A pod whose claim is not in order: the cause in words, and the name that was meant before a new object."""
+
+import pytest
+
+from kubesched.api import KubeObject
+from kubesched.testing import make_node, make_object
+from tests.explanation.asking import ask, bound_claim, claim, texts, with_claim
+
+POD, NODE = with_claim("data"), make_node("n1")
+
+
+def storage_class(name: str, mode: str = "WaitForFirstConsumer", **fields: object) -> KubeObject:
+    return make_object("StorageClass", name, volumeBindingMode=mode, **{"provisioner": "x.example.com", **fields})
+
+
+def volume(name: str = "pv-1", phase: str = "Available", **spec: object) -> KubeObject:
+    has = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
+    return make_object("PersistentVolume", name, spec={**has, **spec}, status={"phase": phase})
+
+
+def cause(*objects: KubeObject, pod=POD) -> str:
+    """What keeps the pod from every node: the list has it, and the table of nodes has nothing else."""
+    explanation = ask(pod, NODE, *objects)
+    (row,) = explanation.rows
+    assert explanation.outcome.why == "; ".join(row.texts)
+    return explanation.outcome.why
+
+
+# --- the name of a claim ---
+
+
+def test_a_misspelt_claim_is_corrected_before_one_is_created():
+    pod, other = with_claim("dtaa"), [bound_claim(), volume()]
+    assert cause(*other, pod=pod) == "claim default/dtaa does not exist (claim data does)"
+    assert texts(pod, NODE, *other) == [
+        "correct the name of claim dtaa, which does not exist, to data",
+        "create PersistentVolumeClaim default/dtaa",
+    ]
+
+
+def test_a_claim_of_another_number_is_not_meant():
+    others = [make_object("PersistentVolumeClaim", f"data-db-{i}", spec={"volumeName": "pv-1"}) for i in (0, 1)]
+    assert texts(with_claim("data-db-2"), NODE, *others) == ["create PersistentVolumeClaim default/data-db-2"]
+
+
+def test_a_claim_of_another_namespace_is_told():
+    other = make_object("PersistentVolumeClaim", "data", namespace="shop")
+    assert cause(other) == "claim default/data does not exist (namespace shop has one of that name)"
+
+
+# --- the name of a class ---
+
+
+def test_a_misspelt_class_is_corrected_before_one_is_created():
+    objects = [claim(storageClassName="fsat"), storage_class("slow"), storage_class("fast")]
+    assert cause(*objects) == "claim default/data names StorageClass fsat, which does not exist"
+    assert texts(POD, NODE, *objects) == [
+        "recreate claim default/data with StorageClass fast: fsat does not exist",
+        "create StorageClass fsat, which claim default/data names",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("missing", "first"), [("fast-ssd", "premium-rwo (or hdd, slow)"), ("x", "hdd (or slow, premium-rwo)")]
+)
+def test_a_class_that_is_alike_or_the_default_comes_first(missing: str, first: str):
+    default = {"annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
+    classes = [storage_class("slow"), storage_class("premium-rwo"), storage_class("hdd", **default)]
+    said = texts(POD, NODE, claim(storageClassName=missing), *classes)
+    assert said[0] == f"recreate claim default/data with StorageClass {first}: {missing} does not exist"
+
+
+def test_a_claim_without_a_class_gets_one_that_exists():
+    objects = [claim(), storage_class("fast", "Immediate")]
+    assert cause(*objects) == "claim default/data names no StorageClass, and none is the default"
+    assert texts(POD, NODE, *objects) == ["recreate claim default/data with StorageClass fast"]
+
+
+# --- a claim that is bound before the pod is scheduled ---
+
+
+def test_a_provisioner_that_made_no_volume_is_named():
+    objects = [claim(storageClassName="now"), storage_class("now", "Immediate")]
+    assert cause(*objects) == "claim default/data has no volume yet: provisioner x.example.com has made none"
+
+
+def test_a_class_without_an_object_is_one_by_hand_where_volumes_have_it():
+    old = {"namespace": "default", "name": "data", "uid": "old"}
+    objects = [claim(storageClassName="manual"), volume(phase="Released", storageClassName="manual", claimRef=old)]
+    assert cause(*objects) == (
+        "claim data finds no volume of class manual: "
+        "pv-1 is kept for the deleted claim default/data (Released, claimRef.uid old)"
+    )
+    first, second = texts(POD, NODE, *objects)
+    assert first.startswith("clear spec.claimRef.uid of volume pv-1, which is Released")
+    assert second.startswith("add a PersistentVolume of ")
+
+
+@pytest.mark.parametrize(
+    ("at_hand", "words"),
+    [
+        ([], "names volume pv-1, which does not exist"),
+        ([volume()], "is not bound to volume pv-1 yet"),
+        (
+            [volume(claimRef={"namespace": "a", "name": "b"})],
+            "is not bound to volume pv-1 yet: pv-1 is taken by claim a/b",
+        ),
+    ],
+)
+def test_a_claim_that_names_its_volume(at_hand: list[KubeObject], words: str):
+    assert cause(claim(volumeName="pv-1"), *at_hand) == f"claim default/data {words}"
+
+
+def test_a_claim_whose_volume_is_gone():
+    assert cause(bound_claim()) == "claim default/data is bound to volume pv-1, which does not exist"
