@@ -19,7 +19,7 @@ from kubesched.api import (
 from kubesched.documents import listed
 from kubesched.engine import BoolVector
 from kubesched.explanation.claim_problems import VOLUME_PLUGINS, ClaimProblem, Problem, claim_problems
-from kubesched.explanation.effort import FixKind
+from kubesched.explanation.effort import Effort, FixKind
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
 from kubesched.explanation.remedies.waiting_claims import new_volume, volumes_made_to_suit
@@ -48,7 +48,10 @@ def claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if remedies:
             change = sum((remedy.change for remedy in remedies), Change())
             keeps = all(remedy.keeps_intent for remedy in remedies)
-            yield Remedy(" and ".join(remedy.text for remedy in remedies), remedies[0].kind, keeps, change)
+            effort = max(remedy.cost for remedy in remedies)
+            yield Remedy(
+                " and ".join(remedy.text for remedy in remedies), remedies[0].kind, keeps, change, effort=effort
+            )
 
 
 def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
@@ -58,7 +61,8 @@ def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
         case Problem.MISSING:
             if problem.near:
                 text = f"correct the name of claim {use.name}, which does not exist, to {problem.near}"
-                yield Remedy(text, "claimName", True, spec_edit(lambda spec: _renamed(spec, use.name, problem.near)))
+                change = spec_edit(lambda spec: _renamed(spec, use.name, problem.near))
+                yield Remedy(text, "claimName", True, change, effort=Effort.CORRECT)
             who = "let the ephemeral volume controller create" if use.is_ephemeral else "create"
             yield _bound_claim(case, f"{who} PersistentVolumeClaim {key}", "claimMissing", key, use)
         case Problem.NOT_OWNED:
@@ -150,7 +154,7 @@ def _from_hand(case: Case, problem: ClaimProblem, claim: PersistentVolumeClaim) 
     new = new_volume(claim)
     for remedy, volume in (*volumes_made_to_suit(case, claim), (new, "")):
         bound = _bound_claim(case, remedy.text, remedy.kind, claim.key, problem.use, volume)
-        yield msgspec.structs.replace(bound, keeps_intent=remedy.keeps_intent, change=remedy.change + bound.change)
+        yield msgspec.structs.replace(remedy, change=remedy.change + bound.change)
 
 
 def _bound_claim(case: Case, text: str, kind: FixKind, key: str, use: ClaimUse, volume: str = "") -> Remedy:

@@ -23,6 +23,7 @@ from kubesched.api import (
 )
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.plugins import SELECTED_NODE, Flaw, makes_volumes, publishes_capacity, volumes_at_hand
@@ -84,12 +85,13 @@ def volumes_made_to_suit(case: Case, claim: PersistentVolumeClaim) -> Iterator[t
         elif flaws == {Flaw.RELEASED} and volume.spec.claim_ref is not None:
             whose = f"the data of the deleted claim {volume.spec.claim_ref.namespace}/{volume.spec.claim_ref.name}"
             text = f"clear spec.claimRef of volume {volume.name}, which is Released and has {whose}"
-            yield Remedy(text, "claimRef", False, _change(_VOLUME, volume.name, _freed)), volume.name
+            change = _change(_VOLUME, volume.name, _freed)
+            yield Remedy(text, "claimRef", False, change, effort=Effort.DATA), volume.name
         elif flaws and flaws <= _ASKED.keys():
             words = joined(_ASKED[flaw](volume) for flaw in near.flaws)
             text = f"recreate claim {claim.key} with {words}, as volume {volume.name} has"
             change = _change(_CLAIM, claim.key, partial(_asking, like=volume, flaws=frozenset(flaws)))
-            yield Remedy(text, "claimSpec", False, change), volume.name
+            yield Remedy(text, "claimSpec", False, change, effort=Effort.LESS), volume.name
 
 
 def _change(kind: str, key: str, edit: Callable[..., KubeObject]) -> Change:
@@ -182,14 +184,15 @@ def _with_capacity(
         text = f"recreate claim {claim.key} with {less} instead of {asked}"
         edit = Edit(_CLAIM, claim.key, partial(_resized, size=less))
         why = f"the most that class {class_name} has, on {node.name}"
-        yield Remedy(f"{text}, {why}", "claimSpec", False, Change(edits=(edit,)))
+        yield Remedy(f"{text}, {why}", "claimSpec", False, Change(edits=(edit,)), effort=Effort.LESS)
     for published in case.objects("CSIStorageCapacity"):
         if not isinstance(published, CSIStorageCapacity) or published.storage_class_name != class_name:
             continue
         if capacity_limit(published) == most:
             text = f"free or add storage of class {class_name} on {node.name}: the claim asks for {asked}"
             edit = Edit("CSIStorageCapacity", published.key, partial(_grown, size=wanted))
-            yield Remedy(text, "storageCapacity", False, Change(edits=(edit,)), ladder="storageCapacity")
+            change = Change(edits=(edit,))
+            yield Remedy(text, "storageCapacity", True, change, ladder="storageCapacity", effort=Effort.DATA)
 
 
 def _at_most(size: int) -> str:
