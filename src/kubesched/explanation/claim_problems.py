@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.naming import near_spelling
+from kubesched.naming import near_letters
 from kubesched.plugins import at_hand_words, makes_volumes, volumes_at_hand
 from kubesched.state import ClaimUse, is_bound, is_controlled_by, storage_class_of
 
@@ -70,7 +70,7 @@ def claim_problems(evaluation: Evaluation) -> Iterator[ClaimProblem]:
 def _missing(evaluation: Evaluation, use: ClaimUse, key: str) -> ClaimProblem:
     every = list(evaluation.snapshot.objects.list("PersistentVolumeClaim"))
     namespace = evaluation.pod.namespace
-    near = near_spelling(use.name, [claim.name for claim in every if claim.namespace == namespace])
+    near = near_letters(use.name, [claim.name for claim in every if claim.namespace == namespace])
     others = [claim.namespace for claim in every if claim.name == use.name]
     more = f" (claim {near} does)" if near else f" (namespace {others[0]} has one of that name)" if others else ""
     return ClaimProblem(use, key, Problem.MISSING, f"claim {key} does not exist{more}", near=near)
@@ -108,7 +108,7 @@ def _unbound(evaluation: Evaluation, use: ClaimUse, claim: PersistentVolumeClaim
             yield ClaimProblem(use, claim.key, Problem.NOT_MADE, words, claim)
             return
     elif name and not of_class:
-        near = near_spelling(name, [one.name for one in objects.list("StorageClass")])
+        near = near_letters(name, [one.name for one in objects.list("StorageClass")])
         words = f"claim {claim.key} names StorageClass {name}, which does not exist"
         yield ClaimProblem(use, claim.key, Problem.NO_CLASS, words, claim, near)
         return

@@ -56,10 +56,9 @@ SmallKind = Literal[
     "spreadPolicy",
     "topologyKey",
     "claimMissing",
-    "claimName",
-    "claimClass",
     "claimUnbound",
     "claimInUse",
+    "storageClass",
     "volumeMissing",
     "selectedNode",
     "claimSpec",
@@ -69,7 +68,7 @@ SmallKind = Literal[
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
 RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver"]
 MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
-AddingKind = Literal["addNode", "addVolume", "storageClass", "storageCapacity"]
+AddingKind = Literal["addNode", "addVolume", "storageCapacity"]
 DataKind = Literal["recreateClaim"]
 FixKind = SmallKind | OpeningKind | RepairKind | MoveKind | AddingKind | DataKind
 """The kinds of single fixes, by what they usually cost."""

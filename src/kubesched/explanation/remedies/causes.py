@@ -8,7 +8,6 @@ import numpy as np
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
-from kubesched.explanation.remedies.claim_names import claim_names
 from kubesched.explanation.remedies.device_plugins import devices
 from kubesched.explanation.remedies.host_ports import ports
 from kubesched.explanation.remedies.moved_pod import room
@@ -78,7 +77,7 @@ def causes(case: Case) -> list[Cause]:
 
 def _volume_causes(case: Case) -> list[Cause]:
     if has_claim_problem(case):
-        return [Cause("claims", case.rejected(*_MISSING), (claim_names, claims))]
+        return [Cause("claims", case.rejected(*_MISSING), (claims,))]
     return [
         Cause("VolumeRestrictions", case.rejected("VolumeRestrictions"), (terminating, volume_users)),
         Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits, more_nodes)),
