@@ -5,6 +5,9 @@ import pytest
 
 from kubesched.cli import main
 from kubesched.cli.option_rules import RULES, Excludes, NeedEachOther, Needs, NeedsOne, OptionCase, Rule
+from kubesched.errors import InputError
+from kubesched.planning import fit
+from kubesched.testing import make_node
 from tests.cli.clusters import run
 
 
@@ -69,3 +72,28 @@ def test_a_seed_of_0_is_given() -> None:
 
 def test_a_pod_among_the_arguments_is_not_a_snapshot() -> None:
     assert "SNAPSHOT" not in run("explain", "web", "--kubeconfig", "no.config").stderr
+
+
+IN_PYTHON = {
+    "--max": {"maximum": True},
+    "--replicas": {"replicas": 2},
+    "--rollout": {"rollout": True},
+    "--add": {"add": True},
+    "a search": {"nodes_like": "n1"},
+}
+"""What `kubesched.planning.fit` is called with for an option of the command."""
+OF_THE_COMMAND = {"--only", "--resource", "--extenders call", "--kubeconfig", "--context", "SNAPSHOT"}
+"""Options that Python has no argument for, or that mean different things there."""
+EXCLUDED = [
+    (str(rule.option), str(other))
+    for rule in RULES["fit"]
+    if isinstance(rule, Excludes)
+    for other in rule.others
+    if OF_THE_COMMAND.isdisjoint((str(rule.option), str(other)))
+]
+
+
+@pytest.mark.parametrize(("option", "other"), EXCLUDED, ids=" and ".join)
+def test_what_fit_excludes_on_a_command_line_it_excludes_in_python(option: str, other: str) -> None:
+    with pytest.raises(InputError, match="mutually exclusive"):
+        fit([make_node("n1")], {"cpu": "1"}, **IN_PYTHON[option], **IN_PYTHON[other])
