@@ -2,8 +2,13 @@
 
 import builtins
 import sys
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError, Event, Thread
+from types import ModuleType
 
 import pytest
+
+from kubesched.lazy_exports import lazy_exports
 
 DOOR = """
 from kubesched.lazy_exports import lazy_exports
@@ -94,3 +99,34 @@ def test_imports_are_as_before_after_the_block(house):
     before = builtins.__import__
     __import__(house)
     assert builtins.__import__ is before
+
+
+def test_doors_that_threads_read_at_the_same_time_are_both_lazy(house, monkeypatch):
+    """Each thread notes a name, waits for the other one, and notes another; the first one ends first."""
+    before, met, first_ended = builtins.__import__, Barrier(2), Event()
+    doors = [ModuleType(f"{house}_door_{i}") for i in range(2)]
+
+    def meet() -> None:
+        with suppress(BrokenBarrierError):
+            met.wait(0.2)  # only one of them comes here if one waits for the other's end
+
+    def read(door: ModuleType, *, is_first: bool) -> None:
+        with lazy_exports(door.__name__):
+            exec(f"from {house}.plan import NAME", door.__dict__)
+            meet()
+            if not is_first:
+                first_ended.wait(0.2)
+            exec(f"from {house}.words import shout", door.__dict__)
+        if is_first:
+            first_ended.set()
+
+    for door in doors:
+        monkeypatch.setitem(sys.modules, door.__name__, door)
+    threads = [Thread(target=read, args=(door,), kwargs={"is_first": door is doors[0]}) for door in doors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert builtins.__import__ is before
+    assert [door.__all__ for door in doors] == [["NAME", "shout"]] * 2
+    assert loaded(house) == set()

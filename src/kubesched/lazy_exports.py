@@ -13,22 +13,30 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from threading import RLock
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+_ONE_BLOCK: Final = RLock()  # so that two blocks never restore each other's `builtins.__import__`
 
 
 @contextmanager
 def lazy_exports(door: str, *own: str) -> Iterator[None]:
     """Make every `from MODULE import NAME` of the block wait until the name is used.
 
-    If several threads import doors at the same time, some of the blocks may be carried out at once, which only takes
-    longer.
+    The block has nothing but such imports: while it is carried out, other threads that import doors wait for it, so an
+    import that it really did could wait for one of theirs.
 
     Args:
         door: `__name__` of the door.
         own: names that the door defines itself and exports, too.
     """
-    package = sys.modules[door]
+    with _ONE_BLOCK:
+        yield from _noting(sys.modules[door], own)
+
+
+def _noting(package: ModuleType, own: tuple[str, ...]) -> Iterator[None]:
+    """Note the imports that a package does until this goes on, then make them its exports."""
     given = builtins.__import__
 
     def note(

@@ -43,6 +43,7 @@ COROUTINES = {
     "kubesched.plugins.default_binder",
     "kubesched.plugins.volume_binding",
 }
+LOCKED = {"kubesched.lazy_exports"}  # threads of the host may import doors at the same time; a lock starts none
 FAULT_TYPES = {"CancelledError"}  # a plugin may raise it; catching it takes its name
 EXCEPTION_BASE = re.compile(r"^\w*(Error|Exception|Exceeded)$")  # a name with a dot is a class of a library
 CLOCK_CALLS = {"now", "utcnow", "today"}
@@ -113,14 +114,22 @@ def check_circles(modules: list[Module]) -> list[str]:
 
 
 def check_doors_are_lazy(module: Module) -> list[str]:
-    """A door loads nothing of its room before one of its names is used."""
+    """A door loads nothing of its room before one of its names is used, and its block has nothing but imports."""
     if not module.is_door:
         return []
-    return [
+    loaded = [
         f"{module.name}:{node.lineno}: imports {node.module} outside of `with lazy_exports(__name__)`"
         for node in module.tree.body
         if isinstance(node, ast.ImportFrom) and room_of(node.module or "") not in BEFORE_DOORS
     ]
+    others = [
+        f"{module.name}:{node.lineno}: is not an import, and other threads that import doors wait for it"
+        for block in module.tree.body
+        if isinstance(block, ast.With)
+        for node in block.body
+        if not isinstance(node, ast.ImportFrom)
+    ]
+    return loaded + others
 
 
 def check_no_late_imports(module: Module) -> list[str]:
@@ -210,6 +219,8 @@ def _is_impure(module: Module, imported: Import) -> bool:
         return module.name not in COROUTINES and not (imported.names and set(imported.names) <= FAULT_TYPES)
     if imported.module == "random" and imported.names and set(imported.names) <= RNG_TYPES:
         return False
+    if imported.module == "threading" and imported.names == ("RLock",):
+        return module.name not in LOCKED
     return top in CORE_MAY_NOT_IMPORT
 
 

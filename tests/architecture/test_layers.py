@@ -131,6 +131,8 @@ def test_a_door_that_loads_its_room_is_found():
     assert len(layers.check_doors_are_lazy(door)) == 1
     text = "with lazy_exports(__name__):\n    from kubesched.state.nodes import Nodes"
     assert layers.check_doors_are_lazy(parse_module("kubesched.state", text, is_door=True)) == []
+    text += "\n    NODES = Nodes()"
+    assert len(layers.check_doors_are_lazy(parse_module("kubesched.state", text, is_door=True))) == 1
 
 
 def test_the_doors_of_pages_are_its_packages():
