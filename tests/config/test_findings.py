@@ -33,3 +33,9 @@ def test_an_error_that_becomes_a_finding_is_printed_as_it_is():
     finding = error_finding("plugin-init", "p", error, ReadingStage.PROFILES, "starting: ")
     assert (finding.message, finding.help) == ("it fails", "a: try this\nb: or that")
     assert str(error_of([finding])) == f"starting: {error}"
+
+
+def test_the_rule_of_an_error_is_its_own_or_that_of_its_words():
+    own = FieldError.invalid("plugins.queueSort", 2, "only one", rule="queue-sort")
+    errors = [own, FieldError.required("a"), FieldError.invalid("args.queueSort", 2, "only one")]
+    assert [field_finding(error).rule for error in errors] == ["queue-sort", "required-value", "invalid-value"]

@@ -29,6 +29,7 @@ class FieldError(msgspec.Struct, frozen=True):
         path: the field, such as `profiles[0].schedulerName`.
         text: what is wrong, in upstream's words.
         help: our own addition for the reader; not part of upstream's text.
+        rule: the rule of `kubesched config check`; empty for the one of upstream's words, such as `required-value`.
 
     Example:
         error = FieldError.invalid("bonus", -1, "must be positive")
@@ -38,14 +39,15 @@ class FieldError(msgspec.Struct, frozen=True):
     path: str
     text: str
     help: str = ""
+    rule: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"
 
     @classmethod
-    def invalid(cls, path: str, value: object, detail: str, *, help: str = "") -> "FieldError":
+    def invalid(cls, path: str, value: object, detail: str, *, help: str = "", rule: str = "") -> "FieldError":
         """A value that the field may not have."""
-        return cls(path, f"Invalid value: {_shown(value)}: {detail}", help)
+        return cls(path, f"Invalid value: {_shown(value)}: {detail}", help, rule)
 
     @classmethod
     def required(cls, path: str, detail: str = "", *, help: str = "") -> "FieldError":

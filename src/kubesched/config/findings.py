@@ -115,8 +115,4 @@ def error_finding(rule: str, path: str, error: InputError, stage: ReadingStage, 
 def field_finding(error: FieldError, stage: ReadingStage = ReadingStage.VALUES) -> Finding:
     """An error of a validation as a finding."""
     rule = next((rule for words, rule in _RULES_OF_FIELD_ERRORS.items() if error.text.startswith(words)), "")
-    if "was invalid in version" in error.text:
-        rule = "removed-plugin"
-    elif ".queueSort" in error.path or error.text.endswith("queueSort must be the same for all profiles"):
-        rule = "queue-sort"
-    return Finding(rule or "invalid-value", error.path, str(error), error.help, stage=stage)
+    return Finding(error.rule or rule or "invalid-value", error.path, str(error), error.help, stage=stage)

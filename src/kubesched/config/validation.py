@@ -120,7 +120,8 @@ def _removed_plugin_errors(where: str, plugins: Plugins) -> list[FieldError]:
 
 def _removed(where: str, name: str) -> FieldError:
     detail = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
-    return FieldError.invalid(where, name, detail, help="use NodeVolumeLimits, which counts the volumes of CSI drivers")
+    advice = "use NodeVolumeLimits, which counts the volumes of CSI drivers"
+    return FieldError.invalid(where, name, detail, help=advice, rule="removed-plugin")
 
 
 def _plugin_config_errors(where: str, entries: tuple[PluginConfig, ...]) -> list[FieldError]:
@@ -162,17 +163,17 @@ def _queue_sort_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[Field
     if len(canonical.enabled) > 1:
         detail = "only one queue sort plugin can be enabled"
         path = "profiles[0].plugins.queueSort.Enabled"
-        errors.append(FieldError.invalid(path, len(canonical.enabled), detail, help=advice))
+        errors.append(FieldError.invalid(path, len(canonical.enabled), detail, help=advice, rule="queue-sort"))
     sorter = canonical.enabled[0].name if canonical.enabled else ""
     for i, profile in enumerate(profiles[1:], start=1):
         where = item("profiles", i)
         if profile.plugins.queue_sort != canonical:
             detail, path = "must be the same for all profiles", f"{where}.plugins.queueSort"
             once = "" if errors else advice
-            errors.append(FieldError.invalid(path, profile.plugins.queue_sort, detail, help=once))
+            errors.append(FieldError.invalid(path, profile.plugins.queue_sort, detail, help=once, rule="queue-sort"))
         if _args_of(profile, sorter) != _args_of(profiles[0], sorter):
             detail = "queueSort must be the same for all profiles"
-            errors.append(FieldError.invalid(f"{where}.pluginConfig.args", Verbatim("{}"), detail))
+            errors.append(FieldError.invalid(f"{where}.pluginConfig.args", Verbatim("{}"), detail, rule="queue-sort"))
     return errors
 
 
