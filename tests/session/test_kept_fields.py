@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, decode_object
+from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 from kubesched.session import Session
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object
@@ -22,6 +22,7 @@ def test_a_claim_that_is_bound_and_a_pod_that_is_placed_keep_their_other_fields(
         metadata={"name": "data", "namespace": "default", "uid": "c", "finalizers": ["kubernetes.io/pvc-protection"]},
         spec={
             "storageClassName": "slow",
+            "volumeAttributesClassName": "gold",
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": "1Gi"}},
         },
@@ -42,5 +43,6 @@ def test_a_claim_that_is_bound_and_a_pod_that_is_placed_keep_their_other_fields(
     session.close()
     placed, bound = after[Pod].document, after[PersistentVolumeClaim]
     assert (placed["spec"]["nodeName"], placed["spec"]["containers"][0]["command"]) == ("n1", ["run"])
+    assert after[PersistentVolume].spec.volume_attributes_class_name == "gold"
     assert bound.document["spec"]["volumeName"].startswith("pvc-")
     assert bound.document["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]

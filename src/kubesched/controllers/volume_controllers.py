@@ -81,6 +81,7 @@ class VolumeControllers:
             claim_ref=ObjectReference(claim.namespace, claim.name, claim.uid),
             storage_class_name=class_name,
             volume_mode=claim.spec.volume_mode,
+            volume_attributes_class_name=claim.spec.volume_attributes_class_name,
             node_affinity=self._reach(driver, claim.annotations[_SELECTED_NODE]),
             csi=DiskSource(driver=driver, volume_handle=name),
         )
