@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import EventType, Node, Pod, WatchEvent, edited
+from kubesched.api import EventType, Pod, WatchEvent, edited
 from kubesched.controllers import awaited_claims, no_room, node_refusal, rejected_by, why_it_hangs
 from kubesched.session.creation import Creation
-from kubesched.session.report import Fill, Placement, PodState
+from kubesched.session.report import Placement, PodState
 from kubesched.state import ClusterState
 
 UNSEEN: Final = "spec.nodeName is set, so kube-scheduler does not see the pod"
@@ -69,14 +69,11 @@ class Kubelets:
 
     def _refusal(self, pod: Pod) -> str:
         """Why no kubelet takes a pod on the node that it names; empty if one does."""
-        objects, columns = self._cluster_state.objects, self._cluster_state.columns
-        if fault := node_refusal(pod, objects.get):
+        if fault := node_refusal(pod, self._cluster_state.objects.get):
             return fault
-        node = objects.get("Node", pod.node_name)
-        assert isinstance(node, Node)
-        fill = Fill(columns)
-        fault = no_room(pod.requests, fill.allocatable(pod.node_name), fill.held(pod.node_name))
-        return rejected_by(node, fault) if fault else ""
+        there = self._cluster_state.snapshot().node_info(pod.node_name)
+        fault = no_room(pod.requests, there.allocatable, {**there.requested, "pods": len(there.pods)})
+        return rejected_by(there.node, fault) if fault else ""
 
 
 def not_running(pod: Pod, fault: str, owner: str = "") -> Placement:
