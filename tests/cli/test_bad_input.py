@@ -1,8 +1,6 @@
 """Whatever is fed to a command: one message that says where, what was found and what is allowed; no stack trace."""
 
 import shlex
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,15 +36,10 @@ CASES = {f"{table}: {name}": case for table, cases in TABLES.items() for name, c
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run in a folder that holds what is good; modules of plugin files are forgotten afterwards."""
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a folder that holds what is good."""
     monkeypatch.chdir(tmp_path)
     write(GOOD_FILES)
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.startswith("kubesched_plugin_file_"):
-            del sys.modules[name]
 
 
 def write(files: dict[str, str] | dict[str, bytes | str]) -> None:

@@ -82,6 +82,36 @@ def test_a_file_with_two_plugins_runs_once(plugins, file):
     assert classes[0].__module__ == classes[1].__module__
 
 
+def test_a_path_has_one_module_however_often_its_file_is_loaded_and_changed(file):
+    def load() -> tuple[type[Plugin], set[str]]:
+        plugins = find_plugins([f"{file}:TeamZone"])
+        return plugins["TeamZone"].plugin_class, set(sys.modules)
+
+    first, modules = load()
+    assert load() == (first, modules)
+    file.write_text(TEAM_ZONE.replace("number = 3", "number = 4"))  # as long as before, in the same second
+    changed, after = load()
+    assert after == modules
+    assert (changed is first, sys.modules[changed.__module__].number) == (False, 4)
+    file.write_text("raise ValueError")
+    with pytest.raises(PluginDefinitionError):
+        load()
+    file.write_text(TEAM_ZONE)
+    assert load()[1] == modules
+
+
+def test_files_of_one_name_in_two_folders_are_two_modules(file, tmp_path, monkeypatch):
+    """A relative path is another file in another folder, even with the same contents."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / file.name).write_text(TEAM_ZONE)
+    loaded = []
+    for folder in (tmp_path, tmp_path / "other", tmp_path):
+        monkeypatch.chdir(folder)
+        loaded.append(find_plugins([f"{file.name}:TeamZone"])["TeamZone"].plugin_class)
+    assert loaded[0] is loaded[2] is not loaded[1]
+    assert loaded[0].__module__ != loaded[1].__module__
+
+
 def test_a_class_is_loaded_from_a_module(plugins, tmp_path, monkeypatch):
     package = tmp_path / "zones"
     package.mkdir()

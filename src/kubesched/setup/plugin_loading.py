@@ -5,36 +5,64 @@ import inspect
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
 from types import ModuleType, TracebackType
+from typing import Final, NamedTuple
 
 from kubesched.config import did_you_mean
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import HOOKS, Plugin, in_one_line, keeping_definition_faults
 
 
+class _FileRun(NamedTuple):
+    """The file that a module was made from."""
+
+    path: str
+    place: Path
+    source: bytes
+
+
+_RUN: Final[dict[str, _FileRun]] = {}  # by the name of its module; as many as there are different paths
+
+
 def run_file(path: str) -> ModuleType:
-    """Run a file as a module.
+    """Run a file as a module, unless it has run and has the same contents; a path has one module at a time.
 
     Raises:
         PluginDefinitionError: it is not there, or fails.
     """
-    stem = path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
-    name = f"kubesched_plugin_file_{stem}"
-    while name in sys.modules:
+    try:
+        run = _FileRun(path, Path(path).absolute(), Path(path).read_bytes())
+    except FileNotFoundError as error:
+        raise PluginDefinitionError(f"{path}: no such file") from error
+    except OSError as error:
+        raise PluginDefinitionError(_reason(path, error)) from error
+    name = _module_name(run)
+    return sys.modules[name] if name in sys.modules and _RUN[name] == run else _ran(name, run)
+
+
+def _module_name(run: _FileRun) -> str:
+    """The name that a module of this path has, or the first free one."""
+    name = f"kubesched_plugin_file_{run.place.stem}"
+    while name in sys.modules and _RUN[name][:2] != run[:2]:
         name += "_"
-    loader = SourceFileLoader(name, path)
+    return name
+
+
+def _ran(name: str, run: _FileRun) -> ModuleType:
+    loader = SourceFileLoader(name, run.path)
     spec = spec_from_loader(name, loader)
     if spec is None:
-        raise PluginDefinitionError(f"{path} is not a Python file")
+        raise PluginDefinitionError(f"{run.path} is not a Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module  # annotations of Args classes are looked up there
     try:
         with keeping_definition_faults():
-            loader.exec_module(module)
+            exec(loader.source_to_code(run.source, run.path), module.__dict__)
     except (Exception, SystemExit) as error:  # the file may do anything
         del sys.modules[name]
-        missing = isinstance(error, FileNotFoundError) and error.filename == path
-        raise PluginDefinitionError(f"{path}: no such file" if missing else _reason(path, error)) from error
+        raise PluginDefinitionError(_reason(run.path, error)) from error
+    _RUN[name] = run
     return module
 
 

@@ -4,7 +4,6 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
-from types import ModuleType
 from typing import Final
 
 import msgspec
@@ -103,7 +102,6 @@ class Registry:
         self._plugins: dict[str, RegisteredPlugin] = {}
         self._announced: set[str] = set()  # those of them that have the name of their entry point, until it is checked
         self._entry_points: dict[str, str] = {}  # entry points with another name than their plugin's -> that name
-        self._files: dict[str, ModuleType] = {}
         self.loaded: list[str] = []
         for name, plugin_class in in_tree.items():
             self._add(_of_class(name, IN_TREE, plugin_class))
@@ -198,7 +196,7 @@ class Registry:
             raise PluginDefinitionError(
                 f'plugin "{reference}": write FILE.py:Class or package.module:Class, such as team_zone.py:TeamZone'
             )
-        module = self._file(source) if source.endswith(".py") else import_module(source)
+        module = run_file(source) if source.endswith(".py") else import_module(source)
         plugin_class = find_class(module, class_name, source)
         self.register(plugin_class, source)
         self.loaded.append(plugin_class.name)
@@ -270,12 +268,6 @@ class Registry:
                 plugin=plugin.name,
             )
         self._plugins[plugin.name] = plugin
-
-    def _file(self, path: str) -> ModuleType:
-        """A file is run once, whatever number of plugins is taken from it."""
-        if path not in self._files:
-            self._files[path] = run_file(path)
-        return self._files[path]
 
 
 class _ArgsTypes(Mapping[str, type[PluginArgs]]):
