@@ -21,7 +21,7 @@ with lazy_exports(__name__):
         is_cordoned as is_cordoned,
         uncordon as uncordon,
     )
-    from kubesched.controllers.daemon_nodes import node_of_daemon as node_of_daemon
+    from kubesched.controllers.daemon_nodes import may_run_daemon as may_run_daemon, node_of_daemon as node_of_daemon
     from kubesched.controllers.dependents import (
         WrittenWorkload as WrittenWorkload,
         awake as awake,
@@ -74,6 +74,7 @@ with lazy_exports(__name__):
         new_nodes as new_nodes,
         node_of as node_of,
         note_on_model as note_on_model,
+        unpinned as unpinned,
     )
     from kubesched.controllers.ordered_creation import OrderedCreation as OrderedCreation
     from kubesched.controllers.replacements import replacement_of as replacement_of

@@ -88,11 +88,11 @@ def _daemons_for(model: Node, cluster: Iterable[KubeObject]) -> list[KubeObject]
         owner = obj.metadata.controller if isinstance(obj, Pod) and obj.node_name else None
         if isinstance(obj, Pod) and owner is not None and owner.kind == "DaemonSet" and not obj.is_finished:
             samples.setdefault((obj.namespace, owner.name), obj)
-    return [pod for pod in samples.values() if may_run_daemon(_unpinned(pod), model)]
+    return [pod for pod in samples.values() if may_run_daemon(unpinned(pod), model)]
 
 
-def _unpinned(pod: Pod) -> Pod:
-    """The pod without its node; the required node affinity is what its controller replaced by the node's name."""
+def unpinned(pod: Pod) -> Pod:
+    """A DaemonSet's pod without its node; the required node affinity is what its controller replaced by the name."""
     affinity = pod.spec.affinity
     if affinity is not None and affinity.node_affinity is not None:
         affinity = msgspec.structs.replace(

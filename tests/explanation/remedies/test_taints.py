@@ -65,3 +65,11 @@ def test_a_deletion_is_not_tolerated():
         "remove taint ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule from n1, if it was left behind: the node is "
         "marked for deletion"
     )
+
+
+def test_a_node_that_is_repaired_gets_the_pods_of_daemon_sets():
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "agent", "controller": True}
+    agent = make_pod("agent-1", node="n1", host_ports=[80], metadata={"ownerReferences": [owner]})
+    nodes = [make_node("n1"), make_node("n2", taints=["node.kubernetes.io/unreachable:NoSchedule"])]
+    assert texts(make_pod("p", host_ports=[80]), *nodes, agent) == ["remove hostPort 80"]
+    assert texts(make_pod("p"), nodes[1], agent) == ["make n2 reachable"]

@@ -149,6 +149,12 @@ class PodsOnNodes:
         self.with_anti_affinity = batch.having(Has.ANTI_AFFINITY)
         self._identities, self._which = batch.identities()
 
+    @cached_property
+    def daemon_sets(self) -> dict[str, PodInfo]:
+        """The uid of each DaemonSet -> one of its pods."""
+        owners = ((info.pod.metadata.controller, info) for info in self.pods)
+        return {owner.uid: info for owner, info in owners if owner is not None and owner.kind == "DaemonSet"}
+
     def matching(self, test: Callable[[Identity], bool]) -> Rows:
         """(n,) indices of the pods whose namespace and labels pass a test."""
         passes = np.array([test(identity) for identity in self._identities], dtype=np.bool_)

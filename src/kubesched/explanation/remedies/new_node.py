@@ -86,10 +86,11 @@ def added_node(
     metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
     status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
     node = edited(old, metadata=metadata, status=status)
-    edits = [Edit("Pod", f"{info.pod.key}-copy", partial(_daemon, info.pod, name)) for info in daemons(like)]
+    edits = [Edit("Pod", f"{info.pod.key}-copy", partial(on_new_node, info.pod, name)) for info in daemons(like)]
     return Change(edits=(Edit("Node", name, lambda _: node), *edits))
 
 
-def _daemon(like: Pod, node_name: str, _: Pod | None) -> Pod:
+def on_new_node(like: Pod, node_name: str, _: Pod | None) -> Pod:
+    """The pod that a DaemonSet creates on a node, like one that it has elsewhere."""
     metadata = msgspec.structs.replace(like.metadata, name=f"{like.name}-copy", uid=f"{like.uid}-copy")
     return edited(like, metadata=metadata, spec=msgspec.structs.replace(like.spec, node_name=node_name))

@@ -9,12 +9,13 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited, is_extended_resource
-from kubesched.controllers import CORDON, uncordon
+from kubesched.controllers import CORDON, may_run_daemon, uncordon, unpinned
 from kubesched.documents import plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words, spec_edit
+from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
+from kubesched.explanation.remedies.new_node import on_new_node
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
@@ -81,7 +82,8 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if conditions:
             if len(conditions) == len(blocking):
                 what = dict.fromkeys(_CONDITIONS[taint.key].format(node_words(names)) for taint in conditions)
-                yield Remedy(" and ".join(what), "nodeCondition", True, off)
+                come = tuple(edit for name in names for edit in _missing_daemons(case, name, blocking))
+                yield Remedy(" and ".join(what), "nodeCondition", True, off + Change(edits=come))
             continue
         words = " and ".join(map(taint_words, blocking))
         if any(taint.key.startswith(_DELETION) for taint in blocking):
@@ -98,6 +100,16 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         yield Remedy(f"tolerate {text}{vanish}", "toleration", keeps, tolerating, effort=effort)
         text = f"remove taint {words} from {node_words(names)}"
         yield Remedy(text, "taint", False, off, effort=max(effort, Effort.OPEN_TO_ALL))
+
+
+def _missing_daemons(case: Case, name: str, gone: tuple[Taint, ...]) -> Iterator[Edit]:
+    """The pods that DaemonSets create on a node once taints are gone, as those that they have on other nodes."""
+    info = case.evaluation.snapshot.node_info(name)
+    there = {owner.uid for one in daemons(info) if (owner := one.pod.metadata.controller) is not None}
+    node = _without(info.node, gone)
+    for uid, like in case.placed.daemon_sets.items():
+        if uid not in there and may_run_daemon(unpinned(like.pod), node):
+            yield Edit("Pod", f"{like.pod.key}-{name}", partial(on_new_node, like.pod, name))
 
 
 def _effort(case: Case, blocking: tuple[Taint, ...], positions: np.ndarray) -> Effort:
