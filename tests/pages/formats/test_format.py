@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from kubesched.cli.reports import print_report
@@ -24,3 +26,8 @@ def test_a_format_has_the_sentences_of_a_page_unless_it_is_listed(output, capsys
 def test_the_format_of_an_option_is_found_by_its_name():
     assert "csv" in WITHOUT_SENTENCES
     assert "summary" not in WITHOUT_SENTENCES
+
+
+def test_the_reference_describes_each_format():
+    page = (Path(__file__).parents[3] / "docs/reference/output.md").read_text(encoding="utf-8")
+    assert [each for each in Format if f"\n| `{each}`" not in page] == []
