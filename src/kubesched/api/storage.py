@@ -139,6 +139,7 @@ class CSIDriverSpec(Value, frozen=True, gc=False):
     """spec of a CSIDriver."""
 
     storage_capacity: bool | None = None
+    attach_required: bool | None = None
 
 
 class CSIDriver(KubeObject, frozen=True):

@@ -6,6 +6,7 @@ from typing import Final
 
 from kubesched.api import Pod
 from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, take
+from kubesched.explanation.claims_in_use import claims_in_use
 from kubesched.explanation.evaluation import Evaluation, Preemption
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts, verdicts_of
 from kubesched.framework import (
@@ -67,6 +68,7 @@ async def evaluate(
             if said.pre_filter is None:
                 evaluation.asked[plugin.name] = AskedPlugin(plugin, state_of_plugin, snapshot.nodes, nominated)
     evaluation.notes = dict(_notes(framework, state, info.pod))
+    evaluation.claims_in_use = claims_in_use(info, snapshot)
     _add_extenders(evaluation, tried.extenders)
     evaluation.failure = tried.failure or tried.score_failure
     evaluation.scores, evaluation.compares = tried.scores, tried.compares

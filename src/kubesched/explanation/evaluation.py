@@ -7,6 +7,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, gated_words
+from kubesched.explanation.claims_in_use import ClaimInUse
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.obstacle import ObstacleRow
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts
@@ -51,6 +52,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
         hooks: what PreEnqueue, PostFilter, Reserve and Permit plugins answered, apart from SUCCESS. Reserve and Permit
             are asked about the best node; DefaultPreemption's answer is `preemption`.
         compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
+        claims_in_use: the claims of a pending pod whose disks are attached to one node.
         ended: how the pod has ended; nothing is evaluated for it. None for a pod that has not.
         hangs: why a pod that names its node does not start there; empty where nothing is known to prevent it.
         refused: why the API server does not create the pod; it is explained as if it were created. Empty if it does.
@@ -70,6 +72,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
     compares: bool = True
     runs_on: str = ""
     notes: dict[str, tuple[str, ...]] = {}
+    claims_in_use: tuple[ClaimInUse, ...] = ()
     ended: Ended | None = None
     hangs: str = ""
     refused: str = ""

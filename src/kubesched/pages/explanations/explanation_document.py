@@ -78,8 +78,8 @@ def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
     """The fields of as_line, and `refused`, `hangs`, `runsOn`, `heldBack`, `hooks`, `nNodes`, `nearest`, `advice`,
-    `extenders`, `preemption`, `choice`, `defaultSample`, `notes`; of a pod that has ended `pod`, `profile`, `plugins`
-    and `ended`.
+    `extenders`, `preemption`, `choice`, `defaultSample`, `notes`, `claimsInUse`; of a pod that has ended `pod`,
+    `profile`, `plugins` and `ended`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -101,6 +101,8 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["advice"] = explanation.advice
     document["extenders"] = [_said(answer) for answer in explanation.extenders]
     document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
+    if not explanation.runs_on:
+        document["claimsInUse"] = msgspec.to_builtins(explanation.claims_in_use)
     document["preemption"] = _preemption(explanation.preemption)
     chosen = explanation.choice
     if chosen is not None and explanation.compares:

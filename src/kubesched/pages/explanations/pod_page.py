@@ -199,6 +199,9 @@ def circumstances(explanation: Explanation, chosen: Choice | None) -> Iterator[P
         yield Paragraph(
             f"Nominated to {nominated}: kube-scheduler takes that node if the pod fits there.", Level.WARNING
         )
+    if not explanation.runs_on:
+        best = chosen.best.node if chosen is not None else ""
+        yield from (Paragraph(one.text, Level.WARNING) for one in explanation.claims_in_use if one.node != best)
     yield from data_paragraphs(explanation)
     message = explanation.message if explanation.failure is None else explanation.failure.located
     if message and not explanation.undecided:
