@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
-from tests.explanation.asking import ZONE, texts
+from tests.explanation.asking import ZONE, affinity, texts
 
 BETA = "failure-domain.beta.kubernetes.io/zone"
 EBS = "topology.ebs.csi.aws.com/zone"
@@ -14,7 +14,7 @@ SELECTED = "volume.kubernetes.io/selected-node"
 
 def pod(*claims: str, **spec: object):
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
-    return make_pod("db", requests={"cpu": "1"}, spec={"volumes": volumes, **spec})
+    return make_pod("db", requests={"cpu": "1"}, labels={"app": "keycloak"}, spec={"volumes": volumes, **spec})
 
 
 def disk(name: str, key: str, value: str, driver: str = "disk.example.com") -> list[KubeObject]:
@@ -109,3 +109,13 @@ def test_an_annotation_that_pins_a_claim_is_removed():
     small = make_node("n1", allocatable={"cpu": "500m", "pods": "9"})
     first, *_ = texts(pod("data"), small, *nodes(n2="a"), late, claim)
     assert first == f"remove annotation {SELECTED} from claim default/data (it pins the claim to n1)"
+
+
+def test_a_disk_is_recreated_before_equal_pods_share_a_zone():
+    labels = {"app": "keycloak"}
+    rule = affinity("podAntiAffinity", labels)
+    others = [make_pod(f"db-{i}", node=f"n{i}", labels=labels) for i in (1, 2)]
+    waits = pod("data", **rule)
+    first, *others = texts(waits, *nodes(n1="a", n2="b", n3="c"), *others, *disk("data", ZONE, "a"))
+    assert first == "recreate claim default/data in zone c (a disk stays in its zone; copy the data)"
+    assert others

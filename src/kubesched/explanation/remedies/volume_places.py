@@ -19,6 +19,7 @@ from kubesched.api import (
     edited,
 )
 from kubesched.engine import BoolVector, equal_rows
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
 from kubesched.explanation.remedies.new_node import added_node
@@ -62,9 +63,10 @@ def volume_places(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for disk in disks:
         yield from _driver_started(case, where, disk)
     yield from _node_there(case, where, disks)
+    effort = Effort.OPEN if _is_kept_apart(case, disks) else Effort.DATA
     for node in _places(case, where, keys):
         if far := [disk for disk in disks if disk.unmet(node.node)]:
-            yield from _recreated(node, far, is_split=len(far) < len(disks))
+            yield from _recreated(node, far, effort, is_split=len(far) < len(disks))
 
 
 def _disks(case: Case) -> Iterator[_Disk]:
@@ -119,7 +121,13 @@ def _places(case: Case, where: BoolVector, keys: Iterable[str]) -> Iterator[Node
 # --- another disk ---
 
 
-def _recreated(node: NodeInfo, far: Sequence[_Disk], *, is_split: bool) -> Iterator[Remedy]:
+def _is_kept_apart(case: Case, disks: Sequence[_Disk]) -> bool:
+    """Whether a rule keeps the pod from every node where its disks are, which would have to go if the disks stay."""
+    there = _near(case, disks)
+    return bool(there.any() and not (there & ~case.rejected("InterPodAffinity", "PodTopologySpread")).any())
+
+
+def _recreated(node: NodeInfo, far: Sequence[_Disk], effort: Effort, *, is_split: bool) -> Iterator[Remedy]:
     """Other disks where a node is.
 
     Args:
@@ -139,7 +147,7 @@ def _recreated(node: NodeInfo, far: Sequence[_Disk], *, is_split: bool) -> Itera
         words.append(f"recreate claim {disk.claim} {here} ({stays}; copy the data)")
     edits = tuple(Edit("PersistentVolume", disk.volume.name, partial(_brought, node=node.node)) for disk in far)
     ladder = " ".join(("recreateClaim", *(disk.claim for disk in far)))
-    yield Remedy(" and ".join(words), "recreateClaim", False, Change(edits=edits), ladder=ladder)
+    yield Remedy(" and ".join(words), "recreateClaim", False, Change(edits=edits), ladder=ladder, effort=effort)
 
 
 def _old(unmet: Requirement) -> str:
@@ -215,7 +223,7 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
             if one.operator != "In" or wanted.get(one.key, min(one.values)) not in one.values:
                 return
             wanted.setdefault(one.key, min(one.values))
-    if template is None or _has_node(case, disks):
+    if template is None or _near(case, disks).any():
         return
     new = {key: value for key, value in wanted.items() if template.labels.get(key) != value}
     if not new or any(_is_of_driver(key) and key not in template.labels for key in new):
@@ -232,12 +240,12 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
         yield Remedy(text, "addNode", True, added_node(template, {}, labels), ladder="addNode", like=template.name)
 
 
-def _has_node(case: Case, disks: Sequence[_Disk]) -> bool:
-    """Whether some node is where all volumes are."""
+def _near(case: Case, disks: Sequence[_Disk]) -> BoolVector:
+    """(nodes,) bool: nodes that are where all volumes are."""
     there = np.ones(len(case.nodes), dtype=np.bool_)
     for disk in disks:
         near = np.full(len(case.nodes), not disk.terms)
         for term in disk.terms:
             near |= np.logical_and.reduce([meets_demand(one, case.nodes) for one in term], axis=0)
         there &= near
-    return bool(there.any())
+    return there
