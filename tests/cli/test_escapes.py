@@ -70,7 +70,7 @@ def test_one_function_prints_text_for_people() -> None:
     (folder,) = kubesched.cli.__path__
     texts = {path.stem: path.read_text() for path in Path(folder).glob("*.py")}
     manifests = {"extender", "extender_manifests", "scheduler_manifests"}
-    documents = {"completion", "config", "reports", "scheduler"} | manifests
+    documents = {"completion", "config", "reports", "scheduler_command"} | manifests
     assert {name for name, text in texts.items() if "print_verbatim(" in text} == documents | {"output"}
 
 

@@ -337,7 +337,8 @@ def test_every_pod_gets_the_same_verdict_under_its_new_name(
     def verdicts(path: Path, table: dict[str, str]) -> list[dict]:
         lines = run("simulate", path, "-o", "jsonl").stdout.splitlines()
         pods = [json.loads(translated(line, table)) for line in lines]
-        return [pod | {"message": reasons(pod.get("message", ""))} for pod in pods]
+        # A fix may correct a name that is misspelt, and other names are not nearly the same any more.
+        return [pod | {"message": reasons(pod.get("message", "")), "fix": "", "diagnosis": ""} for pod in pods]
 
     wanted = verdicts(original, {})
     assert len(wanted) > 30

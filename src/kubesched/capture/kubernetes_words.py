@@ -101,6 +101,7 @@ _PUBLIC_VALUES: Final = frozenset(
 _SYSTEM_LABELS: Final = frozenset(
     ("kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
 )
+_PLAIN_VALUES: Final = frozenset(("", "true", "false", "yes", "no", "0", "1"))
 _INSTANCE_TYPE: Final = frozenset(("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"))
 _NAMES: Final = {
     "": (
@@ -180,5 +181,5 @@ def is_kept_resource(name: str) -> bool:
 
 
 def is_public_value(key: str, value: str) -> bool:
-    """Whether the value of a label is a public word; legacy plugins read the type of an instance."""
-    return key in _INSTANCE_TYPE or (key in _SYSTEM_LABELS and value in _PUBLIC_VALUES)
+    """Whether the value of a label is a public word, or says nothing; legacy plugins read the type of an instance."""
+    return value in _PLAIN_VALUES or key in _INSTANCE_TYPE or (key in _SYSTEM_LABELS and value in _PUBLIC_VALUES)

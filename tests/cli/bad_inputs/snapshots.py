@@ -71,7 +71,6 @@ FILES = {
     "nothing on standard input": Case("simulate -", ("<stdin>: the file is empty",)),
     "standard input named twice": Case("simulate - -", ('standard input ("-") is given twice',), stdin=b"{}"),
     "a tab in YAML": file("a.yaml", "a:\n\t- b\n", "line 2, column 1: not valid YAML", "cannot start any token"),
-    "a key twice in YAML": file("a.yaml", "kind: Pod\nkind: Node\n", 'line 2, column 1: key "kind" already set'),
     "an unknown tag in YAML": file("a.yaml", "kind: !Ref Pod\n", "line 1, column 7: unknown tag '!Ref'"),
     "!!binary that is no text": file("a.yaml", "kind: !!binary /w==\n", "line 1, column 7: !!binary is not base64"),
     "aliases of aliases": file("a.yaml", bomb(9), "line 7, column ", "document contains excessive aliasing"),
