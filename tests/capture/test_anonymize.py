@@ -266,9 +266,9 @@ def check_case(path: Path) -> None:
 
 @pytest.mark.parametrize("salt", ["", "s"])
 def test_the_pod_gets_the_same_fixes_in_the_same_order(salt: str) -> None:
-    labels = [{"rack": "r1", "pool": "blue"}, {"rack": "r2", "pool": "red"}, {"team": "true", "disk": "ssd"}]
+    labels = [{"row": "r1", "color": "blue"}, {"row": "r2", "color": "red"}, {"team": "true", "disk": "ssd"}]
     nodes = [make_node(f"n{i}", labels=of) for i, of in enumerate(labels)]
-    for selector in ({"kata": "true"}, {"pool": "gpu"}, {"pool": "red", "tier": "ssd"}, {"rack": "r9"}):
+    for selector in ({"kata": "true"}, {"color": "gpu"}, {"color": "red", "tier": "ssd"}, {"row": "r9"}):
         cluster = only_read_fields(ClusterObjects((*nodes, make_pod("p", spec={"nodeSelector": selector}))))
         replaced, table = anonymize(cluster, salt)
         was, became = explain(cluster, "default/p").fixes, explain(replaced, replaced.of(Pod)[0].key).fixes
