@@ -2,6 +2,7 @@
 
 from random import Random
 
+import msgspec
 import pytest
 
 from kubesched.api import KubeObject, Node, Pod
@@ -71,7 +72,8 @@ def test_each_drain_begins_with_the_same_cluster(seed: int):
         assert (first.pods, first.pushed_out, first.budgets) == (second.pods, second.pushed_out, second.budgets)
     last = each[-1]
     alone = drain(objects, last.nodes)
-    assert (alone.pods, alone.pushed_out, alone.budgets) == (last.pods, last.pushed_out, last.budgets)
+    pods = tuple(msgspec.structs.replace(pod, cause="", fix="") for pod in alone.pods)  # which `each` does not look for
+    assert (pods, alone.pushed_out, alone.budgets) == (last.pods, last.pushed_out, last.budgets)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

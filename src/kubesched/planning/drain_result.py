@@ -59,6 +59,8 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
         was_pending: whether it is pending in the snapshot, so that it does not run. If it was placed on the node before
             the drain, it is placed again without an eviction: it needs no budget, and has no data to lose.
+        cause, fix: why it stays pending, and the best change after which it fits, as `explain` finds them on the
+            cluster that the drain leaves; empty where there is none, and in results of `each` and `most`.
     """
 
     pod: str
@@ -71,6 +73,8 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     budgets: tuple[str, ...] = ()
     has_local_data: bool = False
     was_pending: bool = False
+    cause: str = ""
+    fix: str = ""
 
     @property
     def is_awaited(self) -> bool:

@@ -76,7 +76,7 @@ class Drainer:
         Raises:
             InputError: there is no such node, or a short name belongs to several.
         """
-        return self._try(self._cluster.named(nodes), keeps_objects=True, progress=progress)
+        return self._try(self._cluster.named(nodes), in_full=True, progress=progress)
 
     def each(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
         """Drain every node alone.
@@ -132,9 +132,9 @@ class Drainer:
 
         return sorted(nodes, key=share)
 
-    def _try(self, nodes: Sequence[Node], *, keeps_objects: bool = False, progress: Progress | None = None) -> Drain:
+    def _try(self, nodes: Sequence[Node], *, in_full: bool = False, progress: Progress | None = None) -> Drain:
         with self._cluster.session.fork():
-            return Draining(self._cluster, nodes, keeps_objects=keeps_objects, progress=progress).run()
+            return Draining(self._cluster, nodes, keeps_objects=in_full, explains=in_full, progress=progress).run()
 
 
 def drain(

@@ -15,11 +15,12 @@ from kubesched.controllers import (
     leaves_because,
     stays_because,
 )
+from kubesched.explanation import with_reasons
 from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.session import PodState, Progress, Victim, workload_text
+from kubesched.session import Placement, PodState, Progress, Report, Victim, workload_text
 
 
 class Draining:
@@ -29,6 +30,7 @@ class Draining:
         cluster: different afterwards.
         nodes: to be drained.
         keeps_objects: whether the result has the objects.
+        explains: whether it has the causes of the pods that are left pending.
         progress: called while the pods of a step are placed.
     """
 
@@ -38,6 +40,7 @@ class Draining:
         nodes: Sequence[Node],
         *,
         keeps_objects: bool = False,
+        explains: bool = False,
         progress: Progress | None = None,
     ) -> None:
         session = cluster.session
@@ -51,6 +54,7 @@ class Draining:
         self._hangs = self._hanging() if self._unreachable else {}
         self._allowance = cluster.allowance([pod for pod in self._pods if pod.key in self._were_pending])
         self._keeps_objects = keeps_objects
+        self._explains = explains
         self._progress = progress
         self._step_of: dict[str, int] = {}
         self._evicted_before = [
@@ -63,6 +67,9 @@ class Draining:
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
         self._last: list[KubeObject] | None = None
+        self._report: Report | None = None
+        self._reasons: dict[str, Placement] = {}
+        self._placed = {pod.key for pod in cluster.settled}
 
     def run(self) -> Drain:
         """Cordon the nodes, and evict their pods in steps."""
@@ -81,6 +88,8 @@ class Draining:
             self._schedule()
         if self._keeps_objects and self._last is None:
             self._last = self._session.objects_now()
+        if self._explains and self._report is not None:
+            self._explain(self._report)
         self._session.change(self._allowance.changed())
         early = map(self._evicted_early, self._evicted_before)
         drained = (*map(self._described, self._pods), *early, *self._ended_elsewhere)
@@ -189,6 +198,8 @@ class Draining:
             preemptor = action.preemptor.key
             self._victims.append(Victim(action.pod.key, owner, action.node_name, preemptor, broken))
             self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
+        self._report = report
+        self._placed.update(one.pod for one in report.placements if one.node)
         self._faults |= dict.fromkeys(report.faults)
         for placement in report.placements:
             pod = self._session.get("Pod", placement.pod)
@@ -199,6 +210,13 @@ class Draining:
             elif pod is not None or placement.pod not in self._message_of:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
                 self._message_of[placement.pod] = failed or placement.message_with_plugin
+
+    def _explain(self, report: Report) -> None:
+        """Find the causes of the pods that the last step leaves pending; no fix takes back what the drain does."""
+        assumed = {("Node", name) for name in self._names} | {("Pod", key) for key in self._placed}
+        only = [pod.key for pod in (*self._pods, *self._evicted_before)]
+        explained = with_reasons(self._session, report, assumed, only=only)
+        self._reasons = {one.pod: one for one in explained.placements if one.state is PodState.UNSCHEDULABLE}
 
     def _cannot_decide(self, pod: Pod, why: str) -> None:
         """Note a pod that may run or stay pending; budgets count it as ready, so that it blocks no other pod."""
@@ -235,6 +253,7 @@ class Draining:
             fate = Fate.STILL_PENDING if was_pending else pending
             message = self._message_of.get(pod.key, "")
         is_evicted = fate not in (Fate.STAYS, Fate.GONE) and not was_pending
+        reason = self._reasons.get(pod.key) if fate in (Fate.PENDING, Fate.STILL_PENDING) else None
         return DrainedPod(
             pod=pod.key,
             owner=self._cluster.owner_of(pod),
@@ -246,6 +265,8 @@ class Draining:
             budgets=tuple(self._allowance.selecting(pod)) if is_evicted else (),
             has_local_data=not (fate is Fate.STAYS or was_pending or pod.is_finished) and has_local_data(pod),
             was_pending=was_pending,
+            cause="" if reason is None else reason.diagnosis,
+            fix="" if reason is None else reason.fix,
         )
 
     def _hanging(self) -> dict[str, str]:
@@ -271,7 +292,10 @@ class Draining:
         else:
             fate = Fate.NOT_KNOWN if pod.key in self._undecided else Fate.PENDING
             message = self._message_of[pod.key]
-        return DrainedPod(pod.key, self._cluster.owner_of(pod), pod.node_name, fate, to, message=message)
+        reason = self._reasons.get(pod.key) if fate is Fate.PENDING else None
+        why = ("", "") if reason is None else (reason.diagnosis, reason.fix)
+        owner = self._cluster.owner_of(pod)
+        return DrainedPod(pod.key, owner, pod.node_name, fate, to, message=message, cause=why[0], fix=why[1])
 
     def _out(self, drained: Sequence[DrainedPod]) -> Iterator[str]:
         """The workloads all of whose running pods leave in one step, and come again."""

@@ -85,11 +85,15 @@ def _returns(pods: Sequence[DrainedPod]) -> Table:
 
 
 def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
-    columns = (*_GROUP, Column("why"))
-    rows: list[Row] = [
-        [len(group), Cell(workload_of(group[0]), level=Level.WARNING), group[0].message]
-        for group in grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
-    ]
+    has_fixes = any(pod.fix for pod in pods)
+    why = Column("why", "WHY, AND THE BEST FIX") if has_fixes else Column("why")
+    columns = (*_GROUP, why, *([Column("message", is_wide=True)] if has_fixes else ()))
+    rows: list[Row] = []
+    for group in grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values():
+        first = group[0]
+        reason = (first.cause or first.message) + (f"\nfix: {first.fix}" if first.fix else "")
+        row: Row = [len(group), Cell(workload_of(first), level=Level.WARNING), reason, first.message]
+        rows.append(row[: len(columns)])
     return Table(name, f"{title}: {len(pods):,}", columns, rows)
 
 
@@ -208,13 +212,14 @@ def _pods(result: Drain) -> Table:
         Column("to", align=Align.NODE),
         Column("step", align=Align.NUMBER),
         Column("why"),
+        Column("fix"),
         Column("wasPending", "WAS PENDING"),
     )
     rows: list[Row] = []
     for pod in result.pods:
         fate = Cell(pod.fate.value, level=_LEVELS.get(pod.fate, Level.PLAIN))
-        why, was_pending = what_is_wrong(pod) or pod.message, "yes" if pod.was_pending else ""
-        rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, why, was_pending])
+        why, was_pending = what_is_wrong(pod) or pod.cause or pod.message, "yes" if pod.was_pending else ""
+        rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, why, pod.fix, was_pending])
     return Table("pods", "Every pod", columns, rows, is_wide=True)
 
 
@@ -228,7 +233,13 @@ def what_is_wrong(pod: DrainedPod) -> str:
         return "its new pod tolerates the cordon, and comes back"
     if pod.fate is Fate.NOT_KNOWN:
         return pod.message
-    return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
+    return (pod.cause or pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
+
+
+def failure_of(pod: DrainedPod) -> str:
+    """The same, and on a second line the best fix, if there is one."""
+    wrong = what_is_wrong(pod)
+    return f"{wrong}\nfix: {pod.fix}" if wrong and pod.fix else wrong
 
 
 # --- nodes ---
