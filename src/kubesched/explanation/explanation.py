@@ -16,6 +16,7 @@ from kubesched.explanation.node_scores import NodeNames, NodeScores, kept
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow
 from kubesched.explanation.obstacles import obstacle_rows, obstacles, reason_counts
 from kubesched.explanation.outcome import PodOutcome, outcome
+from kubesched.explanation.recorded import Recorded, recorded_of
 from kubesched.explanation.remedies import Case
 from kubesched.framework import Status
 from kubesched.naming import full_names
@@ -81,6 +82,7 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
         closely: by position, the nodes that were looked at closely: the nearest ones, and those that were asked for.
         too_small: (nodes,) bool: nodes that are too small for the pod even when they are empty.
         not_named: (nodes,) bool: where the pod or a local volume names hosts, the nodes that are not one of them.
+        recorded: what kube-scheduler itself said of the pod at last, where that is not this answer; None for others.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
@@ -107,6 +109,7 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
     closely: dict[int, CloseLook]
     too_small: BoolVector
     not_named: BoolVector
+    recorded: Recorded | None = None
 
     @property
     def fits(self) -> bool:
@@ -172,6 +175,7 @@ def explained(evaluation: Evaluation, asked: Collection[str] | None = ()) -> Exp
         closely=dict(_close_looks(evaluation, order, asked)),
         too_small=too_small(evaluation),
         not_named=not_named(evaluation),
+        recorded=None if has_ended else recorded_of(evaluation),
     )
 
 

@@ -78,8 +78,8 @@ def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
     """The fields of as_line, and `refused`, `hangs`, `runsOn`, `heldBack`, `hooks`, `nNodes`, `nearest`, `advice`,
-    `extenders`, `preemption`, `choice`, `defaultSample`, `notes`, `claimsInUse`; of a pod that has ended `pod`,
-    `profile`, `plugins` and `ended`.
+    `recorded`, `extenders`, `preemption`, `choice`, `defaultSample`, `notes`, `claimsInUse`; of a pod that has ended
+    `pod`, `profile`, `plugins` and `ended`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -99,6 +99,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     order = () if explanation.undecided else explanation.nearest[:N_NEAREST]
     document["nearest"] = [near_document(explanation, position) for position in order]
     document["advice"] = explanation.advice
+    document["recorded"] = {} if explanation.recorded is None else msgspec.to_builtins(explanation.recorded)
     document["extenders"] = [_said(answer) for answer in explanation.extenders]
     document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
     if not explanation.runs_on:
