@@ -123,7 +123,7 @@ EXPORT = {
     ("command", "word"),
     [
         ("simulate", "n1"),
-        ("explain", "1 would fit now"),
+        ("explain", "1 fits."),
         ("drain", "n1"),
         ("fit --resource cpu=1", "would fit"),
     ],

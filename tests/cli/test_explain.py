@@ -34,7 +34,7 @@ def test_all_pending_pods_as_one_document(cluster):
 def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     text = run("explain", cluster, *options).stdout
     assert text.startswith(
-        "4 pending pods: 1 on no node, 1 would preempt others, 1 held back, 1 would fit now. 1 pod of other "
+        "4 pending pods: 1 fits nowhere, 1 would preempt others, 1 held back, 1 fits. 1 pod of other "
     )
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "1 Pod default/fits 2 n1" in rows
@@ -249,7 +249,7 @@ def test_pods_are_arguments_beside_the_snapshot(cluster):
     first = run("explain", cluster, "huge").stdout
     assert first.startswith("Pod default/huge fits on none of 2 nodes.\n")
     assert run("explain", "pod/huge", cluster, "-n", "default").stdout == first
-    assert run("explain", cluster, "huge", "fits").stdout.startswith("2 chosen pods: 1 on no node, 1 would fit now.\n")
+    assert run("explain", cluster, "huge", "fits").stdout.startswith("2 chosen pods: 1 fits nowhere, 1 fits.\n")
 
 
 def test_the_queue_is_part_of_the_answer_where_it_is_cheap_or_asked_for(cluster, tmp_path):

@@ -198,3 +198,11 @@ def test_a_pod_that_fits_is_told_with_the_nodes_that_pre_filter_leaves_out():
     found = answers(*nodes, make_pod("web"), plugins=[OnlyN2])["web"]
     why = "fits on 1 of 2 nodes; 1 node(s) didn't satisfy plugin(s) [OnlyN2]"
     assert found == (State.FITS, "n2", why, "")
+
+
+def test_pods_that_lose_their_room_to_the_queue_are_counted_apart():
+    pods = [make_pod(f"web-{i}", requests=cpu("1500m")) for i in range(3)]
+    with PendingPods([NODE, *pods, make_pod("big", requests=cpu("9"))], set_up(), lambda pod: pod.name) as pending:
+        page = overview_page(pending.answers(), fit_alone=pending.fit_alone)
+    assert pending.fit_alone == {"default/web-1", "default/web-2"}
+    assert page.verdict.text == "4 pending pods: 3 fit nowhere (2 of them fit if tried alone), 1 fits."

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
-from kubesched.explanation import State
+from kubesched.explanation import Explainer, State
 from kubesched.pages.explanations import Rows, overview_page
 from kubesched.planning import PendingPods
 from kubesched.session import Placement, PodState, Simulator, without_post_filter
@@ -121,7 +121,7 @@ def wanted(one: Placement) -> State:
 
 
 def is_placed(part: str) -> bool:
-    return "would fit now" in part or "would preempt others" in part
+    return part.rstrip(".").endswith((" fit", " fits", "would preempt others"))
 
 
 @examples(8)
@@ -150,3 +150,14 @@ def test_the_lines_explain_each_pod_as_its_decision_finds_the_cluster(seed, node
 
 def lines(command: str, path: Path) -> list[dict]:
     return [json.loads(line) for line in run(command, path, "-o", "jsonl").stdout.splitlines()]
+
+
+@examples(8)
+@clusters
+def test_a_pod_that_fits_alone_fits_in_the_cluster_as_it_is(seed, nodes, bound, pending, features) -> None:
+    objects = [read(item) for item in made(seed, nodes, bound, pending, features)]
+    with PendingPods(objects, set_up(None), lambda pod: pod.key) as found:
+        left = [answer.pod for answer in found.answers() if answer.state is State.NOWHERE]
+    with Explainer(objects, nominations=False) as explainer:
+        fits = {pod for pod in left if explainer.explain(pod, preempt=False).fits}
+    assert found.fit_alone == fits

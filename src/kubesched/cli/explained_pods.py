@@ -75,6 +75,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
             lines=lines,
             counts=counts,
             victims=victims,
+            fit_alone=() if pending is None else pending.fit_alone & meant,
         )
         print_report(page, question.output)
     return failed
@@ -100,7 +101,7 @@ def _take_pending(
     from kubesched.pages.explanations import as_line
     from kubesched.planning import PendingPods
 
-    cells: dict[str, dict[str, str]] = {}
+    cells: dict[str, dict[str, Any]] = {}
 
     def line_of(evaluation: "Evaluation") -> dict[str, Any]:
         return as_line(evaluation) | cells[evaluation.pod.key]
@@ -110,6 +111,8 @@ def _take_pending(
     with pending:
         for answer in pending.answers(meant):
             cells[answer.pod] = rows.take(answer) | ({"node": answer.node} if answer.node else {})
+            if answer.pod in pending.fit_alone:
+                cells[answer.pod]["fitsAlone"] = True
             if answer.state is State.FAILED:
                 failed.append(answer.pod)
         if emit is not None:

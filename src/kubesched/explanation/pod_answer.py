@@ -70,7 +70,7 @@ def answer_of(
         with Explainer(load_snapshot("cluster.json")) as explainer:
             evaluated = explainer.evaluations("shop/web-7")
             answers = (answer_of(one, f"Pod {one.pod.key}", explainer.fixes) for one in evaluated)
-            assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
+            assert overview_page(answers).verdict.text == "1 pending pod: 1 fits."
     """
     state = state_of(evaluation)
 

@@ -4,7 +4,7 @@ The pods are tried one after another in the order of the queue, and each takes i
 explained on the cluster as the run leaves it: there is what keeps it waiting, and what would help.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Final, Self
 
@@ -29,6 +29,7 @@ from kubesched.session import (
     PendingCounts,
     Placement,
     PodState,
+    Preempt,
     Progress,
     Report,
     Session,
@@ -53,6 +54,7 @@ class PendingPods:
     Attributes:
         report: of the simulation.
         foreign: the pods that no profile serves.
+        fit_alone: `namespace/name` of the pods that no node is left for, and that would fit as the first of the queue.
         stuck: pods that have a node and do not start there: by `namespace/name`, why.
 
     Example:
@@ -74,6 +76,7 @@ class PendingPods:
         self._open = ExitStack()
         self._fork = self._open.enter_context(session.fork()) if repeats else None
         self._decided: dict[str, Decision] = {}
+        self._fitting = frozenset(_fitting(session))
         session.decisions = self._note
         self.report: Report = session.schedule(progress)
         session.decisions = None
@@ -85,6 +88,8 @@ class PendingPods:
         self.stuck = {one.pod: one.message.removeprefix(f"{UNSEEN}; ") for one in unseen if one.is_left_pending}
         self._reasons = PendingReasons(session, self.report.placements)
         self._nodes = session.cluster_state.snapshot().nodes
+        left = {one.pod for one in self.report.placements if _state(one) is State.NOWHERE}
+        self.fit_alone = self._fitting & left
 
     def __enter__(self) -> Self:
         return self
@@ -199,6 +204,25 @@ class PendingPods:
         victims = [(one.pod, self._evicted[one.pod].priority) for one in left]
         broken = tuple(dict.fromkeys(budget for one in left for budget in one.broken))
         return eviction_sentence(left[-1].node, victims, broken)
+
+
+def _fitting(session: Session) -> Iterator[str]:
+    """The pending pods that fit on some node while no other one takes room; pods with equal parts are tried once.
+
+    Extenders are not asked: there are none where the session has extenders.
+    """
+    known: dict[Hashable, bool] = {}
+    for pod in session.waiting():
+        framework = session.frameworks.get(pod.scheduler_name)
+        if framework is None or session.extenders is not None or pod.is_terminating:
+            continue
+        info = session.cluster_state.pod_info(pod)
+        parts = (info.requests, info.tolerations, info.node_choice, info.ports, info.terms, info.spread, info.identity)
+        key = (framework, parts, info.priority, tuple(pod.claim_names), pod.spec.resource_claims)
+        if key not in known:
+            known[key] = session.attempt(pod, Preempt.NEVER).fits
+        if known[key]:
+            yield pod.key
 
 
 def _state(placement: Placement) -> State:

@@ -42,7 +42,7 @@ NODE = make_node("n1", allocatable=SMALL)
 
 def test_pods_of_one_workload_with_one_cause_share_a_row():
     page = report([NODE, big("db-0"), big("db-1"), make_pod("web-0"), make_pod("web-1")])
-    assert page.verdict.text == "4 pending pods: 2 on no node, 2 would fit now."
+    assert page.verdict.text == "4 pending pods: 2 fit nowhere, 2 fit."
     assert rows(page, "groups") == [
         [
             "2",
@@ -163,7 +163,7 @@ def test_pods_of_other_schedulers_are_counted():
     second = make_pod("a-1", spec={"schedulerName": "volcano"})
     assert report([NODE, foreign, second], what="chosen").verdict.text == f"2 chosen pods are {why}"
     page = report([NODE, foreign, make_pod("b-0")])
-    assert page.verdict.text == "1 pending pod: 1 would fit now."
+    assert page.verdict.text == "1 pending pod: 1 fits."
     assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in [
         getattr(part, "text", "") for part in page.parts
     ]

@@ -90,8 +90,8 @@ def test_a_table_without_a_title_has_no_heading_and_the_name_of_the_heading_befo
 
 
 def test_the_title_is_the_verdict():
-    text = as_html(Page("explain-pods", Paragraph("2 pending pods: 2 on no node.")))
-    assert "<title>2 pending pods: 2 on no node. - kubesched</title>" in text
+    text = as_html(Page("explain-pods", Paragraph("2 pending pods: 2 fit nowhere.")))
+    assert "<title>2 pending pods: 2 fit nowhere. - kubesched</title>" in text
     text = as_html(Page("explain", Paragraph(f"Pod p does not fit on n: {'taint, ' * 100}.")))
     assert "<title>Pod p does not fit on n: taint," in text
     assert len(text.partition("<title>")[2].partition("</title>")[0]) <= 120

@@ -1,7 +1,7 @@
 """Several pods in one report: grouped by workload and by cause, a row for each group."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -105,6 +105,7 @@ def overview_page(
     lines: Sequence[dict[str, Any]] = (),
     counts: PendingCounts | None = None,
     victims: Sequence[Victim] | None = None,
+    fit_alone: Collection[str] = (),
 ) -> Page:
     """The report on several pods.
 
@@ -118,11 +119,12 @@ def overview_page(
         lines: what `-o json` prints of each pod.
         counts: of the cluster, if the pods are all the pending ones; None to count the rows.
         victims: the pods that would be evicted to make room; None where that is not known.
+        fit_alone: `namespace/name` of the pods that fit nowhere, and would fit as the first of the queue.
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
             answers = (answer_of(one, one.pod.key) for one in explainer.evaluations(explainer.pending))
-            assert overview_page(answers).verdict.text == "1 pending pod: 1 would fit now."
+            assert overview_page(answers).verdict.text == "1 pending pod: 1 fits."
     """
     rows = answers if isinstance(answers, Rows) else Rows()
     for answer in () if isinstance(answers, Rows) else answers:
@@ -142,7 +144,7 @@ def overview_page(
     tried = any(group.state not in (State.STUCK, State.RUNS, State.ENDED) for group in ordered)
     return Page(
         "explain-pods",
-        _verdict(ordered, what, foreign, counts),
+        _verdict(ordered, what, foreign, counts, len(fit_alone)),
         tuple(parts),
         main="pods",
         limits=limits(own=(_IN_TURN,) if tried else ()) if ordered else (),
@@ -181,7 +183,7 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
     shown = (columns[0], columns[2], n_fit, best, *([others] if any(row[-1] for row in fitting) else ()))
     return [
         Table("groups", "", columns, rows),
-        Table("fits", "Would fit now:" if rows else "", shown, [row[: len(shown)] for row in fitting]),
+        Table("fits", "Would fit:" if rows else "", shown, [row[: len(shown)] for row in fitting]),
         _every_pod(groups),
     ]
 
@@ -209,7 +211,7 @@ def _every_pod(groups: Sequence[_Group]) -> Table:
 
 
 def _verdict(
-    groups: Sequence[_Group], what: str, foreign: Sequence[Pod], known: PendingCounts | None = None
+    groups: Sequence[_Group], what: str, foreign: Sequence[Pod], known: PendingCounts | None, n_alone: int
 ) -> Paragraph:
     counts = {state: sum(len(group.pods) for group in groups if group.state is state) for state in State}
     n_pods = sum(counts.values())
@@ -218,13 +220,13 @@ def _verdict(
     pods = count(n_pods, f"{what} pod")
     words = {
         State.STUCK: "{} stuck on a node",
-        State.NOWHERE: "{} on no node",
+        State.NOWHERE: f"{{}} {plural(counts[State.NOWHERE], 'fits', 'fit')} nowhere{_alone(n_alone)}",
         State.FAILED: "{} failed",
         State.NOT_DECIDED: "{} not decided",
         State.PREEMPTS: "{} would preempt others",
         State.EVICTED: "{} would be placed and evicted again",
         State.HELD_BACK: "{} held back",
-        State.FITS: "{} would fit now",
+        State.FITS: f"{{}} {plural(counts[State.FITS], 'fits', 'fit')}",
         State.RUNS: "{} running",
         State.ENDED: "{} ended",
     }
@@ -234,6 +236,11 @@ def _verdict(
     otherwise = Level.WARNING if counts[State.NOT_DECIDED] or (foreign and not n_pods) else Level.GOOD
     text = f"{pods}: {outcomes}." if known is None else known.sentences(outcomes)
     return Paragraph(text, Level.BAD if is_bad else otherwise)
+
+
+def _alone(n: int) -> str:
+    """How many of the pods that fit nowhere lose their room to pods before them."""
+    return f" ({n:,} of them {plural(n, 'fits', 'fit')} if tried alone)" if n else ""
 
 
 def _foreign_alone(pods: Sequence[Pod], what: str) -> Paragraph:
