@@ -117,8 +117,8 @@ class Extenders:
         known = self._bodies.get(node.name)
         if known is not None and known[0] is node:
             return known[1]
-        if len(self._bodies) > 2 * n_nodes:
-            self._bodies.clear()
+        while len(self._bodies) > 2 * n_nodes:
+            del self._bodies[next(iter(self._bodies))]
         body = as_kube_scheduler_sends(node.raw)
         self._bodies[node.name] = node, body
         return body

@@ -75,7 +75,7 @@ class Budgets:
         selecting = self._asked.get(key)
         if selecting is None:
             if len(self._asked) == _MAX_ASKED:
-                self._asked.clear()
+                del self._asked[next(iter(self._asked))]
             selecting = self._asked[key] = tuple(budget for budget in self.of(pod.namespace) if budget.selects(pod))
         return selecting
 

@@ -32,9 +32,10 @@ class ClusterFacts:
         self.device_classes = DeviceClasses(self.objects)
 
     def sizes(self) -> dict[str, int]:
-        """How much every registry holds, by its name: what grows without end shows here.
+        """How much the registries of values hold that objects and pods have, by name.
 
-        Entries follow the objects that there are; groups and parts also what is kept of past pods.
+        Entries follow the objects that there are; groups and parts also what is kept of past pods. A test measures the
+        other tables of a scheduler.
         """
         counts = {
             "required anti-affinity": self.required_anti_affinity,

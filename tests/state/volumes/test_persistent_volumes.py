@@ -59,6 +59,23 @@ def test_a_volume_changes_its_class():
     assert (free(cluster_state), free(cluster_state, storage_class="y")) == ([], ["a"])
 
 
+def test_the_list_of_a_class_is_kept_while_the_class_has_volumes():
+    """Claims may name classes that no volume has."""
+    cluster_state = load([volume("a", "x"), volume("b", "x", taker="c"), volume("other", "y")])
+    assert [free(cluster_state, storage_class=name) for name in ("x", "y", "none", "nowhere")] == [
+        ["a"],
+        ["other"],
+        [],
+        [],
+    ]
+    lists = [cluster_state.sizes()["persistent volumes, lists"]]
+    for name in "ab":
+        cluster_state.apply(WatchEvent(EventType.DELETED, "PersistentVolume", read(volume(name, "x"))))
+        assert free(cluster_state) == []
+        lists.append(cluster_state.sizes()["persistent volumes, lists"])
+    assert lists == [2, 2, 1]
+
+
 def test_a_volume_comes_and_goes():
     cluster_state = after([volume("a", "x")], volume("b", "x", size="500Mi"))
     assert free(cluster_state) == ["b", "a"]

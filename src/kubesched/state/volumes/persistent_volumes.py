@@ -1,8 +1,5 @@
 """PersistentVolumes by name, by the claim that they are reserved for, and the free ones by storage class."""
 
-from collections.abc import Iterable
-from typing import Final
-
 import msgspec
 
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim
@@ -10,8 +7,6 @@ from kubesched.state.objects import ObjectStore
 from kubesched.state.volumes.claims import storage_class_of
 from kubesched.state.volumes.free_volumes import FreeVolumes
 from kubesched.state.volumes.known_volume import KnownVolume, Reaches
-
-_MAX_CLASSES: Final = 256
 
 
 class PersistentVolumes:
@@ -23,7 +18,9 @@ class PersistentVolumes:
         self._by_number: dict[int, KnownVolume] = {}
         self._next_number = 0
         self._reserved: dict[str, dict[int, KnownVolume]] = {}  # claim key -> number -> volume
-        self._free: dict[str, FreeVolumes] = {}  # by class, made when asked for
+        self._of_class: dict[str, dict[int, KnownVolume]] = {}  # class -> number -> volume
+        self._free: dict[str, FreeVolumes] = {}  # by class that has volumes, made when asked for
+        self._none = FreeVolumes([])
         objects.listen("PersistentVolume", self._changed, keeps_order=True)
         for volume in objects.list("PersistentVolume"):
             self._changed(None, volume)
@@ -49,11 +46,10 @@ class PersistentVolumes:
         """The volumes of a class that a claim can have for the asking."""
         volumes = self._free.get(class_name)
         if volumes is None:
-            members: Iterable[KnownVolume] = self._known.values()
-            volumes = FreeVolumes([known for known in members if known.class_name == class_name and known.is_free])
-            if len(self._free) >= _MAX_CLASSES:  # of claims that name classes which do not exist
-                self._free.clear()
-            self._free[class_name] = volumes
+            members = self._of_class.get(class_name)
+            if members is None:  # not kept: claims may name any number of classes without volumes
+                return self._none
+            volumes = self._free[class_name] = FreeVolumes([known for known in members.values() if known.is_free])
         return volumes
 
     def sizes(self) -> dict[str, int]:
@@ -62,6 +58,8 @@ class PersistentVolumes:
             "volumes": len(self._known),
             "numbers": len(self._by_number),
             "reserved": len(self._reserved),
+            "classes": len(self._of_class),
+            "lists": len(self._free),
             "listed": sum(len(free) for free in self._free.values()),
             "reaches": len(self._reaches),
         }
@@ -71,10 +69,12 @@ class PersistentVolumes:
         if before is not None:
             self._drop_reservation(before)
             del self._by_number[before.number]
+            _pop_within(self._of_class, before.class_name, before.number)
         after = None
         if isinstance(new, PersistentVolume):
             number = before.number if before is not None else self._take_number()
             after = self._known[new.name] = self._by_number[number] = KnownVolume(new, number, self._reaches)
+            self._of_class.setdefault(after.class_name, {})[number] = after
             ref = new.spec.claim_ref
             if ref is not None:
                 self._reserved.setdefault(f"{ref.namespace}/{ref.name}", {})[number] = after
@@ -93,6 +93,8 @@ class PersistentVolumes:
             is_listed = self._free[after.class_name].switch(after.number, is_free=after.is_free)
             if after.is_free and not is_listed:
                 del self._free[after.class_name]
+        if before is not None and before.class_name not in self._of_class:
+            self._free.pop(before.class_name, None)
 
     def _drop(self, known: KnownVolume) -> None:
         """Take a volume off the list of its class; the list itself goes when most of it is gone."""
@@ -104,10 +106,13 @@ class PersistentVolumes:
     def _drop_reservation(self, known: KnownVolume) -> None:
         ref = known.volume.spec.claim_ref
         if ref is not None:
-            key = f"{ref.namespace}/{ref.name}"
-            self._reserved[key].pop(known.number)
-            if not self._reserved[key]:
-                del self._reserved[key]
+            _pop_within(self._reserved, f"{ref.namespace}/{ref.name}", known.number)
+
+
+def _pop_within(table: dict[str, dict[int, KnownVolume]], key: str, number: int) -> None:
+    del table[key][number]
+    if not table[key]:
+        del table[key]
 
 
 def _claim_uid(known: KnownVolume) -> str:
