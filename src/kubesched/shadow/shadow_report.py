@@ -3,7 +3,7 @@
 The folder has `disagreements.jsonl`, one line per disagreement, and next to it snapshots of the cluster as it was. Both
 are bounded: the lines start a new file at 8 MiB and keep one old one; of the snapshots, the newest 20 are kept. Other
 files in the folder are left alone. A snapshot is written in a thread, and one at a time: a disagreement that comes
-meanwhile has a line, and no snapshot. A line that names a snapshot is written after the snapshot.
+meanwhile has a line at once, and no snapshot. A line that names a snapshot is written after the snapshot.
 """
 
 import asyncio
@@ -68,7 +68,6 @@ class ShadowReport:
         self._folder = folder
         self._options = options
         self._writing: asyncio.Task[None] | None = None
-        self._later: list[_Line] = []  # after the snapshot that is being written
         self._n_undecided = 0
         self._undecided: dict[str, None] = {}  # why, each once
         if folder is not None:
@@ -92,7 +91,7 @@ class ShadowReport:
             return
         line = self._line(verdict)
         if self._writing is not None and not self._writing.done():
-            self._later.append(line)
+            _write_line(self._folder, line)
             return
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{verdict.uid}{_SUFFIX}"
         self._writing = asyncio.create_task(self._write(self._folder, name, cluster(), verdict, line))
@@ -120,13 +119,11 @@ class ShadowReport:
     # --- the folder ---
 
     async def _write(self, folder: Path, name: str, objects: list[KubeObject], verdict: Verdict, line: _Line) -> None:
-        """Write a snapshot, then the line of its verdict and those that came meanwhile."""
+        """Write a snapshot, then the line of its verdict."""
         if await asyncio.to_thread(_write_snapshot, folder, name, objects):
             command = self._command(folder / name, verdict)
             line = msgspec.structs.replace(line, snapshot=name, explain=command)
-        later, self._later = self._later, []
-        for one in (line, *later):
-            _write_line(folder, one)
+        _write_line(folder, line)
 
     def _line(self, verdict: Verdict) -> _Line:
         fields = {name: getattr(verdict, name) for name in Verdict.__struct_fields__}
