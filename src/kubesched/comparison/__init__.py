@@ -9,6 +9,7 @@ with lazy_exports(__name__):
         Comparison as Comparison,
         FigureDifference as FigureDifference,
         PendingPod as PendingPod,
+        PoolChange as PoolChange,
         WorkloadSpread as WorkloadSpread,
         compare as compare,
     )

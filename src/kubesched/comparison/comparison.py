@@ -1,17 +1,17 @@
 """Compares two configurations on one cluster: the figures of both, how far chance moves them, and which pods move."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import KubeObject, completed, objects_of
+from kubesched.api import KubeObject, Pod, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
-from kubesched.comparison.measure import Ruler, Spread
+from kubesched.comparison.measure import PoolUse, Ruler, Spread
 from kubesched.comparison.moves import PodMove, find_moves
 from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_choice, placed_again
 from kubesched.comparison.replicas import find_moved
@@ -24,6 +24,8 @@ from kubesched.setup import ConfigurationLike, PluginTimes
 from kubesched.shown import Shown
 
 _FEWEST_RUNS: Final = 5
+_MORE_PASSES: Final = 1  # a pod that stays can take the place of another one, and that of a third
+_OF_POOLS: Final = ("nodesInUse", "pricePerHour")
 MANY_RUNS: Final = 20
 
 Range = tuple[float, float]
@@ -62,6 +64,24 @@ class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
     n_b: int
 
 
+class PoolChange(msgspec.Struct, frozen=True, rename="camel"):
+    """The nodes in use of a pool, in a run of each side with the median of all nodes in use.
+
+    Attributes:
+        pool: empty for the nodes without a pool.
+        n_nodes: how many nodes it has.
+        a, b: how many of them are in use.
+        price_a, price_b: what these cost in an hour; None without prices.
+    """
+
+    pool: str
+    n_nodes: int
+    a: int
+    b: int
+    price_a: float | None = None
+    price_b: float | None = None
+
+
 class WorkloadSpread(msgspec.Struct, frozen=True):
     """Where the pods of a workload are with each side."""
 
@@ -98,6 +118,10 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         spreads: the workloads whose zone skew, or whose being on one node, is not the same on both sides if ties go to
             the first node; those whose skew grows most come first.
         devices: how many devices the ResourceSlices of the cluster list, by driver; they are not among `fills`.
+        pools: the nodes in use by pool; empty where the nodes have no pools.
+        not_placed: of each side, `namespace/name` of the pods that run in the snapshot and are pending in most runs.
+        staying: those of them that neither side places -> why not. They stay on their nodes, so that the figures of
+            both sides are about the same pods.
         may_be_lost: `namespace/name` of running pods that are placed again, though perhaps nothing creates them again.
 
     Example:
@@ -128,6 +152,9 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     undecided: tuple[str, str] = ("", "")
     devices: dict[str, int] = {}
     may_be_lost: tuple[str, ...] = ()
+    pools: tuple[PoolChange, ...] = ()
+    not_placed: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    staying: dict[str, str] = {}
 
     @property
     def findings(self) -> list[FigureDifference]:
@@ -171,12 +198,25 @@ def compare(
     sides = [ReadCandidate(_candidate(side, name)) for side, name in ((a, "A"), (b, "B"))]
     names = [name for side in sides for name in side.scheduler_names]
     read = [completed(one) for one in objects_of(snapshot)]
-    objects = placed_again(read, choice, names)
-    runs = Runs(objects, sides, prices, seeds, progress)
-    ruler = runs.ruler
-    with closing(runs):
-        of_a, of_b = runs.random()
-        first = _first_nodes(runs)
+    running = {one.key for one in read if isinstance(one, Pod) and one.node_name}
+
+    def run(staying: Mapping[str, str]) -> _Pass:
+        objects = placed_again(read, choice, names, staying)
+        runs = Runs(objects, sides, prices, seeds, progress)
+        with closing(runs):
+            of_a, of_b = runs.random()
+            first = _first_nodes(runs)
+        return _Pass(objects, runs, of_a, of_b, first, (_not_placed(of_a, running), _not_placed(of_b, running)))
+
+    staying: dict[str, str] = {}
+    last = run(staying)
+    for _ in range(_MORE_PASSES):
+        if not (neither := last.placed_by_neither()):
+            break
+        staying |= neither
+        last = run(staying)
+    objects, runs, of_a, of_b, first, not_placed = last
+    ruler, stay = runs.ruler, tuple(staying)
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
@@ -200,7 +240,30 @@ def compare(
         undecided=first.undecided,
         devices=listed_devices(objects),
         may_be_lost=may_be_lost(read, objects),
+        pools=tuple(_pools(ruler, _typical(of_a), _typical(of_b))),
+        not_placed=((*stay, *not_placed[0]), (*stay, *not_placed[1])),
+        staying=staying,
     )
+
+
+def _not_placed(runs: Sequence[Run], running: Set[str]) -> tuple[str, ...]:
+    """The pods that run in the snapshot and are pending in most runs."""
+    counts = Counter(pod for run in runs for pod in run.pending if pod in running)
+    return tuple(pod for pod, n in counts.items() if 2 * n > len(runs))
+
+
+def _typical(runs: Sequence[Run]) -> Run:
+    """A run with the median of nodes in use, and of these the one whose price is nearest the median."""
+    median = {name: _median_and_range([run.measured[name] or 0.0 for run in runs])[0] for name in _OF_POOLS}
+    return min(runs, key=lambda run: [abs((run.measured[name] or 0.0) - median[name]) for name in _OF_POOLS])
+
+
+def _pools(ruler: Ruler, of_a: Run, of_b: Run) -> Iterable[PoolChange]:
+    has_prices = of_a.measured["pricePerHour"] is not None
+    for pool, n in ruler.pools.items() if any(ruler.pools) else ():
+        a, b = of_a.pools.get(pool, PoolUse()), of_b.pools.get(pool, PoolUse())
+        prices = (round(a.price, 6), round(b.price, 6)) if has_prices else (None, None)
+        yield PoolChange(pool, n, a.n_nodes, b.n_nodes, *prices)
 
 
 def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
@@ -215,6 +278,23 @@ class _First(msgspec.Struct, frozen=True):
     faults: tuple[str, str]
     spreads: tuple[WorkloadSpread, ...]
     undecided: tuple[str, str]
+    messages: dict[str, str]
+
+
+class _Pass(NamedTuple):
+    """The runs of both sides, with the pods that are pending in most runs of A and of B although they run now."""
+
+    objects: list[KubeObject]
+    runs: Runs
+    of_a: list[Run]
+    of_b: list[Run]
+    first: _First
+    not_placed: tuple[tuple[str, ...], tuple[str, ...]]
+
+    def placed_by_neither(self) -> dict[str, str]:
+        """Those of both sides, and why they are pending."""
+        of_a, of_b = self.not_placed
+        return {key: self.first.messages.get(key, "") for key in of_a if key in of_b}
 
 
 def _first_nodes(runs: Runs) -> _First:
@@ -230,6 +310,7 @@ def _first_nodes(runs: Runs) -> _First:
         (_fault(of_a), _fault(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
         (_undecided(of_a), _undecided(of_b)),
+        {one.pod: one.message_with_plugin for one in of_a.placements if one.state is PodState.UNSCHEDULABLE},
     )
 
 

@@ -1,8 +1,9 @@
 """Measures a cluster after a run. What is the same in every run is computed once, by `Ruler`."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -13,7 +14,7 @@ from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.controllers import is_bound_to_node
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
-from kubesched.session import Placement, PodState, Report
+from kubesched.session import Placement, PodState, Report, group_nodes
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -24,6 +25,13 @@ _ZONES: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.
 
 Measured = dict[str, float | None]
 """Figure -> value, without `moved`; None where the cluster has nothing to measure."""
+
+
+class PoolUse(NamedTuple):
+    """The nodes in use of a pool: how many there are, and what they cost in an hour, 0 without prices."""
+
+    n_nodes: int = 0
+    price: float = 0.0
 
 
 class Spread(msgspec.Struct, frozen=True, rename="camel"):
@@ -73,6 +81,7 @@ class Ruler:
         prices: instance type -> price of a node for an hour.
 
     Attributes:
+        pools: pool -> how many nodes it has; one with an empty name for nodes without a pool.
         pods: the pods to place, in the order of the cluster.
         replicas: (pods,) int32, as from `number_replicas`.
         node_names: the nodes, in the order of the cluster.
@@ -92,6 +101,8 @@ class Ruler:
         ]
         self.node_names = [node.name for node in self._nodes]
         self.node_row = {name: row for row, name in enumerate(self.node_names)}
+        self._pool_of = [group.pool for group in group_nodes(self._nodes).values()]
+        self.pools = dict(sorted(Counter(self._pool_of).items()))
         self._zone_of = [_label(node, _ZONES) for node in self._nodes]
         self._is_open = np.array([not node.unschedulable for node in self._nodes], dtype=np.bool_)
         self._is_control_plane = np.array([bool(_label(node, _CONTROL_PLANE, "yes")) for node in self._nodes], np.bool_)
@@ -158,8 +169,7 @@ class Ruler:
     def measure(self, cluster_state: ClusterState, report: Report) -> Measured:
         """The figures of one run; `moved` compares two and is not among them."""
         columns = cluster_state.columns
-        rows = np.array([columns.row_of[name] for name in self.node_names], dtype=np.intp)
-        in_use = self._is_control_plane | np.array([self._is_used(columns, row) for row in rows.tolist()], np.bool_)
+        rows, in_use = self._rows(columns), self._in_use(columns)
         allocatable, requested = columns.allocatable[:, rows], columns.requested[:, rows]
         free = np.where(self._is_open, np.maximum(allocatable - requested, 0), 0)
         where = self.where(report)
@@ -179,6 +189,22 @@ class Ruler:
             measured[f"{name}Median"] = _percentile(shares, 50)
             measured[f"{name}P95"] = _percentile(shares, 95)
         return {**measured, **self._spread_figures(self.spreads(report))}
+
+    def use_of_pools(self, cluster_state: ClusterState) -> dict[str, PoolUse]:
+        """Pool -> its nodes in use, and what they cost; a pool without such nodes is left out."""
+        uses: dict[str, PoolUse] = {}
+        for row in np.flatnonzero(self._in_use(cluster_state.columns)).tolist():
+            n, price = uses.get(pool := self._pool_of[row], PoolUse())
+            uses[pool] = PoolUse(n + 1, price + (0.0 if self._prices is None else float(self._prices[row])))
+        return uses
+
+    def _rows(self, columns: NodeColumns) -> npt.NDArray[np.intp]:
+        return np.array([columns.row_of[name] for name in self.node_names], dtype=np.intp)
+
+    def _in_use(self, columns: NodeColumns) -> npt.NDArray[np.bool_]:
+        """(nodes,) whether each has more than pods of DaemonSets; the control plane always counts."""
+        rows = self._rows(columns).tolist()
+        return self._is_control_plane | np.array([self._is_used(columns, row) for row in rows], np.bool_)
 
     def _is_used(self, columns: NodeColumns, row: int) -> bool:
         return any(info.pod.uid not in self._bound_to_node for info in columns.pods[row])

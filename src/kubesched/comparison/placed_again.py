@@ -71,10 +71,14 @@ def parse_pod_choice(text: str) -> PodChoice:
     return choice
 
 
-def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_names: Iterable[str]) -> list[KubeObject]:
+def placed_again(
+    objects: Iterable[KubeObject], choice: PodChoice, scheduler_names: Iterable[str], staying: Container[str] = ()
+) -> list[KubeObject]:
     """The objects, with the chosen pods and their volumes taken off their nodes. Pods of other schedulers, on nodes
     that the cluster does not have, and with resource claims, about which kubesched cannot decide, stay.
 
+    Args:
+        staying: `namespace/name` of more pods that stay.
     Raises:
         InputError: a rollout selects no pod that a controller would re-create.
     """
@@ -102,7 +106,7 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
             f"pods: rollout={choice.selector} selects no running pod that a controller would re-create; "
             "pods of DaemonSets, mirror pods, pods with resource claims and pods without a controller stay"
         )
-    return _detached(known, _taken_off(known, chosen))
+    return _detached(known, _taken_off(known, {key for key in chosen if key not in staying}))
 
 
 def may_be_lost(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> tuple[str, ...]:

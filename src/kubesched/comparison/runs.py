@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kubesched.api import KubeObject
 from kubesched.comparison.candidates import ReadCandidate
-from kubesched.comparison.measure import Measured, Ruler
+from kubesched.comparison.measure import Measured, PoolUse, Ruler
 from kubesched.comparison.moves import NodeWatch
 from kubesched.comparison.workers import run_all
 from kubesched.scheduler import TieBreak
@@ -30,6 +30,7 @@ class Run(msgspec.Struct, frozen=True, eq=False):
         where: (pods,) int32, the node of each pod to place.
         pending: the pods that are left.
         widest: the workload with the largest zone skew, empty for none.
+        pools: pool -> its nodes in use.
         times: which plugins took its time.
     """
 
@@ -37,6 +38,7 @@ class Run(msgspec.Struct, frozen=True, eq=False):
     where: npt.NDArray[np.int32]
     pending: list[str]
     widest: str
+    pools: dict[str, PoolUse]
     times: PluginTimes
 
 
@@ -148,8 +150,8 @@ class Runs:
     def _random(self, side: int, seed: int) -> Run:
         ruler = self.ruler
         with self._side(side).run(TieBreak.RANDOM, seed) as (report, state, times):
-            measured = ruler.measure(state, report)
-        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), times)
+            measured, pools = ruler.measure(state, report), ruler.use_of_pools(state)
+        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), pools, times)
 
     def _side(self, side: int) -> Side:
         if side not in self._sides:

@@ -13,7 +13,7 @@ with lazy_exports(__name__):
     from kubesched.session.devices import listed_devices as listed_devices
     from kubesched.session.kubelets import UNSEEN as UNSEEN
     from kubesched.session.memory_cluster import MemoryCluster as MemoryCluster
-    from kubesched.session.node_groups import NodeGroup as NodeGroup
+    from kubesched.session.node_groups import NodeGroup as NodeGroup, group_nodes as group_nodes
     from kubesched.session.pending_counts import PendingCounts as PendingCounts
     from kubesched.session.pending_diagnosis import without_post_filter as without_post_filter
     from kubesched.session.place import (

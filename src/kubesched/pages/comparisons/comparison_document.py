@@ -26,6 +26,9 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "widest": dict(zip("ab", comparison.widest, strict=True)),
         "settings": plain(comparison.settings),
         "undecided": dict(zip("ab", comparison.undecided, strict=True)),
+        "pools": [plain(one) for one in comparison.pools],
+        "notPlaced": dict(zip("ab", map(list, comparison.not_placed), strict=True)),
+        "staying": comparison.staying,
         "mayBeLost": list(comparison.may_be_lost),
         "unpriced": comparison.unpriced,
     }

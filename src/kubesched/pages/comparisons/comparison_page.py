@@ -12,15 +12,43 @@ from kubesched.comparison import (
     MoveCause,
     PendingPod,
     PodMove,
+    PoolChange,
     Spread,
     WorkloadSpread,
 )
 from kubesched.config import quoted
-from kubesched.documents import count, listed
+from kubesched.documents import count, listed, plural
 from kubesched.pages.comparisons.comparison_document import as_document, as_lines, as_table
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Table, grouped, limits, page_of
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Row,
+    Table,
+    grouped,
+    limits,
+    page_of,
+)
 from kubesched.pages.simulations import fill_table, nodes_table
 
+_HOURS: Final = 730
+_LEAST_SHARE: Final = 0.005
+_OF_POOLS: Final = {"nodes": "NODES", "a": "A", "b": "B", "change": "CHANGE"}
+_MONEY: Final = {
+    "priceA": "AN HOUR, A",
+    "priceB": "AN HOUR, B",
+    "priceChange": "PRICE",
+    "month": "A MONTH",
+}
+_RE_CREATED: Final = {
+    "all": "once every pod has been re-created",
+    "rollout": "once the selected pods have been re-created",
+}
+_N_REASONS: Final = 2
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10
 _N_SPREADS: Final = 10
@@ -75,6 +103,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             Table(
                 "figures", "Figures", _FIGURES, [_row(one) for one in comparison.differences], notes=_notes(comparison)
             ),
+            _pools(comparison),
             *_pending(comparison),
             *_moved(comparison.moves),
             _spread_table(comparison.spreads),
@@ -104,20 +133,52 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
         failed = [f"with {side}, {fault}" for side, fault in zip("AB", comparison.faults, strict=True) if fault]
         return f"A plugin fails, so the figures do not show what it does when it works: {'. '.join(failed)}", Level.BAD
     if not findings:
-        return f"{comparison.b} differs from {comparison.a} in no figure beyond chance.", Level.PLAIN
+        same = f"{comparison.b} differs from {comparison.a} in no figure beyond chance."
+        return f"{same}{_staying(comparison)}", Level.PLAIN
     shown = ", ".join(map(_in_words, findings[:_N_IN_VERDICT]))
     more = len(findings) - _N_IN_VERDICT
     rest = f", and {count(more, 'more figure')}" if more > 0 else ""
+    when = "" if comparison.choice.mode == "pending" else f"{_RE_CREATED[comparison.choice.mode]}, "
     levels = {_level(one) for one in findings} - {Level.PLAIN}
-    return f"{comparison.b} instead of {comparison.a}: {shown}{rest}.", levels.pop() if len(
-        levels
-    ) == 1 else Level.WARNING
+    level = levels.pop() if len(levels) == 1 else Level.WARNING
+    return f"{comparison.b} instead of {comparison.a}: {when}{shown}{rest}.{_staying(comparison)}", level
+
+
+def _staying(comparison: Comparison) -> str:
+    """The running pods that neither side could place again, and why, as sentences; empty for none."""
+    if not (staying := comparison.staying):
+        return ""
+    whose = grouped(staying, lambda pod: staying[pod].rstrip("."))
+    shown = [f"{listed(pods, first=2)}: {why}" for why, pods in whose.items()]
+    more = f"; and {count(len(shown) - _N_REASONS, 'more reason')}" if len(shown) > _N_REASONS else ""
+    n = len(set(comparison.not_placed[0]).intersection(comparison.not_placed[1]))
+    running = count(n, "pod that runs", "pods that run")
+    stay = plural(n, "It stays where it is", "They stay where they are")
+    if n > len(staying):
+        stay = f"{count(len(staying), 'of them stays where it is', 'of them stay where they are')}"
+    return f" Neither side could place {running} now again: {'; '.join(shown[:_N_REASONS])}{more}. {stay}."
 
 
 def _in_words(difference: FigureDifference) -> str:
     one = difference.figure
     a, b = _value(one, difference.a), _value(one, difference.b)
-    return f"{b} {one.title} (chance alone: {a})" if one.name == "moved" else f"{one.title} {a} -> {b}"
+    if one.name == "moved":
+        return f"{b} {one.title} (chance alone: {a})"
+    more = {"nodesInUse": _percent(difference.a, difference.b)}
+    if one.name == "pricePerHour":
+        a_month = f"{_a_month(difference.b - difference.a)} a month"
+        more[one.name] = ", ".join(filter(None, (_percent(difference.a, difference.b), a_month)))
+    return f"{one.title} {a} -> {b}{f' ({more[one.name]})' if more.get(one.name) else ''}"
+
+
+def _percent(a: float, b: float) -> str:
+    """The change in per cent; empty for less than half of one."""
+    return f"{(b - a) / a:+.0%}" if a and abs(b - a) / a >= _LEAST_SHARE else ""
+
+
+def _a_month(per_hour: float) -> str:
+    """What a price makes in a month, which cloud providers bill as 730 hours."""
+    return f"{per_hour * _HOURS:+,.0f}"
 
 
 def _level(difference: FigureDifference) -> Level:
@@ -186,6 +247,10 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         for side, workload in zip("AB", comparison.widest, strict=True)
         if workload
     ]
+    for side, own, other in (("A", *comparison.not_placed), ("B", *reversed(comparison.not_placed))):
+        if only := set(own).difference(other):
+            run = count(len(only), "pod that runs", "pods that run")
+            notes.append(f"{side} does not place {run} now again, so its figures are about fewer pods.")
     if lost := comparison.may_be_lost:
         pods, why = count(len(lost), "pod that is", "pods that are"), "because nothing may create a new one"
         notes.append(f"{pods} placed again may be lost if evicted, {why}: {listed(lost)}.")
@@ -218,6 +283,35 @@ def _notes_on_prices(comparison: Comparison) -> Iterator[str]:
     yield f"{'Nodes without a price count as 0' if has_price else 'No node has a price'}: {counted}."
     for name, near in comparison.misspelt.items():
         yield f"Prices: no node has the type {name}; did you mean {quoted(near)}?"
+
+
+def _pools(comparison: Comparison) -> Table:
+    """The nodes in use by pool, and what they cost."""
+    pools = comparison.pools
+    has_prices = any(one.price_a is not None for one in pools)
+    columns = (
+        Column("pool"),
+        *(Column(key, heading, Align.NUMBER) for key, heading in _OF_POOLS.items()),
+        *(Column(key, heading, Align.NUMBER) for key, heading in (_MONEY.items() if has_prices else ())),
+    )
+    rows: list[Row] = [_pool_row(one, has_prices=has_prices) for one in pools]
+    total = PoolChange(
+        "all", *(sum(getattr(one, name) or 0 for one in pools) for name in ("n_nodes", "a", "b", "price_a", "price_b"))
+    )
+    rows += [_pool_row(total, has_prices=has_prices)] if len(pools) > 1 else []
+    notes = (f"A month has {_HOURS} hours.",) if has_prices else ()
+    return Table("pools", "Nodes in use by pool", columns, rows, n_totals=int(len(pools) > 1), notes=notes)
+
+
+def _pool_row(one: PoolChange, *, has_prices: bool) -> Row:
+    row: list[Cell | str | int] = [one.pool or "-", one.n_nodes, one.a, one.b, _percent(one.a, one.b)]
+    if has_prices:
+        a, b = one.price_a or 0.0, one.price_b or 0.0
+        row += [Cell(f"{a:,.2f}", a), Cell(f"{b:,.2f}", b), _percent(a, b)]
+        row += [
+            Cell(_a_month(b - a) if a != b else "", round((b - a) * _HOURS, 2), Level.GOOD if b < a else Level.PLAIN)
+        ]
+    return row
 
 
 # --- the pods ---
