@@ -73,7 +73,13 @@ def test_without_a_node_and_a_pending_pod_there_is_nothing_to_answer(tmp_path):
     pods = [make_pod("p", node="gone"), make_pod("done", status={"phase": "Succeeded"})]
     assert refusal(write(tmp_path, *pods)) == said.format("2 pods and no node")
     assert run("simulate", write(tmp_path, make_node("n1"))).exit_code == 0
-    assert run("simulate", write(tmp_path, make_pod("p"))).exit_code == 0
+    pending = write(tmp_path, make_pod("p"))
+    assert refusal(pending) == said.format("1 pod and no node")
+    whole = tmp_path / "whole.json"
+    metadata = {"listedKinds": ["Node", "Pod"]}
+    whole.write_text(json.dumps({**json.loads(pending.read_text()), "metadata": metadata}))
+    assert run("simulate", whole).exit_code == 0
+    assert run("snapshot", pending, "-o", tmp_path / "copy.json").exit_code == 0
 
 
 def test_workloads_in_a_snapshot_are_answered_with_the_option_for_manifests(tmp_path):

@@ -67,6 +67,21 @@ def test_a_wrong_call_is_one_message_and_a_way_to_the_help(arguments: list[str],
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["help"], "No such command 'help'; write `kubesched --help`"),
+        (["help", "config", "check"], "write `kubesched config check --help`"),
+        (["version"], "write `kubesched --version`"),
+        (["why", "web-1"], "write `kubesched explain`"),
+        (["explian"], 'did you mean "explain"?'),
+    ],
+)
+def test_the_word_of_another_program_is_answered_with_the_command(arguments: list[str], words: str):
+    result = run(*arguments)
+    assert (result.exit_code, words in result.stderr) == (2, True)
+
+
 def test_a_file_that_is_not_there_is_one_message():
     result = run("simulate", "missing.json")
     assert (result.exit_code, result.stderr) == (2, "kubesched: error: missing.json: no such file or folder\n")

@@ -75,6 +75,36 @@ def test_of_a_key_twice_in_a_map_the_last_one_counts_as_for_kubectl(read):
     assert '<stream>: line 7, column 5: key "app" already set in map; the last value counts' in found.notes
 
 
+PATCHES = {
+    "directive": ("volumeMounts: [{$patch: delete, mountPath: /sys}]", "volumeMounts[0].$patch: unknown field; it is"),
+    "another directive": ("$retainKeys: [name]", "$retainKeys: unknown field; it is a patch; `kustomize build FOLDER`"),
+}
+
+
+@pytest.mark.parametrize(("field", "words"), PATCHES.values(), ids=PATCHES)
+def test_a_patch_of_kustomize_is_named_as_such(field, words):
+    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, {field}}}]}}\n"
+    with pytest.raises(InputError) as caught:
+        load_snapshot(manifests=[io.StringIO(text)])
+    assert words in str(caught.value)
+    assert "did you mean" not in str(caught.value)
+
+
+def test_what_kustomize_completes_is_named_beside_a_kustomization_only(tmp_path):
+    base, kustomization = tmp_path / "web.yaml", tmp_path / "kustomization.yaml"
+    base.write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}\n")
+
+    def said(path) -> str:
+        with pytest.raises(InputError) as caught:
+            load_snapshot(manifests=[path])
+        return str(caught.value)
+
+    assert "kustomize build" not in said(base)
+    kustomization.write_text("resources: [web.yaml]\n")
+    assert said(base).endswith("its folder has a kustomization, and `kustomize build FOLDER` prints the whole objects")
+    assert said(kustomization).endswith("it is a Kustomization; `kustomize build FOLDER` prints its objects")
+
+
 def test_a_key_of_a_merge_may_be_there_again():
     merged = TWICE.replace("    app: one\n    app: two", "    app: one\n    <<: {app: two}")
     assert not [note for note in loaded(merged).notes if "already set" in note]
@@ -194,6 +224,9 @@ NODES = "NAME   STATUS   ROLES    AGE   VERSION   INTERNAL-IP\nn1     Ready    <
         ("shop   web-1   1/1     Running   0     3d\n", "found a table of `kubectl get`"),
         ("n1   Ready,SchedulingDisabled   <none>   3d   v1.36.0\n", "found a table of `kubectl get`"),
         ("pod/web-1\npod/web-2\n", "found the names that `kubectl get -o name` prints"),
+        ("# ours\n[server]\nport = 80\n", "found TOML; expected JSON or YAML"),
+        ('name = "x"\n\n[[pools]]\n', "found TOML; expected JSON or YAML"),
+        ("- op: replace\n  path: /spec/replicas\n  value: 3\n", "it is a JSON patch; if it belongs to a kustomization"),
         ("n1 n2", 'found "n1 n2"; it has no Kubernetes objects; expected JSON or YAML, for example from `kubesched'),
         (
             "<!DOCTYPE html><html><body>Sign in</body></html>",
@@ -201,6 +234,7 @@ NODES = "NAME   STATUS   ROLES    AGE   VERSION   INTERNAL-IP\nn1     Ready    <
         ),
         ("apiVersion: v1\nkind: Config\nclusters: []\n", "found a kubeconfig; expected a file such as"),
         ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", "`--config FILE` takes"),
+        ("apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n", "found a Component; expected its objects"),
         ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", "which `kustomize build FOLDER` prints"),
         (json.dumps({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}), "found only the metadata"),
         ("apiVersion: v2\nname: web\nversion: 1.0.0\n", "`helm template CHART` prints the objects"),

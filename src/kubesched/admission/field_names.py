@@ -39,6 +39,8 @@ def _check(name: str, value: Any, path: str) -> None:
 
 def _advice(field: str, known: dict[str, str]) -> str:
     """What may have been meant: a field further inside, a similar one here, or one of the pod."""
+    if field.startswith("$"):  # of a patch
+        return ""
     if inner := _inside(field, known):
         return f'; did you mean "{inner}"?'
     if near := did_you_mean(field, known):

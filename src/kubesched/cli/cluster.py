@@ -45,7 +45,9 @@ def note(text: str) -> None:
         print_text(f"kubesched: note: {text}".replace("\n", "\\n"), is_error=True)
 
 
-def read_cluster(inputs: InputOptions, *, kinds: Collection[str] = (), may_be_empty: bool = False) -> "ClusterObjects":
+def read_cluster(
+    inputs: InputOptions, *, kinds: Collection[str] = (), may_be_empty: bool = False, may_lack_nodes: bool = False
+) -> "ClusterObjects":
     """Load a snapshot, or without one the live cluster, and report what was left out of it.
 
     Args:
@@ -67,7 +69,7 @@ def read_cluster(inputs: InputOptions, *, kinds: Collection[str] = (), may_be_em
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
         server = access.server
-    is_empty = not may_be_empty and _is_empty(cluster)
+    is_empty = not may_be_empty and _is_empty(cluster, may_lack_nodes=may_lack_nodes or not snapshots)
     has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
     takes_manifests = not is_empty and "manifests" in _parameters()
     _note_left_out(cluster, _ADVICE if takes_manifests else "")
@@ -76,12 +78,17 @@ def read_cluster(inputs: InputOptions, *, kinds: Collection[str] = (), may_be_em
     return cluster
 
 
-def _is_empty(cluster: "ClusterObjects") -> bool:
-    """Whether there is no node and no pod that waits for one, bad objects apart."""
+def _is_empty(cluster: "ClusterObjects", *, may_lack_nodes: bool) -> bool:
+    """Whether there is no node and no pod that waits for one, bad objects apart.
+
+    Args:
+        may_lack_nodes: whether a pod that waits is enough. The nodes that a file lacks are most often left out of it,
+            unless it says that it lists them.
+    """
     from kubesched.api import Node, Pod
 
     waiting = any(not pod.node_name and not pod.is_finished for pod in cluster.of(Pod))
-    return not (cluster.bad or cluster.of(Node) or waiting)
+    return not (cluster.bad or cluster.of(Node) or (waiting and (may_lack_nodes or "Node" in cluster.listed_kinds)))
 
 
 def _empty(cluster: "ClusterObjects", server: str, manifest: str) -> "InputError":

@@ -17,6 +17,7 @@ from kubesched.cli.option_rules import with_checked_usage
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
 from kubesched.cli.standard_streams import checked_output, discard_the_rest, with_own_output
+from kubesched.documents import did_you_mean
 from kubesched.errors import KubeschedError, error_message
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -36,6 +37,8 @@ _COMMANDS: Final = (
 """In the order of the help."""
 _MODULES: Final = {"scheduler": "scheduler_command", "plugin": "plugin_command"}
 """The modules of commands whose names other modules have."""
+_WRITTEN_FOR: Final = {"version": "--version", "why": "explain", "describe": "explain"}
+"""What to write for a command that other programs have."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
 _NO_FILES: Final = (errno.EMFILE, errno.ENFILE)
@@ -105,6 +108,17 @@ class _Main(click.Group):
         shown.help = as_typed(self.help or "")
         super(_Main, shown).format_help_text(ctx, formatter)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; suggest one for a word that other programs have for it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if not (advice := _meant_by(args, ctx.command_path)):
+                raise
+            raise click.UsageError(f"{error.message.rstrip('.')}; {advice}", error.ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. With --debug, print where its error was raised."""
         try:
@@ -113,6 +127,17 @@ class _Main(click.Group):
             if is_debugging(ctx) and not isinstance(error, click.UsageError):
                 _print_traceback(error)
             raise
+
+
+def _meant_by(words: Sequence[str], program: str) -> str:
+    """What to write in the place of a command that does not exist; empty where nothing is near."""
+    word, *others = words
+    if word == "help":
+        named = [other for other in others if not other.startswith("-")]
+        return f"write `{' '.join([program, *named])} --help`"
+    if option := _WRITTEN_FOR.get(word):
+        return f"write `{program} {option}`"
+    return did_you_mean(word, _COMMANDS)
 
 
 def _refused_by_system(error: OSError | MemoryError) -> str:

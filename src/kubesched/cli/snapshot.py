@@ -125,7 +125,7 @@ def snapshot(
     setup = read_setup(inputs.setup)
     _check_files(inputs, output, table)
     kinds = (*keep, *((_NODE_METRICS,) if usage else ()), *setup.read_kinds)
-    cluster = read_cluster(inputs, kinds=kinds)
+    cluster = read_cluster(inputs, kinds=kinds, may_lack_nodes=True)
     if anonymize:
         cluster = _decoded_only(cluster)
     whole = frozenset() if anonymize else setup.raw_kinds

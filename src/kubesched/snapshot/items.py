@@ -61,7 +61,7 @@ def items_of(document: FileDocument, label: str, depth: int = 0) -> Iterator[Ite
 
 def _item(place: ItemPlace, inherited: Header, raw: RawJson) -> Item:
     try:
-        return Item(place, _header_of(raw, inherited), raw)
+        return Item(place, _header_of(raw, inherited, place.label), raw)
     except ObjectError as error:
         return Item(place, inherited, raw, error)
 
@@ -80,7 +80,7 @@ def _inherited(header: Header) -> Header:
     return Header(header.api_version, header.kind.removesuffix("List"))
 
 
-def _header_of(raw: RawJson, inherited: Header) -> Header:
+def _header_of(raw: RawJson, inherited: Header, label: str) -> Header:
     """The object's own apiVersion and kind, or the inherited ones where it names no kind.
 
     Raises:
@@ -93,7 +93,7 @@ def _header_of(raw: RawJson, inherited: Header) -> Header:
     if header.kind:
         return header
     if not inherited.kind:
-        hint = unnamed_hint(_read_keys(raw))
+        hint = unnamed_hint(_read_keys(raw), label)
         raise ObjectError(f"kind is missing; every object has apiVersion and kind{hint and f'; {hint}'}")
     return inherited
 

@@ -17,6 +17,7 @@ from kubesched.snapshot.items import Item, fault_of, in_namespace, items_of
 from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.reader import ObjectReader, Progress
+from kubesched.snapshot.unusable_input import kustomize_hint
 
 
 def load_snapshot(
@@ -204,7 +205,8 @@ def _admit(items: Iterable[Item], admission: Admission) -> None:
         try:
             admission.admit(item.header.kind or "", item.header.api_version or "", item.raw, item.place)
         except ObjectError as error:
-            raise fault_of(item, error) from error
+            hint = kustomize_hint(item.place.label, bytes(item.raw))
+            raise fault_of(item, ObjectError(f"{error}; {hint}") if hint else error) from error
 
 
 def _notes_on(admission: Admission) -> Iterator[str]:

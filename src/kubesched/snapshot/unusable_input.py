@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from pathlib import Path
 from typing import Final
 
 from kubesched.config import quoted
@@ -17,6 +18,7 @@ _TEXTS: Final = (
     (re.compile(rb"\A(?:NAMESPACE +)?(?:NAME|LAST SEEN) +[A-Z][A-Z0-9 ()%/-]*\r?\n"), "a table of `kubectl get`"),
     (re.compile(rb"\A(?:\S+ +)?\S+ +(?:\d+/\d+ +[A-Z]\w+ +\d+|(?:Not)?Ready\S* +\S+ )"), "a table of `kubectl get`"),
     (re.compile(rb"\A[a-z0-9.]+/[a-z0-9.-]+\s*(?:\n|\Z)"), "the names that `kubectl get -o name` prints"),
+    (re.compile(rb"\A(?:#.*\n|\s)*(?:\[{1,2}[\w. \"-]+\]{1,2}\s*(?:#.*)?\n\s*)?[\w.-]+ *= *(?=[\"'\[{\w+-])"), "TOML"),
     (re.compile(rb"\A\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE), "an HTML page, perhaps that of a login"),
 )
 _RELEASE: Final = re.compile(rb"\ANAME: .*\n(?:LAST DEPLOYED|NAMESPACE|STATUS): ")
@@ -25,6 +27,9 @@ _MESSAGE: Final = re.compile(
     rb"[^\r\n]*"
 )
 _OBJECTS: Final = re.compile(rb"^\s*(?:[{\[]|apiVersion:|kind:|items:)", re.MULTILINE)
+_KUSTOMIZE: Final = "`kustomize build FOLDER`"
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_PATCH: Final = re.compile(rb'"\$(?:patch|retainKeys|setElementOrder/[^"]+|deleteFromPrimitiveList/[^"]+)"\s*:')
 _OPENSHIFT: Final = "template.openshift.io"
 _KINDS: Final = {  # kind and group -> what was found, and what helps
     ("Config", ""): ("a kubeconfig", "expected {wanted}; `--kubeconfig FILE` reads the cluster that it names"),
@@ -32,10 +37,10 @@ _KINDS: Final = {  # kind and group -> what was found, and what helps
         "a KubeSchedulerConfiguration",
         "expected {wanted}; `--config FILE` takes the configuration",
     ),
-    ("Kustomization", "kustomize.config.k8s.io"): (
-        "a Kustomization",
-        "expected its objects, which `kustomize build FOLDER` prints",
-    ),
+    **{
+        (kind, "kustomize.config.k8s.io"): (f"a {kind}", f"expected its objects, which {_KUSTOMIZE} prints")
+        for kind in ("Kustomization", "Component")
+    },
     ("PartialObjectMetadata", "meta.k8s.io"): ("only the metadata of objects", "expected {wanted}"),
     ("PartialObjectMetadataList", "meta.k8s.io"): ("only the metadata of objects", "expected {wanted}"),
     ("Table", "meta.k8s.io"): ("a Table, which has no objects", "expected {wanted}"),
@@ -92,12 +97,32 @@ def kind_hint(kind: str | None, api_version: str | None, message: str = "", *, i
     return f"found {known[0]}; {known[1].format(wanted=wanted)}" if known else ""
 
 
-def unnamed_hint(keys: Collection[str]) -> str:
+def kustomize_hint(label: str, raw: bytes) -> str:
+    """What to do about a manifest that is not valid and that kustomize would complete; empty for any other.
+
+    Args:
+        label: of its file.
+        raw: its JSON.
+    """
+    if _PATCH.search(raw):
+        return f"it is a patch; {_KUSTOMIZE} prints the patched objects"
+    folder = Path(label).parent
+    if any((folder / name).is_file() for name in _KUSTOMIZATIONS):
+        return f"its folder has a kustomization, and {_KUSTOMIZE} prints the whole objects"
+    return ""
+
+
+def unnamed_hint(keys: Collection[str], label: str = "") -> str:
     """What to do about a document without a kind; empty for one that looks like an object.
 
     Args:
         keys: of the document.
+        label: of its file.
     """
+    if label.rpartition("/")[2] in _KUSTOMIZATIONS:
+        return f"it is a Kustomization; {_KUSTOMIZE} prints its objects"
+    if {"op", "path"} <= set(keys):
+        return f"it is a JSON patch; if it belongs to a kustomization, {_KUSTOMIZE} prints the patched objects"
     if not keys or "metadata" in keys:
         return ""
     if "services" in keys and "apiVersion" not in keys:
