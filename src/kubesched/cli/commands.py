@@ -115,9 +115,9 @@ class _Main(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            if not (advice := _meant_by(args, ctx.command_path)):
-                raise
-            raise click.UsageError(f"{error.message.rstrip('.')}; {advice}", error.ctx) from None
+            if advice := _meant_by(args, ctx.command_path):
+                error.message = f"{error.message.rstrip('.')}; {advice}"
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. With --debug, print where its error was raised."""
