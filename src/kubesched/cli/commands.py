@@ -91,7 +91,9 @@ class _Main(click.Group):
             sys.exit(error.exit_code)
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx is not None else program_name()
-            _end(f"{error.format_message()}\n  Try: {command} --help", error.exit_code)
+            notes = getattr(error, "__notes__", [])
+            message = "; ".join([error.format_message().removesuffix("." if notes else ""), *notes])
+            _end(f"{message}\n  Try: {command} --help", error.exit_code)
         except click.ClickException as error:
             _end(error.format_message(), error.exit_code)
         except KubeschedError as error:
@@ -116,7 +118,7 @@ class _Main(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             if advice := _meant_by(args, ctx.command_path):
-                error.message = f"{error.message.rstrip('.')}; {advice}"
+                error.add_note(advice)
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
