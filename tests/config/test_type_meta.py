@@ -23,6 +23,26 @@ def test_an_older_form_is_refused_with_the_version_to_write(kind, version):
     assert message.endswith("`kubesched config convert FILE` converts it")
 
 
+@pytest.mark.parametrize(
+    ("kind", "version", "advice"),
+    [
+        (
+            "KubeSchedulerConfiguration",
+            f"{V1}beta9",
+            "no such version; the older ones are v1alpha1, v1alpha2, ",
+        ),
+        ("KubeSchedulerConfiguration", "kubescheduler.config.k8s.io/XVERSIONX", "v1beta2 and v1beta3"),
+        ("NodeResourcesFitArgs", "kubescheduler.config.k8s.io/v2", "there is no such version"),
+        ("Policy", f"{V1}beta1", "a Policy has apiVersion: v1, and `kubesched config convert FILE` converts it then"),
+    ],
+)
+def test_a_version_that_never_was_is_not_converted(kind, version, advice):
+    message = error_of_text(f"kind: {kind}\napiVersion: {version}")
+    assert message.startswith(f'no kind "{kind}" is registered for version "{version}"\n')
+    assert advice in message
+    assert not message.endswith("`kubesched config convert FILE` converts it")
+
+
 def test_another_object_is_not_a_configuration():
     assert error_of_text("kind: Pod\napiVersion: v1") == (
         'no kind "Pod" is registered for version "v1"\n'

@@ -226,3 +226,21 @@ def test_componentconfig_is_an_older_version():
     text = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
     (finding,) = check_configuration(text).findings
     assert (finding.rule, "config convert" in finding.help) == ("old-version", True)
+
+
+OLD_NAMES = {
+    "NodeResourcesLeastAllocated": "NodeResourcesFit took it over in v1beta2 with scoringStrategy LeastAllocated",
+    "SelectorSpread": "PodTopologySpread took it over in v1beta3 with defaultingType System, and is still enabled",
+    "EBSLimits": "NodeVolumeLimits took it over in v1.31, and is not enabled",
+    "TaintTolerations": 'did you mean "TaintToleration"?',
+}
+
+
+@pytest.mark.parametrize(("name", "advice"), OLD_NAMES.items())
+def test_the_plugin_that_took_over_is_named_and_not_its_opposite(name, advice):
+    disabled = f"profiles: [{{plugins: {{score: {{disabled: [{{name: {name}}}]}}}}}}]\n"
+    arguments = f"profiles: [{{pluginConfig: [{{name: {name}, args: {{}}}}]}}]\n"
+    (finding,) = check_configuration(HEADER + disabled).findings
+    assert finding.help.startswith(advice)
+    (finding,) = check_configuration(HEADER + arguments).findings
+    assert finding.rule == "removed-plugin" or finding.help.startswith(advice.partition(",")[0])

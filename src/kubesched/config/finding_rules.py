@@ -92,6 +92,7 @@ _NOTES: Final = {
     "unused-weight": "a weight has no effect",
     "own-plugin": "a stock kube-scheduler does not have the plugin",
     "no-scores": "no plugin scores nodes",
+    "packing-outvoted": "a strategy that packs has less weight than one that spreads",
     "hard-default-constraint": "a default constraint rejects nodes",
     "client-rate": "the rate of API requests limits the pods per second",
     "slow-failover": "another replica takes over late",

@@ -11,6 +11,8 @@ from kubesched.errors import ConfigError
 GROUP: Final = "kubescheduler.config.k8s.io"
 FIRST_VERSION: Final = "componentconfig/v1alpha1"  # until v1.11
 API_VERSION: Final = f"{GROUP}/v1"
+_OLDER: Final = tuple(f"{GROUP}/{version}" for version in ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3"))
+"""Rule: kube-scheduler v1.12 to v1.28 had them, and no other."""
 KIND: Final = "KubeSchedulerConfiguration"
 POLICY: Final = "Policy"
 KINDS: Final = frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS)))
@@ -89,12 +91,22 @@ def check_registered(kind: str, version: str) -> None:
     """
     if version == API_VERSION and kind in KINDS:
         return
-    old = kind == POLICY or (kind in KINDS and (version.startswith(f"{GROUP}/") or version == FIRST_VERSION))
+    of_kind = ("v1", API_VERSION) if kind == POLICY else (*_OLDER, FIRST_VERSION)
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
     if kind not in KINDS and kind != POLICY and GROUP not in version:
         raise ConfigError(f"{text}\n  not a scheduler configuration; expected kind: {KIND}, apiVersion: {API_VERSION}")
-    advice = CONVERTS if old else f"its kinds: {', '.join(sorted(KINDS))}"
+    if kind not in KINDS and kind != POLICY:
+        advice = f"its kinds: {', '.join(sorted(KINDS))}"
+    else:
+        advice = CONVERTS if version in of_kind else _no_such_version(kind)
     raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")
+
+
+def _no_such_version(kind: str) -> str:
+    if kind == POLICY:
+        return f"a {POLICY} has apiVersion: v1, and `kubesched config convert FILE` converts it then"
+    names = joined(version.rpartition("/")[2] for version in _OLDER)
+    return f"there is no such version; the older ones are {names}"
 
 
 def _take_text(body: dict[str, Any], field: str) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from kubesched.config import ARGS_PLUGINS, DEFAULT_PLUGINS, PLUGIN_LIKENESS, Finding, did_you_mean, dig, written_entries
+from kubesched.config import ARGS_PLUGINS, DEFAULT_PLUGINS, Finding, dig, written_entries
 from kubesched.review.reviewed import Review, ReviewedProfile
+from kubesched.review.successors import what_is_meant
 
 
 def argument_advice(review: Review) -> Iterator[Finding]:
@@ -19,7 +20,7 @@ def _unused_args(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
     for path, name, entry in written_entries(profile.document, "pluginConfig"):
         points = review.points_of(name)
         if points is None and name not in enabled:
-            near = did_you_mean(name, (*enabled, *ARGS_PLUGINS), PLUGIN_LIKENESS)
+            near = what_is_meant(name, (*enabled, *ARGS_PLUGINS), enabled)
             message = f'no plugin has the name "{name}", so its arguments are not used'
             yield Finding("unused-args", profile.at(path), message, near or "load it with --plugin FILE.py:Class")
         elif name not in enabled:

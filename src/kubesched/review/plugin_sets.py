@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from kubesched.config import DEFAULT_PLUGINS, PLUGIN_LIKENESS, Finding, did_you_mean, entry_path, written_entries
+from kubesched.config import DEFAULT_PLUGINS, Finding, entry_path, written_entries
 from kubesched.documents import joined, plural
 from kubesched.review.reviewed import Review, ReviewedProfile
+from kubesched.review.successors import what_is_meant
 
 _CONSEQUENCES: Final = {
     "NodeUnschedulable": "pods are placed on cordoned nodes",
@@ -122,9 +123,9 @@ def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> I
         if name == "*":
             continue
         if points is None:
-            near = did_you_mean(name, plugins, PLUGIN_LIKENESS)
+            advice = what_is_meant(name, plugins, profile.enabled_at(point))
             message = f'no plugin has the name "{name}", so nothing is disabled'
-            yield Finding("unknown-disabled", profile.at(path), message, near or "remove the entry")
+            yield Finding("unknown-disabled", profile.at(path), message, advice or "remove the entry")
         elif point == "multiPoint":
             if name not in DEFAULT_PLUGINS.multi_point.enabled_names:
                 yield _without_effect(profile, path, f"{name} is not enabled by default")

@@ -38,6 +38,10 @@ class ReviewedProfile(msgspec.Struct, frozen=True):
         """The entry that enables a plugin at a point, there or at multiPoint; else `plugins`."""
         return _first(entry_path(self.document, f"plugins.{where}.enabled", name) for where in (point, "multiPoint"))
 
+    def enabled_at(self, point: str) -> set[str]:
+        """The plugins at a point; at multiPoint, those at any."""
+        return {name for at, names in self.points.items() if point in (at, "multiPoint") for name in names}
+
     def at(self, path: str) -> str:
         """The path of a field of this profile."""
         return f"{self.path}.{path}" if path else self.path
