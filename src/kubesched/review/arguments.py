@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kubesched.config import ARGS_PLUGINS, DEFAULT_PLUGINS, Finding, dig, written_entries
+from kubesched.review.plugin_successors import what_is_meant
 from kubesched.review.reviewed import Review, ReviewedProfile
-from kubesched.review.successors import what_is_meant
 
 
 def argument_advice(review: Review) -> Iterator[Finding]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from kubesched.config import DEFAULT_PLUGINS, Finding, entry_path, written_entries
 from kubesched.documents import joined, plural
+from kubesched.review.plugin_successors import what_is_meant
 from kubesched.review.reviewed import Review, ReviewedProfile
-from kubesched.review.successors import what_is_meant
 
 _CONSEQUENCES: Final = {
     "NodeUnschedulable": "pods are placed on cordoned nodes",
