@@ -122,14 +122,20 @@ ANSWERS = {
     (
         "--without-nodes",
         "n1",
-    ): "If n1 were removed: 1 of 1 new pod would be placed; 1 pod would be lost; no pod would stay pending.",
-    ("--without-nodes", "n1", "--without-nodes", "n2"): "If n1 and n2 were removed: 0 of 2 new pods would be placed; "
+    ): "If n1 were removed: of 1 pod on removed nodes, 1 would find a place; 1 pod would be lost; "
+    "no pod would stay pending.",
+    (
+        "--without-nodes",
+        "n1",
+        "--without-nodes",
+        "n2",
+    ): "If n1 and n2 were removed: of 2 pods on removed nodes, 0 would find a place; "
     "1 pod would be lost; 2 pods would stay pending, 2 more than without this change.",
     (
         "--without-nodes",
         "-l",
         "pool in (a)",
-    ): "If 1 node with pool in (a) were removed: 1 of 1 new pod would be placed; 1 pod would be lost; "
+    ): "If 1 node with pool in (a) were removed: of 1 pod on removed nodes, 1 would find a place; 1 pod would be lost; "
     "no pod would stay pending.",
     ("--cordon", "n1", "--cordon", "pool!=c", "--cordon", "n1"): "If n1 and 2 nodes with pool!=c were cordoned: "
     "no pod would stay pending.",

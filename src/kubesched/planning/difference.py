@@ -1,16 +1,17 @@
 """What a change to a cluster changes in its simulation: both are run, and the report begins with the difference."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.controllers import is_from_manifest
-from kubesched.documents import count
+from kubesched.documents import count, listed
 from kubesched.explanation import with_reasons
 from kubesched.planning.changed_cluster import Changed
 from kubesched.planning.placed import has_place
-from kubesched.session import Placement, PodState, Report, Session
+from kubesched.session import Placement, PodState, Report, Session, workload_text
 
 
 class Difference(msgspec.Struct, frozen=True, rename="camel"):
@@ -22,6 +23,10 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
         notes: what else the changes do, one sentence each.
         new: pods that are pending only because of the change: re-created or added ones.
         new_placed: how many of them would be placed.
+        re_created: those of them that run on removed nodes.
+        re_created_placed: how many of these would be placed.
+        of_manifests: pods of manifests, which are pending with and without the change.
+        of_manifests_placed: how many of these would be placed with the change.
         not_created: those of them that their StatefulSets would not create, because a pod before them has no node.
         pending, pending_before: pods that would stay pending, with and without the change. Those that kubesched cannot
             decide about are not among them, nor among `displaced` and `relieved`.
@@ -49,6 +54,10 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     relieved: tuple[str, ...]
     lost: tuple[str, ...] = ()
     may_be_lost: tuple[str, ...] = ()
+    re_created: tuple[str, ...] = ()
+    re_created_placed: int = 0
+    of_manifests: tuple[str, ...] = ()
+    of_manifests_placed: int = 0
 
 
 def simulated(
@@ -66,7 +75,7 @@ def simulated(
         report = run(session)
         report = with_reasons(session, report, _changed_nodes(known, changed.objects))
     with session.fork():
-        return report, _difference(run(session), report, changed)
+        return report, _difference(run(session), report, changed, known)
 
 
 def new_pods(objects: Iterable[KubeObject], before: Iterable[KubeObject] | None = None) -> set[str]:
@@ -91,9 +100,14 @@ def _pending(objects: Iterable[KubeObject]) -> dict[str, Pod]:
     return {one.key: one for one in objects if isinstance(one, Pod) and not one.node_name}
 
 
-def _difference(before: Report, after: Report, changed: Changed) -> Difference:
+def _difference(before: Report, after: Report, changed: Changed, objects: Iterable[KubeObject]) -> Difference:
     known = {one.pod for one in before.placements}
     new = [one for one in after.placements if one.pod not in known]
+    pods = [one for one in objects if isinstance(one, Pod)]
+    running = {pod.key for pod in pods if pod.node_name}
+    manifests = {pod.key for pod in _pending(changed.objects).values() if is_from_manifest(pod)} & known
+    again = [one for one in new if one.pod in running]
+    written = [one for one in after.placements if one.pod in manifests]
     placed = [{one.pod for one in report.placements if has_place(one)} for report in (before, after)]
     left = [[one.pod for one in report.placements if _stays_pending(one)] for report in (before, after)]
     unknown = [{one.pod for one in report.placements if _is_undecided(one)} for report in (before, after)]
@@ -101,7 +115,7 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
     counted = Difference(
         text="",
         assumed=changed.assumed,
-        notes=tuple(changed.notes),
+        notes=(*changed.notes, *_without_place(again, has_manifests=bool(written))),
         new=tuple(one.pod for one in new),
         new_placed=sum(map(has_place, new)),
         not_created=tuple(one.pod for one in after.placements if one.is_not_created),
@@ -115,6 +129,10 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
         relieved=tuple(pod for pod in left[0] if pod not in still),
         lost=changed.lost,
         may_be_lost=changed.may_be_lost,
+        re_created=tuple(one.pod for one in again),
+        re_created_placed=sum(map(has_place, again)),
+        of_manifests=tuple(one.pod for one in written),
+        of_manifests_placed=sum(map(has_place, written)),
     )
     return msgspec.structs.replace(counted, text=f"If {', and '.join(changed.assumed)}: {'; '.join(_words(counted))}.")
 
@@ -128,9 +146,18 @@ def _stays_pending(placement: Placement) -> bool:
 
 
 def _words(found: Difference) -> Iterator[str]:
-    if found.new:
-        rest = f", {len(found.not_created):,} would not be created" if found.not_created else ""
-        yield f"{found.new_placed:,} of {count(len(found.new), 'new pod')} would be placed{rest}"
+    if found.of_manifests:
+        n = count(len(found.of_manifests), "pod of the manifests", "pods of the manifests")
+        yield f"{found.of_manifests_placed:,} of {n} would be placed"
+    again = {*found.re_created}
+    absent = sum(pod in again for pod in found.not_created)
+    if found.re_created:
+        place = f"{found.re_created_placed:,} would find a place"
+        yield f"of {count(len(again), 'pod')} on removed nodes, {place}{_not_created(absent)}"
+    if n_added := len(found.new) - len(again):
+        placed = found.new_placed - found.re_created_placed
+        rest = _not_created(len(found.not_created) - absent)
+        yield f"{placed:,} of {count(n_added, 'new pod')} would be placed{rest}"
     if found.lost:
         yield f"{_pods(len(found.lost))} would be lost"
     if found.may_be_lost:
@@ -141,6 +168,22 @@ def _words(found: Difference) -> Iterator[str]:
         yield f"{_pods(found.undecided)} cannot be decided{_compared(found.undecided, found.undecided_before)}"
     if found.evicted != found.evicted_before:
         yield f"{_pods(found.evicted)} would be evicted, {_more(found.evicted, found.evicted_before)}"
+
+
+def _not_created(n: int) -> str:
+    return f", {n:,} would not be created" if n else ""
+
+
+def _without_place(again: Iterable[Placement], *, has_manifests: bool) -> Iterator[str]:
+    """Which pods of removed nodes find no place, by workload."""
+    left = [one for one in again if not has_place(one) and not _is_undecided(one)]
+    if not left:
+        return
+    counts = Counter(workload_text(one.pod, one.owner) for one in left).items()
+    whose = (f"{n:,} of {of}" if n > 1 else of for of, n in counts)
+    yield f"without a place on the nodes that are left: {listed(whose, first=6)}"
+    if has_manifests:
+        yield "pods of the manifests are placed before those of the removed nodes that have the same priority"
 
 
 def _compared(n: int, before: int) -> str:
