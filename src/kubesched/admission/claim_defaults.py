@@ -7,11 +7,11 @@ kube-controller-manager v1.36 ephemeral volume controller: a claim named `<pod>-
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from kubesched.api import CLASS_ANNOTATION, KubeObject, StorageClass
+from kubesched.api import BETA_DEFAULT_CLASS, CLASS_ANNOTATION, DEFAULT_CLASS, KubeObject, StorageClass
 
 Document = dict[str, Any]
 
-_IS_DEFAULT: Final = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_IS_DEFAULT: Final = (DEFAULT_CLASS, BETA_DEFAULT_CLASS)
 
 
 def default_storage_class(objects: Iterable[KubeObject]) -> str:

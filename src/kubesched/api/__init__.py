@@ -150,6 +150,23 @@ with lazy_exports(__name__):
         VolumeStatus as VolumeStatus,
     )
     from kubesched.api.unstructured import Unstructured as Unstructured, plural_of as plural_of
+    from kubesched.api.well_known import (
+        AVOID_PODS as AVOID_PODS,
+        BETA_DEFAULT_CLASS as BETA_DEFAULT_CLASS,
+        BETA_REGION as BETA_REGION,
+        BETA_ZONE as BETA_ZONE,
+        BIND_COMPLETED as BIND_COMPLETED,
+        BOUND_BY_CONTROLLER as BOUND_BY_CONTROLLER,
+        DEFAULT_CLASS as DEFAULT_CLASS,
+        DELETION_COST as DELETION_COST,
+        HOSTNAME as HOSTNAME,
+        INDEX_FAILURES as INDEX_FAILURES,
+        MIGRATED_PLUGINS as MIGRATED_PLUGINS,
+        MIRROR_POD as MIRROR_POD,
+        REGION as REGION,
+        SELECTED_NODE as SELECTED_NODE,
+        ZONE as ZONE,
+    )
     from kubesched.api.workloads import (
         CoschedulingPodGroup as CoschedulingPodGroup,
         ExitCodesPattern as ExitCodesPattern,

@@ -14,10 +14,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from kubesched.api import (
+    AVOID_PODS,
     CLASS_ANNOTATION,
     GROUP_KEYS,
     GROUP_MINIMUMS,
     KINDS,
+    MIGRATED_PLUGINS,
+    MIRROR_POD,
+    SELECTED_NODE,
     CapacityRequirements,
     ExitCodesPattern,
     OwnerReference,
@@ -101,14 +105,12 @@ _CHOSEN_SUFFIX: Final = (
 )
 """Resources whose other names somebody chose below a prefix that a scheduler reads."""
 _NUMERIC: Final = ("Gt", "Lt")
-_AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
-_MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _READ_VALUE: Final = re.compile("yes|true|false|-?[0-9]+")
 """What rules read in the other annotations; any other value counts as its absence or default, whatever it is."""
 _NAMES_IN_ANNOTATIONS: Final = (
     CLASS_ANNOTATION,
-    "volume.kubernetes.io/selected-node",
-    "kubernetes.io/config.mirror",
+    SELECTED_NODE,
+    MIRROR_POD,
     *GROUP_KEYS,
 )
 
@@ -277,9 +279,9 @@ class _Walk:
     def _annotation(self, key: str, text: str) -> str:
         if key in _NAMES_IN_ANNOTATIONS:
             return self._text(text)
-        if key == _AVOID_PODS:
+        if key == AVOID_PODS:
             return self._avoided(text)
-        if key == _MIGRATED_PLUGINS:
+        if key == MIGRATED_PLUGINS:
             return ",".join(map(self._text, text.split(",")))
         return text if _READ_VALUE.fullmatch(text) else self._text(text)
 

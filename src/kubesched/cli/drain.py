@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kubesched.api import ZONE
 from kubesched.cli.cluster import read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kubesched.snapshot import ClusterObjects
 
 _AFTER: Final = "after.json"
-_ZONE: Final = "topology.kubernetes.io/zone"
 
 
 @click.command()
@@ -121,7 +121,7 @@ def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | Non
 
     if names:
         return [node.name for node in nodes_named(cluster, names)]
-    wanted = [*([selector] if selector is not None else []), *([f"{_ZONE}={zone}"] if zone is not None else [])]
+    wanted = [*([selector] if selector is not None else []), *([f"{ZONE}={zone}"] if zone is not None else [])]
     return [node.name for node in nodes_matching(cluster, ",".join(wanted))]
 
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
+from kubesched.api import BETA_ZONE, ZONE, KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
 from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.controllers import is_bound_to_node
 from kubesched.engine import IntVector
@@ -21,7 +21,7 @@ _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kub
 _INSTANCE_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _LIKENESS: Final = 0.9
 """How like, from 0 to 1, an instance type of the prices is to the one that is meant."""
-_ZONES: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+_ZONES: Final = (ZONE, BETA_ZONE)
 
 Measured = dict[str, float | None]
 """Figure -> value, without `moved`; None where the cluster has nothing to measure."""

@@ -6,11 +6,10 @@ controller need --force, pods with an emptyDir volume need --delete-emptydir-dat
 
 from typing import Final
 
-from kubesched.api import Node, Pod
+from kubesched.api import MIRROR_POD, Node, Pod
 from kubesched.controllers.kept_replicas import Find
 from kubesched.controllers.successors import waits_for_end
 
-_MIRROR: Final = "kubernetes.io/config.mirror"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
 
@@ -39,7 +38,7 @@ def hangs_because(pod: Pod, find: Find) -> str:
 def stays_because(pod: Pod) -> str:
     """Why a pod stays on a drained node; empty if it leaves."""
     owner = pod.metadata.controller
-    if _MIRROR in pod.annotations or (owner is not None and owner.kind == "Node"):
+    if MIRROR_POD in pod.annotations or (owner is not None and owner.kind == "Node"):
         return "static pod"
     return "DaemonSet" if owner is not None and owner.kind == "DaemonSet" and not pod.is_finished else ""
 

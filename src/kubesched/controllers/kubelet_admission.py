@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from kubesched.api import Node, PersistentVolumeClaim, Pod, StorageClass, parse_quantity, whole_units
+from kubesched.api import SELECTED_NODE, Node, PersistentVolumeClaim, Pod, StorageClass, parse_quantity, whole_units
 from kubesched.controllers.kept_replicas import Find
 from kubesched.documents import plural
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 from kubesched.state import ClusterState, Nodes, storage_class_of
 
 _BINDS_LATE: Final = "WaitForFirstConsumer"
-_SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _CRITICAL: Final = 2_000_000_000  # the priority from which on a kubelet makes room
 
 
@@ -127,7 +126,7 @@ def _predicate(node: Node, pod: Pod) -> str:
 
 
 def _waits_for_scheduler(claim: object, find: Find) -> bool:
-    if not isinstance(claim, PersistentVolumeClaim) or claim.spec.volume_name or _SELECTED_NODE in claim.annotations:
+    if not isinstance(claim, PersistentVolumeClaim) or claim.spec.volume_name or SELECTED_NODE in claim.annotations:
         return False
     name = storage_class_of(claim)
     storage_class = find("StorageClass", name) if name else None

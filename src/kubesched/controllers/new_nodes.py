@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, edited, kind_of, rewritten
+from kubesched.api import HOSTNAME, CSINode, KubeObject, Node, Pod, VolumeAttachment, edited, kind_of, rewritten
 from kubesched.controllers.cordons import CORDON, is_cordoned
 from kubesched.controllers.daemon_nodes import may_run_daemon
 from kubesched.controllers.replacements import fresh_pod
@@ -14,7 +14,6 @@ from kubesched.controllers.successors import is_bound_to_node
 from kubesched.documents import plural
 from kubesched.errors import InputError
 
-_HOST: Final = "kubernetes.io/hostname"
 _PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new node does not have them
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",
@@ -103,7 +102,7 @@ def unpinned(pod: Pod) -> Pod:
 
 def _new_node(model: Node, name: str) -> Node:
     def rename(document: dict[str, Any]) -> None:
-        labels = {**model.labels, _HOST: name.partition(".")[0] if _is_short(model) else name}
+        labels = {**model.labels, HOSTNAME: name.partition(".")[0] if _is_short(model) else name}
         document["metadata"] = {"name": name, "uid": f"Node/{name}", "labels": labels, "annotations": model.annotations}
         (document.get("status") or {}).pop("images", None)
 
@@ -114,7 +113,7 @@ def _new_node(model: Node, name: str) -> Node:
 
 def _is_short(model: Node) -> bool:
     """Whether the host name of a node is its name up to the first dot."""
-    return model.labels.get(_HOST, model.name) == model.name.partition(".")[0]
+    return model.labels.get(HOSTNAME, model.name) == model.name.partition(".")[0]
 
 
 def _on_new_node(obj: KubeObject, node: str, number: int) -> KubeObject:

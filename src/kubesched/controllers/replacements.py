@@ -7,7 +7,16 @@ and claims with the same number; a generic ephemeral volume has a claim that its
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, rewritten
+from kubesched.api import (
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    KubeObject,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    rewritten,
+)
 from kubesched.controllers.generated_names import is_from_manifest, uid_of_copy
 from kubesched.controllers.kept_replicas import Find
 
@@ -18,10 +27,10 @@ _KEPT_METADATA: Final = ("namespace", "labels", "annotations", "ownerReferences"
 _POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 _OF_BOUND_CLAIMS: Final = (
-    "pv.kubernetes.io/bind-completed",
-    "pv.kubernetes.io/bound-by-controller",
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
     "volume.beta.kubernetes.io/storage-provisioner",
-    "volume.kubernetes.io/selected-node",
+    SELECTED_NODE,
     "volume.kubernetes.io/storage-provisioner",
 )
 

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
-from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload, as_int64
+from kubesched.api import DELETION_COST, KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload, as_int64
 from kubesched.controllers.kept_replicas import ordinal_of
 from kubesched.controllers.replacements import claims_of, fresh_claim, fresh_pod
 from kubesched.errors import InputError
 
-_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _MAX_PODS: Final = 500_000
 
 
@@ -31,7 +30,7 @@ def pods_to_remove(workload: Workload, pods: Sequence[Pod], n: int) -> list[Pod]
 
 def _rank(pod: Pod, per_node: Counter[str]) -> tuple[bool, bool, bool, int, int]:
     ready = any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions or ())
-    cost = as_int64(pod.annotations.get(_DELETION_COST, "")) or 0
+    cost = as_int64(pod.annotations.get(DELETION_COST, "")) or 0
     return bool(pod.node_name), pod.status.phase != "Pending", ready, cost, -per_node[pod.node_name]
 
 

@@ -5,7 +5,17 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import Job, KubeObject, OwnerReference, Pod, PodCondition, PodFailureRule, as_int64, edited
+from kubesched.api import (
+    INDEX_FAILURES,
+    Job,
+    KubeObject,
+    OwnerReference,
+    Pod,
+    PodCondition,
+    PodFailureRule,
+    as_int64,
+    edited,
+)
 from kubesched.controllers.kept_replicas import Controllers, Find, why_not_kept
 
 RE_CREATING_KINDS: Final = frozenset(
@@ -65,7 +75,6 @@ _ENDED: Final = frozenset(("Complete", "Failed", "FailureTarget", "SuccessCriter
 _BACKOFF_LIMIT: Final = 6
 _Time = Annotated[datetime, msgspec.Meta(tz=True)]
 _BOUND_TO_NODE: Final = ("DaemonSet", "Node")
-_INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
 _EVICTED_CODES: Final = frozenset((137, 143))
 """How a container ends that is stopped: SIGKILL and SIGTERM, unless it chooses another code."""
 
@@ -290,4 +299,4 @@ def _may_fit(rule: PodFailureRule) -> bool:
 
 
 def _failures_of_index(pod: Pod) -> int:
-    return max(0, as_int64(pod.annotations.get(_INDEX_FAILURES, "")) or 0)
+    return max(0, as_int64(pod.annotations.get(INDEX_FAILURES, "")) or 0)

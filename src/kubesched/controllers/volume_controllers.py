@@ -6,11 +6,12 @@ as CSI drivers do; from anywhere where it names none.
 """
 
 from collections.abc import Callable
-from typing import Final
 
 import msgspec
 
 from kubesched.api import (
+    BIND_COMPLETED,
+    SELECTED_NODE,
     CSINode,
     DiskSource,
     EventType,
@@ -32,9 +33,6 @@ from kubesched.api import (
 )
 from kubesched.state import ObjectStore, storage_class_of
 
-_BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
-_SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
-
 
 class VolumeControllers:
     """Finishes what the scheduler began with volumes and claims.
@@ -55,13 +53,13 @@ class VolumeControllers:
             claim = self._objects.get("PersistentVolumeClaim", f"{reference.namespace}/{reference.name}")
             if isinstance(claim, PersistentVolumeClaim):
                 self._bind(obj, claim)
-        elif isinstance(obj, PersistentVolumeClaim) and not obj.spec.volume_name and _SELECTED_NODE in obj.annotations:
+        elif isinstance(obj, PersistentVolumeClaim) and not obj.spec.volume_name and SELECTED_NODE in obj.annotations:
             self._bind(self._provisioned(obj), obj)
 
     def _bind(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         bound = edited(volume, status=msgspec.structs.replace(volume.status, phase="Bound"))
         self._tell(WatchEvent(EventType.MODIFIED, "PersistentVolume", bound))
-        annotations = {**claim.annotations, _BIND_COMPLETED: "yes"}
+        annotations = {**claim.annotations, BIND_COMPLETED: "yes"}
         bound_claim = edited(
             claim,
             metadata=msgspec.structs.replace(claim.metadata, annotations=annotations),
@@ -82,7 +80,7 @@ class VolumeControllers:
             storage_class_name=class_name,
             volume_mode=claim.spec.volume_mode,
             volume_attributes_class_name=claim.spec.volume_attributes_class_name,
-            node_affinity=self._reach(driver, claim.annotations[_SELECTED_NODE]),
+            node_affinity=self._reach(driver, claim.annotations[SELECTED_NODE]),
             csi=DiskSource(driver=driver, volume_handle=name),
         )
         return PersistentVolume(ObjectMeta(name=name), spec, VolumeStatus("Available"))

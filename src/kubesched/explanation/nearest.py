@@ -6,14 +6,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ParsedNodeTerm, Requirement
+from kubesched.api import HOSTNAME, ParsedNodeTerm, Requirement
 from kubesched.engine import BoolVector
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.remedies import Case, tainted
 from kubesched.plugins import required_node_affinity
 
 _FIT: Final = "NodeResourcesFit"
-_HOST: Final = ("kubernetes.io/hostname", "metadata.name")
+_HOST: Final = (HOSTNAME, "metadata.name")
 
 
 def shortages(case: Case, position: int) -> dict[str, int]:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from kubesched.api import HOSTNAME
 from kubesched.errors import InputError
 from kubesched.manifests.base_installation import Document, Installation
 
@@ -81,7 +82,7 @@ def workload(
 def _spread(labels: Mapping[str, str]) -> Document:
     return {
         "maxSkew": 1,
-        "topologyKey": "kubernetes.io/hostname",
+        "topologyKey": HOSTNAME,
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": {"matchLabels": dict(labels)},
     }

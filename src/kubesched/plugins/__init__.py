@@ -11,7 +11,6 @@ with lazy_exports(__name__):
         shape_errors as shape_errors,
         weighed as weighed,
     )
-    from kubesched.plugins.binding_plan import SELECTED_NODE as SELECTED_NODE
     from kubesched.plugins.broken_line import broken_linear as broken_linear
     from kubesched.plugins.default_binder import DefaultBinder as DefaultBinder
     from kubesched.plugins.default_preemption import DefaultPreemption as DefaultPreemption
@@ -49,7 +48,6 @@ with lazy_exports(__name__):
         registration as registration,
     )
     from kubesched.plugins.spread_constraints import (
-        HOSTNAME as HOSTNAME,
         SCHEDULE_ANYWAY as SCHEDULE_ANYWAY,
         DefaultConstraints as DefaultConstraints,
         constraints_of as constraints_of,

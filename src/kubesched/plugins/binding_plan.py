@@ -9,13 +9,21 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import KubeObject, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, as_int64, edited
+from kubesched.api import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    KubeObject,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    as_int64,
+    edited,
+)
 from kubesched.framework import ObjectName
 from kubesched.plugins.volume_matching import reach_of_bound
 from kubesched.state import ClusterState, is_bound
 
-SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
-_BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 _VOLUME: Final = "PersistentVolume"
 _CLAIM: Final = "PersistentVolumeClaim"
 
@@ -155,7 +163,7 @@ def _taken_by(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Persist
     is_reserved = ref is not None and (ref.namespace, ref.name) == (claim.namespace, claim.name)
     claim_ref = ObjectReference(claim.namespace, claim.name, claim.uid, claim.metadata.resource_version)
     spec = msgspec.structs.replace(volume.spec, claim_ref=claim_ref)
-    annotations = volume.annotations if is_reserved else {**volume.annotations, _BOUND_BY_CONTROLLER: "yes"}
+    annotations = volume.annotations if is_reserved else {**volume.annotations, BOUND_BY_CONTROLLER: "yes"}
     metadata = msgspec.structs.replace(volume.metadata, annotations=annotations or None)
     return edited(volume, metadata=metadata, spec=spec)
 

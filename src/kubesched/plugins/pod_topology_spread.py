@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
+from kubesched.api import HOSTNAME, ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import BoolVector, FloatVector, IntVector, equal_rows, floor_divide, round_half_away
 from kubesched.errors import SelectorError
 from kubesched.framework import (
@@ -31,7 +31,6 @@ from kubesched.plugins.rejection_words import absent_words, domain_words
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,
-    HOSTNAME,
     SCHEDULE_ANYWAY,
     Constraint,
     DefaultConstraints,

@@ -11,6 +11,8 @@ from typing import Final
 import msgspec
 
 from kubesched.api import (
+    HOSTNAME,
+    ZONE,
     LabelSelector,
     OwnerReference,
     Pod,
@@ -32,13 +34,12 @@ from kubesched.state import CountedGroup, Identity, Nodes, PodInfo, Selection, S
 Policies = tuple[bool, bool]
 """Which nodes count: whether the node affinity of the pod is honoured, and whether taints are."""
 
-HOSTNAME: Final = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
 SCHEDULE_ANYWAY: Final = "ScheduleAnyway"
 
 _SYSTEM_DEFAULTS: Final = (
     TopologySpreadConstraint(3, HOSTNAME, SCHEDULE_ANYWAY),
-    TopologySpreadConstraint(5, "topology.kubernetes.io/zone", SCHEDULE_ANYWAY),
+    TopologySpreadConstraint(5, ZONE, SCHEDULE_ANYWAY),
 )
 
 

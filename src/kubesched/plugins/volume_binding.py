@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import PersistentVolumeClaim, Pod, StorageClass
+from kubesched.api import SELECTED_NODE, PersistentVolumeClaim, Pod, StorageClass
 from kubesched.engine import IntVector
 from kubesched.errors import ClaimError
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, Status, Verdicts, WriteObject
 from kubesched.plugins.args import VolumeBindingArgs
-from kubesched.plugins.binding_plan import SELECTED_NODE, BindingPlan
+from kubesched.plugins.binding_plan import BindingPlan
 from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import NO_VOLUME, ClaimWish, matching_volumes, reach_of_bound, wish_of

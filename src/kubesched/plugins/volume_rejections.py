@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import (
+    SELECTED_NODE,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -15,7 +16,6 @@ from kubesched.api import (
     whole_units,
 )
 from kubesched.engine import IntVector, equal_rows
-from kubesched.plugins.binding_plan import SELECTED_NODE
 from kubesched.plugins.node_selection import NodeTerms
 from kubesched.plugins.rejection_words import missed_terms
 from kubesched.plugins.volume_provisioning import allowed_nodes, makes_volumes, publishes_capacity

@@ -10,6 +10,10 @@ import msgspec
 import numpy as np
 
 from kubesched.api import (
+    BETA_REGION,
+    BETA_ZONE,
+    REGION,
+    ZONE,
     ActionType,
     EventResource,
     KubeObject,
@@ -25,8 +29,8 @@ from kubesched.plugins.shared_hints import by_claim, nothing, queue_if, registra
 from kubesched.state import NO_VOLUMES, NodeInfo, Nodes, storage_class_of
 
 _STABLE_FORM: Final = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    BETA_ZONE: ZONE,
+    BETA_REGION: REGION,
 }
 _TOPOLOGY: Final = (*_STABLE_FORM, *_STABLE_FORM.values())
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import Node
+from kubesched.api import ZONE, Node
 
 _POOLS: Final = (
     "cloud.google.com/gke-nodepool",
@@ -15,7 +15,6 @@ _POOLS: Final = (
     "karpenter.sh/nodepool",
 )
 _POOL_NAMES: Final = ("pool", "nodepool", "node-pool", "nodegroup", "node-group")
-_ZONE: Final = "topology.kubernetes.io/zone"
 
 
 class NodeGroup(msgspec.Struct, frozen=True):
@@ -40,7 +39,7 @@ def group_nodes(nodes: Iterable[Node]) -> dict[str, NodeGroup]:
     usual = [pools for pools in columns if 2 * sum(map(bool, pools)) > len(known)]
     dividing = [pools for pools in usual if len(set(pools)) > 1]
     pools = next(iter(dividing or usual), [""] * len(known))
-    return {node.name: NodeGroup(pool, node.labels.get(_ZONE, "")) for node, pool in zip(known, pools, strict=True)}
+    return {node.name: NodeGroup(pool, node.labels.get(ZONE, "")) for node, pool in zip(known, pools, strict=True)}
 
 
 def _first_of(keys: Iterable[str], node: Node) -> str:

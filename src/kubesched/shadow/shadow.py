@@ -24,7 +24,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from kubesched.api import KINDS, EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import KINDS, MIRROR_POD, EventType, KubeObject, Pod, WatchEvent
 from kubesched.cluster import Feed
 from kubesched.framework import Clock, Framework, NominatedPods, Profile, QueuedPodInfo, Services
 from kubesched.queue import Nominator
@@ -45,7 +45,6 @@ _KEPT_SECONDS: Final = 15.0
 _MAX_KEPT: Final = 5000  # changes
 _MAX_SUSPECTS: Final = 1000
 _MAX_UNDONE: Final = 8  # other changes, with a decision after each
-_MIRROR: Final = "kubernetes.io/config.mirror"  # a pod that the kubelet made, so no scheduler bound it
 
 
 class _Waiting(msgspec.Struct):
@@ -181,7 +180,7 @@ class Shadow:
         if waiting is not None and before is not None:
             if waiting.chosen != pod.node_name:
                 self._judge(before, pod.node_name, waiting)
-        elif before is None and _MIRROR not in pod.annotations:
+        elif before is None and MIRROR_POD not in pod.annotations:
             unseen = Verdict(Agreement.UNSEEN, pod.key, pod.uid, pod.scheduler_name, pod.node_name, "")
             self._report(unseen, list)
 

@@ -10,7 +10,23 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Unstructured, kind_of
+from kubesched.api import (
+    AVOID_PODS,
+    BETA_DEFAULT_CLASS,
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    CLASS_ANNOTATION,
+    DEFAULT_CLASS,
+    DELETION_COST,
+    GROUP_KEYS,
+    GROUP_MINIMUMS,
+    INDEX_FAILURES,
+    MIGRATED_PLUGINS,
+    MIRROR_POD,
+    SELECTED_NODE,
+    Unstructured,
+    kind_of,
+)
 from kubesched.snapshot.cluster_objects import ClusterObjects, T
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -19,16 +35,16 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 READ_ANNOTATIONS: Final = frozenset(
     (
         CLASS_ANNOTATION,
-        "pv.kubernetes.io/bind-completed",
-        "pv.kubernetes.io/bound-by-controller",
-        "volume.kubernetes.io/selected-node",
-        "storage.alpha.kubernetes.io/migrated-plugins",
-        "storageclass.kubernetes.io/is-default-class",
-        "storageclass.beta.kubernetes.io/is-default-class",
-        "scheduler.alpha.kubernetes.io/preferAvoidPods",
-        "kubernetes.io/config.mirror",
-        "controller.kubernetes.io/pod-deletion-cost",
-        "batch.kubernetes.io/job-index-failure-count",
+        BIND_COMPLETED,
+        BOUND_BY_CONTROLLER,
+        SELECTED_NODE,
+        MIGRATED_PLUGINS,
+        DEFAULT_CLASS,
+        BETA_DEFAULT_CLASS,
+        AVOID_PODS,
+        MIRROR_POD,
+        DELETION_COST,
+        INDEX_FAILURES,
         "resource.kubernetes.io/pod-claim-name",
         "resource.kubernetes.io/extended-resource-claim",
         *GROUP_KEYS,

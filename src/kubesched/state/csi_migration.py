@@ -9,10 +9,17 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import DiskSource, NodeSelector, NodeSelectorTerm, PersistentVolume, SelectorRequirement, Volume
+from kubesched.api import (
+    BETA_ZONE,
+    ZONE,
+    DiskSource,
+    NodeSelector,
+    NodeSelectorTerm,
+    PersistentVolume,
+    SelectorRequirement,
+    Volume,
+)
 
-_ZONE: Final = "topology.kubernetes.io/zone"
-_ZONE_BETA: Final = "failure-domain.beta.kubernetes.io/zone"
 _EBS_ID: Final = re.compile("vol-[^/]*")
 
 Labels = dict[str, str]
@@ -99,7 +106,7 @@ def csi_handle(kind: InTree, source: DiskSource, labels: Labels) -> str | None:
 
 def _gce_place(labels: Labels) -> tuple[str, str]:
     """(place, error): the zone label as written; for a disk in several zones their region, which must be one."""
-    zones = (labels.get(_ZONE) or labels.get(_ZONE_BETA) or "").split("__")
+    zones = (labels.get(ZONE) or labels.get(BETA_ZONE) or "").split("__")
     if len(zones) == 1:
         return f"zones/{zones[0] or 'UNSPECIFIED'}", ""
     prefix = "failed to get region from zones: "
@@ -161,10 +168,10 @@ def translated_affinity(volume: PersistentVolume, zone_key: str) -> NodeSelector
 def _zone_label(named: set[str], labels: Labels) -> str:
     """The zone label of a volume: one in its affinity, else one among its labels, else the stable one."""
     for keys in (named, labels):
-        for key in (_ZONE, _ZONE_BETA):
+        for key in (ZONE, BETA_ZONE):
             if key in keys:
                 return key
-    return _ZONE
+    return ZONE
 
 
 def _renamed(term: NodeSelectorTerm, old: str, new: str) -> NodeSelectorTerm:

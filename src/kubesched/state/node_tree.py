@@ -7,11 +7,11 @@ are not those of the last one: a changed zone waits for that, and a node that le
 
 from typing import Final
 
-from kubesched.api import Node
+from kubesched.api import BETA_REGION, BETA_ZONE, REGION, ZONE, Node
 from kubesched.state.journal import Fork
 
-_REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
-_ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_REGION = (BETA_REGION, REGION)
+_ZONE = (BETA_ZONE, ZONE)
 ZONE_LABELS: Final = (*_REGION, *_ZONE)
 """The label keys that `zone_key` reads."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, decode_object, kind_named
+from kubesched.api import HOSTNAME, ZONE, KubeObject, Node, Pod, decode_object, kind_named
 
 Section = Mapping[str, Any]
 
@@ -142,7 +142,7 @@ def make_node(
     Example:
         make_node("n1", zone="a", labels={"disk": "ssd"}, allocatable={"cpu": "16"}, taints=["gpu=true:NoSchedule"])
     """
-    places = _filled(**{"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone})
+    places = _filled(**{HOSTNAME: name, ZONE: zone})
     room = {**_ROOM, **allocatable}
     made = make_object(
         "Node",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from kubesched.api import KubeObject, Pod, kind_of
+from kubesched.api import HOSTNAME, KubeObject, Pod, kind_of
 from kubesched.framework import CycleState, Status
 from kubesched.state import Nodes, PodBatch
 from kubesched.testing.builders import make_node, make_pod
@@ -87,7 +87,7 @@ def _changes(subject: Subject) -> Iterator[tuple[str, Iterable[KubeObject], Iter
     """What happens to the cluster, one thing at a time: in words, objects that come or change, objects that leave."""
     nodes, pods = subject.scenario.nodes, subject.scenario.pods
     first, last = nodes[0], nodes[-1]
-    own, others = first.labels, {k: v for k, v in last.labels.items() if k != "kubernetes.io/hostname"}
+    own, others = first.labels, {k: v for k, v in last.labels.items() if k != HOSTNAME}
     newcomer = make_pod("newcomer", labels={"app": "web"}, node=first.name, requests={"cpu": "1"}, host_ports=[5432])
     yield "nothing changed", (), ()
     yield "a pod was added", [newcomer], ()

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, decode_object, kind_of
+from kubesched.api import HOSTNAME, ZONE, KubeObject, Node, Pod, decode_object, kind_of
 from kubesched.testing.builders import make_node, make_object, make_pod
 
 T = TypeVar("T", bound=KubeObject)
@@ -47,8 +47,6 @@ def _copied(objects: tuple[T, ...]) -> tuple[T, ...]:
     return tuple(cast("T", decode_object(kind_of(known), known.raw)) for known in objects)
 
 
-_HOST: Final = "kubernetes.io/hostname"
-_ZONE: Final = "topology.kubernetes.io/zone"
 _WEB: Final = {"app": "web"}
 
 
@@ -99,7 +97,7 @@ def _pending() -> tuple[Pod, ...]:
         make_pod("red", labels={"team": "red"}, annotations={"note": "checked"}),
         make_pod("blue", labels={"team": "blue"}, namespace="other"),
         make_pod("web-3", labels=_WEB, spec=_apart("web")),
-        make_pod("near", labels={"app": "near"}, spec={"affinity": {"podAffinity": _required("web", _ZONE)}}),
+        make_pod("near", labels={"app": "near"}, spec={"affinity": {"podAffinity": _required("web", ZONE)}}),
         make_pod("spread", labels=_WEB, spec=_spread("web")),
         make_pod("alone-2", labels={"app": "alone"}),
         make_pod("by-name", spec={"affinity": {"nodeAffinity": _named("n4")}}),
@@ -109,7 +107,7 @@ def _pending() -> tuple[Pod, ...]:
 
 
 def _objects() -> tuple[KubeObject, ...]:
-    local = {"nodeSelectorTerms": [{"matchExpressions": [{"key": _HOST, "operator": "In", "values": ["n2"]}]}]}
+    local = {"nodeSelectorTerms": [{"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": ["n2"]}]}]}
     size = {"storage": "1Gi"}
     return (
         make_object("Namespace", "default"),
@@ -147,14 +145,14 @@ def _required(app: str, topology_key: str) -> dict[str, Any]:
 
 def _apart(app: str) -> dict[str, Any]:
     """Not on a node with pods of this app."""
-    return {"affinity": {"podAntiAffinity": _required(app, _HOST)}}
+    return {"affinity": {"podAntiAffinity": _required(app, HOSTNAME)}}
 
 
 def _spread(app: str) -> dict[str, Any]:
     selector = {"matchLabels": {"app": app}}
     constraints = [
-        {"maxSkew": 1, "topologyKey": _ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector},
-        {"maxSkew": 1, "topologyKey": _HOST, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector},
+        {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector},
+        {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector},
     ]
     return {"topologySpreadConstraints": constraints}
 

@@ -1,16 +1,12 @@
 """The remedy that binds a claim to a volume, as the controllers do it before kube-scheduler takes its pod."""
 
-from typing import Final
-
 import msgspec
 
-from kubesched.api import ObjectMeta, OwnerReference, PersistentVolume, PersistentVolumeClaim, edited
+from kubesched.api import BIND_COMPLETED, ObjectMeta, OwnerReference, PersistentVolume, PersistentVolumeClaim, edited
 from kubesched.explanation.effort import FixKind
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.state import ClaimUse
-
-_BOUND: Final = "pv.kubernetes.io/bind-completed"
 
 
 def bound_claim(case: Case, text: str, kind: FixKind, key: str, use: ClaimUse, volume: str = "") -> Remedy:
@@ -27,7 +23,7 @@ def bound_claim(case: Case, text: str, kind: FixKind, key: str, use: ClaimUse, v
         owners = (owner,) if use.is_ephemeral else made.metadata.owner_references
         metadata = msgspec.structs.replace(
             made.metadata,
-            annotations={**made.annotations, _BOUND: "yes"},
+            annotations={**made.annotations, BIND_COMPLETED: "yes"},
             deletion_timestamp=None,
             owner_references=owners,
         )

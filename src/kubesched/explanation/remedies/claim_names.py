@@ -5,7 +5,15 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import CLASS_ANNOTATION, ObjectMeta, PersistentVolumeClaim, PodSpec, StorageClass, edited
+from kubesched.api import (
+    CLASS_ANNOTATION,
+    DEFAULT_CLASS,
+    ObjectMeta,
+    PersistentVolumeClaim,
+    PodSpec,
+    StorageClass,
+    edited,
+)
 from kubesched.explanation.claim_problems import ClaimProblem
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
@@ -13,7 +21,6 @@ from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
 from kubesched.state import storage_class_of
 
-_DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 _BINDS_LATE: Final = "WaitForFirstConsumer"
 _MAX_CLASSES: Final = 3
 _FAST: Final = {"fast", "premium", "ssd", "nvme"}  # words for one thing
@@ -70,7 +77,7 @@ def _likeness(name: str, one: StorageClass) -> tuple[int, bool]:
     has = f"{one.name} {one.document.get('parameters') or ''}".lower()
     words = set(name.lower().split("-")) - {""}
     n_alike = sum(word in has for word in (words | _FAST if words & _FAST else words))
-    return n_alike, one.annotations.get(_DEFAULT) == "true"
+    return n_alike, one.annotations.get(DEFAULT_CLASS) == "true"
 
 
 def _recreated(

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Pod, edited
+from kubesched.api import HOSTNAME, Pod, edited
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
@@ -18,7 +18,6 @@ from kubesched.explanation.remedies.device_plugins import stopped_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.state import NodeInfo
 
-_HOSTNAME: Final = "kubernetes.io/hostname"
 _NO_LABELS: Final[Mapping[str, str]] = {}
 _MAX_TEMPLATES: Final = 3
 _MAX_SIZES: Final = 50  # different nodes that are looked at
@@ -82,7 +81,7 @@ def added_node(
         name: of the node; empty for one after the node's.
     """
     old, name = like.node, name or f"{like.name}-copy"
-    labels = {**old.labels, **({_HOSTNAME: name} if _HOSTNAME in old.labels else {}), **labels}
+    labels = {**old.labels, **({HOSTNAME: name} if HOSTNAME in old.labels else {}), **labels}
     metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
     status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
     node = edited(old, metadata=metadata, status=status)

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Pod, PodAffinity, PodSpec, Selector, WeightedPodAffinityTerm, edited
+from kubesched.api import HOSTNAME, Pod, PodAffinity, PodSpec, Selector, WeightedPodAffinityTerm, edited
 from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
@@ -33,7 +33,6 @@ _MAX_DOMAINS: Final = 4
 _MAX_NODES: Final = 3
 _MAX_PODS: Final = 3
 _MAX_LEAVING: Final = 50
-_HOSTNAME: Final = "kubernetes.io/hostname"
 
 
 # --- inter-pod affinity ---
@@ -127,7 +126,7 @@ def _places(domains: Iterable[tuple[str, str]]) -> str:
 
 
 def _place(key: str, value: str) -> str:
-    return f"node {value}" if key == _HOSTNAME else f"{key.rpartition('/')[2]} {value}"
+    return f"node {value}" if key == HOSTNAME else f"{key.rpartition('/')[2]} {value}"
 
 
 def affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -140,7 +139,7 @@ def affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
     if node is not None and labels is not None:
         namespace = next((name for term in terms for name in sorted(term.namespaces)), case.pod.namespace)
         places = {(term.topology_key, node.labels[term.topology_key]) for term in terms}
-        place = _places(places).replace("node ", "on node ") if _HOSTNAME in dict(places) else f"in {_places(places)}"
+        place = _places(places).replace("node ", "on node ") if HOSTNAME in dict(places) else f"in {_places(places)}"
         words = ",".join(f"{key}={value}" for key, value in sorted(labels.items())) or "any labels"
         text = f"start a pod with {words} in namespace {namespace}, for example {place}"
         name = f"{case.pod.name}-friend"

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import (
+    HOSTNAME,
     Node,
     NodeSelector,
     NodeSelectorTerm,
@@ -26,7 +27,6 @@ from kubesched.explanation.remedies.new_node import added_node
 from kubesched.plugins import NodeTerms, meets_demand, volume_demands
 from kubesched.state import NodeInfo, in_tree_source, is_bound, translated_affinity
 
-_HOSTNAME: Final = "kubernetes.io/hostname"
 _WELL_KNOWN: Final = ("kubernetes.io", "k8s.io")  # domains of labels that no driver sets
 _MAX_PLACES: Final = 5  # kinds of places that are tried for a new disk
 
@@ -155,7 +155,7 @@ def _old(unmet: Requirement) -> str:
 
 
 def _place(node: NodeInfo, key: str, value: str) -> str:
-    is_host = key == _HOSTNAME or node.labels.get(key) == node.name
+    is_host = key == HOSTNAME or node.labels.get(key) == node.name
     return f"on {value}" if is_host else f"in {_short(key)} {value}"
 
 

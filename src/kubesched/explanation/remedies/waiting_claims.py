@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import (
+    SELECTED_NODE,
     CSIStorageCapacity,
     KubeObject,
     LabelSelector,
@@ -26,7 +27,7 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
-from kubesched.plugins import SELECTED_NODE, Flaw, makes_volumes, publishes_capacity, volumes_at_hand
+from kubesched.plugins import Flaw, makes_volumes, publishes_capacity, volumes_at_hand
 from kubesched.state import NO_CAPACITY, capacity_limit, is_bound, storage_class_of, storage_request
 
 _MAX_VOLUMES: Final = 3

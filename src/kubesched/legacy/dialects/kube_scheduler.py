@@ -10,6 +10,7 @@ import copy
 from collections.abc import Callable
 from typing import Any, Final
 
+from kubesched.api import AVOID_PODS
 from kubesched.legacy.conversion import Document, Notice, Use
 from kubesched.legacy.dialects.raw_sets import (
     args_of,
@@ -80,7 +81,7 @@ def _lost(use: Use, where: str, rest: str) -> Notice:
 
 
 def _avoid(_profile: Document, where: str, uses: list[Use]) -> list[Notice]:
-    annotation = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+    annotation = AVOID_PODS
     return [_lost(use, where, f"; nodes with the annotation {annotation} are not avoided") for use in uses]
 
 

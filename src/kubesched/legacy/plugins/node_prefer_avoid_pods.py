@@ -10,12 +10,11 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Node, Pod
+from kubesched.api import AVOID_PODS, Node, Pod
 from kubesched.engine import IntVector
 from kubesched.framework import CycleState, DependsOn, Plugin
 from kubesched.state import Nodes
 
-_ANNOTATION: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _KINDS: Final = ("ReplicationController", "ReplicaSet")
 
 
@@ -66,7 +65,7 @@ def _controller_of(pod: Pod) -> _Controller | None:
 def _avoided_by(node: Node) -> list[_Controller | None]:
     """The controllers that a node's annotation names."""
     annotations = node.metadata.annotations
-    text = annotations.get(_ANNOTATION) if annotations else None
+    text = annotations.get(AVOID_PODS) if annotations else None
     if not text:
         return []
     try:

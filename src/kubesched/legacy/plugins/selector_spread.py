@@ -9,12 +9,12 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Pod, TopologySpreadConstraint
+from kubesched.api import HOSTNAME, Pod, TopologySpreadConstraint
 from kubesched.config import PluginArgs
 from kubesched.engine import FloatVector, IntVector
 from kubesched.errors import SelectorError
 from kubesched.framework import CycleState, DependsOn, Plugin, Status
-from kubesched.plugins import HOSTNAME, SCHEDULE_ANYWAY, DefaultConstraints, PodTopologySpreadArgs, constraints_of
+from kubesched.plugins import SCHEDULE_ANYWAY, DefaultConstraints, PodTopologySpreadArgs, constraints_of
 from kubesched.state import ZONE_LABELS, CountedGroup, Nodes, zone_key
 
 _ZONE_WEIGHT: Final = 2.0 / 3.0

@@ -1,10 +1,6 @@
 """Claims for the volume rules: class, size, binding and owner."""
 
-from typing import Final
-
-from kubesched.api import CLASS_ANNOTATION, PersistentVolume, PersistentVolumeClaim, Pod, parse_quantity
-
-_BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+from kubesched.api import BIND_COMPLETED, CLASS_ANNOTATION, PersistentVolume, PersistentVolumeClaim, Pod, parse_quantity
 
 
 def storage_class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
@@ -30,7 +26,7 @@ def storage_request(claim: PersistentVolumeClaim) -> int | None:
 
 def is_bound(claim: PersistentVolumeClaim) -> bool:
     """Whether claim and volume have been bound for good."""
-    return bool(claim.spec.volume_name) and _BIND_COMPLETED in claim.annotations
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
 
 
 def is_controlled_by(claim: PersistentVolumeClaim, pod: Pod) -> bool:

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import MAX_INT64, CSINode, KubeObject
+from kubesched.api import MAX_INT64, MIGRATED_PLUGINS, CSINode, KubeObject
 from kubesched.engine import BoolVector, IntVector, grown
 from kubesched.state.columns import NodeColumns
 from kubesched.state.objects import ObjectStore
@@ -12,8 +12,6 @@ from kubesched.state.volumes.stale_rows import StaleRows
 
 NO_LIMIT: Final = MAX_INT64
 """The value in a column of limits where a node has none."""
-
-_ANNOTATION: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 
 
 class CSINodes:
@@ -93,5 +91,5 @@ def driver_limits(csi_node: CSINode | None) -> dict[str, int]:
 
 def migrated_plugins(csi_node: CSINode | None) -> set[str]:
     """The in-tree plugins that the node's kubelet leaves to CSI drivers, by their names in the annotation."""
-    listed = csi_node.annotations.get(_ANNOTATION, "") if csi_node else ""
+    listed = csi_node.annotations.get(MIGRATED_PLUGINS, "") if csi_node else ""
     return set(listed.split(",")) - {""}

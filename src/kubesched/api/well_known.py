@@ -1,0 +1,24 @@
+"""The labels and annotations of Kubernetes that more than one rule reads.
+
+Rule: Kubernetes v1.36, well-known labels, annotations and taints, and what client-go and the controllers define.
+"""
+
+from typing import Final
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+ZONE: Final = "topology.kubernetes.io/zone"
+REGION: Final = "topology.kubernetes.io/region"
+BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
+BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
+
+# annotations; snapshot/fields.py keeps those that rules read
+BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
+DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
+BETA_DEFAULT_CLASS: Final = "storageclass.beta.kubernetes.io/is-default-class"
+MIRROR_POD: Final = "kubernetes.io/config.mirror"
+AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
