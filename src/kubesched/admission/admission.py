@@ -14,6 +14,7 @@ from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
 from kubesched.admission.field_names import check_fields
+from kubesched.admission.idle_constraints import idle_constraints
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.pod_checks import check_new_pod, notes_on, pod_faults
 from kubesched.admission.pod_defaults import default_pod
@@ -103,6 +104,7 @@ class Admission:
         self._places = dict(places)
         self._workloads: dict[Key, object] = {}
         self._checked_spec: PodSpec | None = None
+        self._constrained: list[tuple[str, Pod]] = []  # places and pods, one of each spec
         self._kinds = kinds
         self._are_awake = are_awake
         self._checker = ObjectChecker()
@@ -117,6 +119,13 @@ class Admission:
     def applied_to(self, cluster: Iterable[KubeObject]) -> list[KubeObject]:
         """A cluster with the objects that the manifests change, and without those that they add."""
         return changed_in(cluster, self.changed)
+
+    def idle_constraints(self) -> Iterator[str]:
+        """Notes on what new pods demand without effect, once everything is admitted."""
+        if self._constrained:
+            pods = [known for known in (*self.objects, *self._snapshot) if isinstance(known, Pod)]
+            notes = (f"{at}{note}" for at, pod in self._constrained for note in idle_constraints(pod, pods))
+            yield from dict.fromkeys(notes)
 
     @cached_property
     def _cluster(self) -> ClusterOutline:
@@ -322,6 +331,8 @@ class Admission:
             self._check_new_pod(pod.spec, written)
             said = (f"{place}: {within}{one}" for one in notes_on(pod.spec))
             self.notes += [one for one in said if one not in self.notes]
+            if pod.spec.topology_spread_constraints or pod.spec.affinity:
+                self._constrained.append((f"{place}: {within}", pod))
             self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)

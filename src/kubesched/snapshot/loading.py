@@ -212,6 +212,7 @@ def _admit(items: Iterable[Item], admission: Admission) -> None:
 def _notes_on(admission: Admission) -> Iterator[str]:
     yield from left_out_sentences(admission.left_out, admission.left_out_names, source="the manifests")
     yield from admission.unapplied.notes()
+    yield from admission.idle_constraints()
     if admission.changed:
         changed = Counter(KINDS[kind].name for kind, _, _ in admission.changed)
         yield f"in the snapshot and in the manifests, which are used: {_counted(changed)}"
