@@ -186,7 +186,9 @@ def test_pods_that_one_side_leaves_pending_are_grouped_by_workload(tmp_path):
     said = run("compare", cluster, "--pack", "--seeds", 5).stdout
     assert "Pending with A, not with B" in said
     rows = [" ".join(line.split()) for line in said.splitlines()]
-    assert "1 Job default/etl 5 of 5 0 of 5 etl-0" in rows
+    (row,) = (row for row in rows if row.startswith("1 Job default/etl 5 of 5 0 of 5 etl-0"))
+    assert row.removeprefix("1 Job default/etl 5 of 5 0 of 5 etl-0 ").startswith("all nodes: cpu is short by 1")
+    assert any(line.startswith("fix: ") for line in rows)
 
 
 def test_the_workload_with_the_largest_skew_is_named(cluster):

@@ -129,6 +129,8 @@ def test_a_pod_that_one_side_leaves_pending_is_listed():
     ]
     back = compare([*empty_nodes(2), *pods], Candidate("first", plugins=[OnlyFirst]), None, seeds=5)
     assert [(one.n_a, one.n_b) for one in back.pending] == [(5, 0)]
+    for (left,) in (comparison.pending, back.pending):
+        assert left.cause == "1 node: not the first node"  # which is OnlyFirst's reason
 
 
 def test_a_moved_pod_names_the_plugin_with_the_largest_difference():

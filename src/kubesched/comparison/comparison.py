@@ -1,7 +1,7 @@
 """Compares two configurations on one cluster: the figures of both, how far chance moves them, and which pods move."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -56,12 +56,16 @@ class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
         pod: `namespace/name`.
         workload: `Kind namespace/name`.
         n_a, n_b: in how many runs of each side it is pending.
+        cause, fix: what keeps it from the nearest nodes, and the best change after which it fits, on the side where it
+            is pending if ties go to the first node; empty if it has a node then.
     """
 
     pod: str
     workload: str
     n_a: int
     n_b: int
+    cause: str = ""
+    fix: str = ""
 
 
 class PoolChange(msgspec.Struct, frozen=True, rename="camel"):
@@ -205,7 +209,7 @@ def compare(
         runs = Runs(objects, sides, prices, seeds, progress)
         with closing(runs):
             of_a, of_b = runs.random()
-            first = _first_nodes(runs)
+            first = _first_nodes(runs, tuple(_pending(runs.ruler, of_a, of_b)))
         return _Pass(objects, runs, of_a, of_b, first, (_not_placed(of_a, running), _not_placed(of_b, running)))
 
     staying: dict[str, str] = {}
@@ -224,7 +228,7 @@ def compare(
         n_pods=len(ruler.pods),
         n_runs=seeds,
         differences=tuple(_differences(ruler, of_a, of_b)),
-        pending=tuple(_pending(ruler, of_a, of_b)),
+        pending=first.pending,
         moves=first.moves,
         fills=first.fills,
         widest=(_widest(of_a), _widest(of_b)),
@@ -273,6 +277,7 @@ def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
 class _First(msgspec.Struct, frozen=True):
     """What differs if both sides take the first of equally good nodes; the fields are those of Comparison."""
 
+    pending: tuple[PendingPod, ...]
     moves: tuple[PodMove, ...]
     fills: tuple[NodeFill, ...]
     faults: tuple[str, str]
@@ -297,14 +302,17 @@ class _Pass(NamedTuple):
         return {key: self.first.messages.get(key, "") for key in of_a if key in of_b}
 
 
-def _first_nodes(runs: Runs) -> _First:
-    of_a, of_b, ruler = runs.first(0), runs.first(1), runs.ruler
+def _first_nodes(runs: Runs, pending: Sequence[PendingPod]) -> _First:
+    left = [[one.pod for one in pending if (one.n_b > one.n_a) == is_b] for is_b in (False, True)]
+    of_a, of_b, ruler = runs.first(0, left[0]), runs.first(1, left[1]), runs.ruler
+    explained = tuple(_explained(pending, of_a, of_b))
     moved = find_moved(ruler.replicas, ruler.where(of_a), ruler.where(of_b))
     pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
     nodes_a, nodes_b = _nodes_of(of_a), _nodes_of(of_b)
     of_a, by_a = runs.watched(0, {a: nodes_b[b] for a, b in pairs})
     of_b, by_b = runs.watched(1, {b: nodes_a[a] for a, b in pairs})
     return _First(
+        explained,
         tuple(find_moves(of_a, of_b, by_a, by_b, pairs)),
         node_fills(of_a.after, of_b.after, of_b.groups),
         (_fault(of_a), _fault(of_b)),
@@ -312,6 +320,14 @@ def _first_nodes(runs: Runs) -> _First:
         (_undecided(of_a), _undecided(of_b)),
         {one.pod: one.message_with_plugin for one in of_a.placements if one.state is PodState.UNSCHEDULABLE},
     )
+
+
+def _explained(pending: Iterable[PendingPod], of_a: Report, of_b: Report) -> Iterator[PendingPod]:
+    """The pods with the cause and the fix of the side where they are pending."""
+    found = [{one.pod: one for one in report.placements if one.is_left_pending} for report in (of_a, of_b)]
+    for one in pending:
+        left = found[one.n_b > one.n_a].get(one.pod)
+        yield one if left is None else msgspec.structs.replace(one, cause=left.diagnosis, fix=left.fix)
 
 
 def _nodes_of(report: Report) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The runs of a comparison: every side over the same cluster. A run depends on its side and its seed alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -13,6 +13,7 @@ from kubesched.comparison.candidates import ReadCandidate
 from kubesched.comparison.measure import Measured, PoolUse, Ruler
 from kubesched.comparison.moves import NodeWatch
 from kubesched.comparison.workers import run_all
+from kubesched.explanation import with_reasons
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Report, Session
 from kubesched.setup import PluginClock, PluginTimes
@@ -62,6 +63,10 @@ class Side:
             self._clock.take()
             report = self._session.schedule(ties=(tie_break, seed))
             yield report, self._session.cluster_state, self._clock.take()
+
+    def explained(self, report: Report, pods: Collection[str]) -> Report:
+        """The report of the run that is not taken back yet, with the causes and fixes of some pods."""
+        return with_reasons(self._session, report, only=pods)
 
     @contextmanager
     def watched(self, nodes: Mapping[str, str]) -> Iterator[NodeWatch]:
@@ -119,10 +124,15 @@ class Runs:
             side.close()
         self._sides.clear()
 
-    def first(self, side: int) -> Report:
-        """One run that takes the first of equally good nodes."""
+    def first(self, side: int, explained: Collection[str] = ()) -> Report:
+        """One run that takes the first of equally good nodes.
+
+        Args:
+            explained: `namespace/name` of pods whose cause and fix are wanted, if the run leaves them pending.
+        """
         with self._side(side).run(TieBreak.FIRST) as (report, _, times):
             self.times[side] += times
+            report = self._side(side).explained(report, explained)
         self._note()
         return report
 

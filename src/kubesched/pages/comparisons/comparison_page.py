@@ -68,6 +68,7 @@ _PENDING: Final = (
     Column("nA", "RUNS OF A", Align.NUMBER),
     Column("nB", "RUNS OF B", Align.NUMBER),
     Column("names"),
+    Column("why", "WHY, AND THE BEST FIX"),
 )
 _CAUSES: Final = (Column("pods", align=Align.NUMBER), Column("why", "WHY B DOES NOT TAKE A'S NODE"))
 _MOVES: Final = (Column("pod"), Column("a", align=Align.NODE), Column("b", align=Align.NODE), Column("why"))
@@ -336,10 +337,17 @@ def _pending_table(name: str, title: str, pods: Sequence[PendingPod], n_runs: in
             _runs([one.n_a for one in group], n_runs),
             _runs([one.n_b for one in group], n_runs),
             listed((one.pod.rpartition("/")[2] for one in group), first=2),
+            _cause(group),
         ]
         for workload, group in grouped(pods, lambda pod: pod.workload).items()
     ]
     return Table(name, title, _PENDING, rows)
+
+
+def _cause(pods: Sequence[PendingPod]) -> str:
+    """Why the first pod of some that has a reason is pending, and the best fix."""
+    first = next((one for one in pods if one.cause), pods[0])
+    return first.cause + (f"\nfix: {first.fix}" if first.fix else "")
 
 
 def _runs(counts: Sequence[int], n_runs: int) -> str:
