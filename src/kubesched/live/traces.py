@@ -2,7 +2,7 @@
 
 Theory of operation. A scheduling cycle runs without a break, so what frameworks report in it belongs to the pod
 that `decided` names at its end. The hooks of a binding cycle name their pod. The spans of an attempt are made at its
-end, from the times that were noted; nothing is made, and nothing is kept, for pods that are not sampled.
+end, from the times that were noted for every pod until then: only the first span shows whether a pod is sampled.
 """
 
 import os

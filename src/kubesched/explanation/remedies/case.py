@@ -56,7 +56,7 @@ class Case:
     """A pod that fits nowhere.
 
     Attributes:
-        explanation: why.
+        evaluation: the pod's attempt, with the verdicts of all plugins.
         info, pod: the pod.
         nodes: all nodes.
         nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
