@@ -10,6 +10,7 @@ with lazy_exports(__name__):
     from kubesched.cluster.cluster_watch import ClusterWatch as ClusterWatch
     from kubesched.cluster.credentials import Auth as Auth, Credentials as Credentials
     from kubesched.cluster.discovery import ServedKind as ServedKind, find_served as find_served, is_served as is_served
+    from kubesched.cluster.event_document import micro_time as micro_time
     from kubesched.cluster.event_recorder import Discard as Discard, EventRecorder as EventRecorder
     from kubesched.cluster.feed import Feed as Feed
     from kubesched.cluster.find_access import find_access as find_access

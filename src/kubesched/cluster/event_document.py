@@ -46,7 +46,7 @@ def event_key(event: RecordEvent) -> bytes:
 
 
 def micro_time(seconds: float) -> str:
-    """A MicroTime of Kubernetes."""
+    """A MicroTime of Kubernetes, from seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -4,7 +4,6 @@ Everything up to the answer of filter, prioritize and preempt runs in one go on 
 one state of the cluster; binds wait concurrently. A filter that counts pods waits for those of earlier calls first.
 """
 
-import ipaddress
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -24,7 +23,7 @@ from kubesched.extender.recording import Recorder
 from kubesched.extender.shown_bodies import shown_body
 from kubesched.extender.verbs import Checkpoint, Verbs
 from kubesched.framework import LimitedLog, in_one_line, located_line
-from kubesched.serving import SHOWN_PATH, Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
+from kubesched.serving import SHOWN_PATH, Bodies, QuickAnswer, QuickHandler, expect_body, is_loopback, peer_common_names
 from kubesched.wire import Body, binding_answer, filter_answer_error, utf8_text
 
 _NEAR: Final = 0.8
@@ -101,7 +100,7 @@ class ExtenderService:
 
     async def inspect(self, request: web.Request) -> web.Response:
         """GET /inspect: state and last calls of the extender; for clients with a certificate, and on loopback."""
-        if not peer_common_names(request) and not _is_loopback(request.remote):
+        if not peer_common_names(request) and not is_loopback(request.remote or ""):
             raise web.HTTPForbidden(
                 text="/inspect answers only clients with a certificate and clients on this machine\n"
             )
@@ -294,10 +293,3 @@ def _refused(verb: str, error: str) -> Answer:
     if verb == "bind":
         return Answer([binding_answer(error)], error=error)
     return Answer([f"{error}\n".encode()], status=_FAILED, error=error)
-
-
-def _is_loopback(remote: str | None) -> bool:
-    try:
-        return remote is not None and ipaddress.ip_address(remote).is_loopback
-    except ValueError:
-        return False

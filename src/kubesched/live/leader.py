@@ -25,10 +25,10 @@ from typing import Final
 
 import msgspec
 
-from kubesched.cluster import Timing
+from kubesched.cluster import Timing, micro_time
 from kubesched.config import LeaderElectionConfiguration
 from kubesched.errors import ClusterError, ConflictError, InputError, LeaseLostError, NotFoundError
-from kubesched.live.lease import Lease, LeaseLock, LeaseSpec, micro_time
+from kubesched.live.lease import Lease, LeaseLock, LeaseSpec
 
 _JITTER: Final = 1.2  # of retryPeriod, between two looks of a candidate
 _SAFE_SHARE: Final = 0.9  # of the lease: clocks of two machines may run at different rates, and to stop takes a moment

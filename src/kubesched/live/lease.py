@@ -144,8 +144,3 @@ class LeaseLock:
             )
         except ClusterError as error:
             _LOG.warning("the event %r is lost: %s", what, error)
-
-
-def micro_time(seconds: float) -> str:
-    """A MicroTime of the API, from seconds since 1970."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

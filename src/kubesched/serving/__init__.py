@@ -24,6 +24,7 @@ with lazy_exports(__name__):
         add_metrics as add_metrics,
         new_registry as new_registry,
     )
+    from kubesched.serving.origins import is_loopback as is_loopback
     from kubesched.serving.quick import QuickAnswer as QuickAnswer, QuickHandler as QuickHandler
     from kubesched.serving.routing import SHOWN_PATH as SHOWN_PATH
     from kubesched.serving.self_signed import pair_in_memory as pair_in_memory, self_signed_pair as self_signed_pair

@@ -37,7 +37,7 @@ def allows_host_on(address: str, name: str) -> AllowsHost:
     @lru_cache(maxsize=64)
     def is_own(host: str) -> bool:
         bare = _without_port(host).lower().rstrip(".")
-        return not host or bare in ("localhost", name.lower()) or _is_loopback(bare)  # none: a client of HTTP/1.0
+        return not host or bare in ("localhost", name.lower()) or is_loopback(bare)  # none: a client of HTTP/1.0
 
     return is_own
 
@@ -72,7 +72,8 @@ def _without_port(host: str) -> str:
     return host.partition(":")[0]
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is an address of this machine alone; a name is not."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -108,6 +108,11 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
     fix: str = ""
 
     @property
+    def workload(self) -> str:
+        """What pods are grouped by: their workload, or the pod itself."""
+        return workload_text(self.pod, self.owner)
+
+    @property
     def is_foreign(self) -> bool:
         """Whether the pod waits for a scheduler that the configuration has no profile for."""
         return not self.profile and not self.names_node

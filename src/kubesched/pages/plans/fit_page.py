@@ -33,7 +33,7 @@ from kubesched.pages.simulations import (
     victims_table,
 )
 from kubesched.planning import Fit, Rollout, WorkloadFit, has_place
-from kubesched.session import NodeGroup, Placement, PodState, waiting_words, without_post_filter, workload_text
+from kubesched.session import NodeGroup, Placement, PodState, waiting_words, without_post_filter
 
 _MAX_ROWS: Final = 20
 _ORDERED: Final = (
@@ -146,19 +146,15 @@ def _no_help(answer: Fit, n_at_most: int, left: Placement) -> str:
     helps = f"at most {n_at_most:,} with {more}" if n_at_most > answer.n_fit else f"{more} would not help"
     if not answer.obstacle:
         return f"{helps}: {why(left)}"
-    pod = f"Pod {left.pod}" if not left.owner else f"A pod of {_workload(left)}"
+    pod = f"Pod {left.pod}" if not left.owner else f"A pod of {left.workload}"
     pod = pod if _has_several(answer) else "The pod"
     return f"{helps}. {pod} does not fit on a new one: {answer.obstacle}."
 
 
 def _which(answer: Fit, n_before: int, pod: Placement) -> str:
     """Which pod is the first that does not fit, and of which workload if there are several; or empty."""
-    of = f" ({_workload(pod)})" if _has_several(answer) else ""
+    of = f" ({pod.workload})" if _has_several(answer) else ""
     return f"; the {ordinal(n_before + 1)}{of}" if n_before or of else ""
-
-
-def _workload(placement: Placement) -> str:
-    return workload_text(placement.pod, placement.owner)
 
 
 def _on_more_nodes(answer: Fit) -> str:
@@ -173,7 +169,7 @@ def _following(answer: Fit, explain: str, again: str, replicas: int | None) -> s
     """What to ask next. Where other pods of its workload fit, the first that does not would still fit alone."""
     asks = [_explained(answer, explain), _next(answer, again, replicas)]
     first = answer.first_left
-    if first is not None and any(has_place(one) and _workload(one) == _workload(first) for one in answer.placements):
+    if first is not None and any(has_place(one) and one.workload == first.workload for one in answer.placements):
         asks.reverse()
     return next(filter(None, asks), "")
 

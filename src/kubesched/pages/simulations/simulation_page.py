@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Final
 
 from kubesched.documents import count, listed
@@ -34,7 +35,6 @@ from kubesched.session import (
     shown_owner,
     waiting_words,
     without_post_filter,
-    workload_text,
 )
 
 _GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload"))
@@ -132,7 +132,7 @@ def _level(report: Report) -> Level:
 
 def _placed(name: str, title: str, placements: Sequence[Placement]) -> Table:
     rows: list[Row] = []
-    for of, group in grouped(placements, _workload).items():
+    for of, group in grouped(placements, attrgetter("workload")).items():
         nodes = dict.fromkeys(placement.node for placement in group)
         rows.append([len(group), Cell(f"+ {of}", level=Level.GOOD), listed(nodes, first=4)])
     return Table(name, f"{title}: {len(placements)}", (*_GROUP, Column("nodes", align=Align.NODE)), rows)
@@ -144,10 +144,10 @@ def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[st
     why = Column("why", "WHY, AND THE BEST FIX") if has_fixes else Column("why")
     columns = (*_GROUP, why, Column("message", is_wide=True))
     rows: list[Row] = []
-    for group in grouped(placements, lambda one: f"{_workload(one)} {_without_numbers(one)}").values():
+    for group in grouped(placements, lambda one: f"{one.workload} {_without_numbers(one)}").values():
         first = group[0]
         message = without_post_filter(first.message)
-        of = Cell(_workload(first), level=Level.BAD if first.state is PodState.ERROR else Level.WARNING)
+        of = Cell(first.workload, level=Level.BAD if first.state is PodState.ERROR else Level.WARNING)
         reason = _reason(first) + (f"\nfix: {first.fix}" if first.fix else "")
         rows.append([len(group), of, reason, Cell(message, level=Level.DETAIL)])
     return Table(name, f"{title}: {len(placements)}", columns, rows, notes=notes)
@@ -179,10 +179,6 @@ def _without_numbers(placement: Placement) -> str:
     said = without_post_filter(placement.message)
     is_left = placement.state is PodState.UNSCHEDULABLE and not placement.leaving and said
     return re.sub(r"\d+", "#", said if is_left else f"{_reason(placement)} {said}")
-
-
-def _workload(placement: Placement) -> str:
-    return workload_text(placement.pod, placement.owner)
 
 
 # --- victims, and pod by pod ---
