@@ -114,3 +114,8 @@ def test_a_claim_that_names_its_volume(at_hand: list[KubeObject], words: str):
 
 def test_a_claim_whose_volume_is_gone():
     assert cause(bound_claim()) == "claim default/data is bound to volume pv-1, which does not exist"
+
+
+def test_a_claim_that_names_a_volume_of_another_claim_does_without_it():
+    objects = [claim(volumeName="pv-1", storageClassName="fast"), storage_class("fast")]
+    assert texts(POD, NODE, *objects) == ["recreate claim default/data without spec.volumeName pv-1"]

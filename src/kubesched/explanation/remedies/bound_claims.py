@@ -16,7 +16,7 @@ def bound_claim(case: Case, text: str, kind: FixKind, key: str, use: ClaimUse, v
     owner = OwnerReference("v1", "Pod", pod.name, pod.uid, controller=True)
     old = case.object_of("PersistentVolumeClaim", key)
     named = old.spec.volume_name if isinstance(old, PersistentVolumeClaim) else ""
-    volume_name = named or volume or f"volume-of-{name}"
+    volume_name = volume or named or f"volume-of-{name}"
 
     def claim(old: PersistentVolumeClaim | None) -> PersistentVolumeClaim:
         made = old or PersistentVolumeClaim(ObjectMeta(name=name, namespace=namespace, uid=f"claim/{key}"))

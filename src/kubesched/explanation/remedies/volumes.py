@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import PersistentVolumeClaim
+from kubesched.api import PersistentVolumeClaim, edited
 from kubesched.engine import BoolVector
 from kubesched.explanation.claim_problems import VOLUME_PLUGINS, ClaimProblem, Problem, claim_problems
-from kubesched.explanation.fix import Change
+from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_names import near_claim, storage_classes
@@ -70,7 +70,18 @@ def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
 
 def _from_hand(case: Case, problem: ClaimProblem, claim: PersistentVolumeClaim) -> Iterator[Remedy]:
     """Volumes at hand once they suit the claim, to which it is bound before the pod is scheduled; a new one."""
-    new = new_volume(claim)
-    for remedy, volume in (*volumes_made_to_suit(case, claim), (new, "")):
-        bound = bound_claim(case, remedy.text, remedy.kind, claim.key, problem.use, volume)
+    name = claim.spec.volume_name
+    made = [(remedy, volume) for remedy, volume in volumes_made_to_suit(case, claim) if name in ("", volume)]
+    if name:
+        text = f"recreate claim {claim.key} without spec.volumeName {name}"
+        unnamed = Edit("PersistentVolumeClaim", claim.key, lambda _: _unnamed(claim))
+        made.append((Remedy(text, "claimSpec", True, Change(edits=(unnamed,))), ""))
+    else:
+        made.append((new_volume(claim), ""))
+    for remedy, volume in made:
+        bound = bound_claim(case, remedy.text, remedy.kind, claim.key, problem.use, volume or f"volume-of-{claim.name}")
         yield msgspec.structs.replace(remedy, change=remedy.change + bound.change)
+
+
+def _unnamed(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    return edited(claim, spec=msgspec.structs.replace(claim.spec, volume_name=""))
