@@ -143,3 +143,6 @@ def test_a_class_that_makes_volumes_elsewhere_is_told():
     made = storage_class("zfs", "zfs.example.com", allowedTopologies=elsewhere)
     said = why(POD, NODE, made, claim("1Gi", "zfs"))
     assert said == {"VolumeBinding": "claim data: class zfs makes volumes only in rack r7 or r8"}
+    assert texts(POD, NODE, made, claim("1Gi", "zfs")) == [
+        "add a node like n1 in rack r7: class zfs makes no volumes elsewhere"
+    ]

@@ -62,6 +62,7 @@ with lazy_exports(__name__):
     )
     from kubesched.plugins.volume_binding import VolumeBinding as VolumeBinding
     from kubesched.plugins.volume_provisioning import (
+        allowed_nodes as allowed_nodes,
         makes_volumes as makes_volumes,
         publishes_capacity as publishes_capacity,
     )

@@ -2,7 +2,7 @@
 disk with a copy of the data.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -229,8 +229,7 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
     if not new or any(_is_of_driver(key) and key not in template.labels for key in new):
         return
     key, value = next(iter(new.items()))
-    like = {_short(key): value for key, value in new.items()}
-    labels = {old: like[_short(old)] for old in template.labels if _short(old) in like} | new
+    labels = labels_there(template, new)
     volumes = [disk.volume.name for disk in disks if disk.unmet(template.node)]
     if (place := _place(template, key, value)).startswith("on "):
         text = f"bring node {value} back: the data of volume {volumes[0]} is there"
@@ -238,6 +237,12 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
     else:
         text = f"add a node like {template.name} {place}: volume {volumes[0]} is there and no node is"
         yield Remedy(text, "addNode", True, added_node(template, {}, labels), ladder="addNode", like=template.name)
+
+
+def labels_there(template: NodeInfo, new: Mapping[str, str]) -> dict[str, str]:
+    """The labels that a node like another one has elsewhere: new ones, and those of the same kind of place."""
+    like = {_short(key): value for key, value in new.items()}
+    return {old: like[_short(old)] for old in template.labels if _short(old) in like} | dict(new)
 
 
 def _near(case: Case, disks: Sequence[_Disk]) -> BoolVector:

@@ -27,7 +27,9 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
-from kubesched.plugins import Flaw, makes_volumes, publishes_capacity, volumes_at_hand
+from kubesched.explanation.remedies.new_node import added_node
+from kubesched.explanation.remedies.volume_places import labels_there
+from kubesched.plugins import Flaw, allowed_nodes, makes_volumes, publishes_capacity, volumes_at_hand
 from kubesched.state import NO_CAPACITY, capacity_limit, is_bound, storage_class_of, storage_request
 
 _MAX_VOLUMES: Final = 3
@@ -42,6 +44,7 @@ def waiting_claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for claim in waiting:
         storage_class = case.object_of("StorageClass", storage_class_of(claim))
         if isinstance(storage_class, StorageClass) and makes_volumes(storage_class):
+            yield from _in_allowed_place(case, where, storage_class)
             if publishes_capacity(storage_class, case.evaluation.snapshot):
                 yield from _with_capacity(case, where, claim, storage_class)
         else:
@@ -156,6 +159,22 @@ def new_volume(claim: PersistentVolumeClaim) -> Remedy:
     of_class = f" of class {class_name}" if class_name else ""
     text = f"add a PersistentVolume of {size}{of_class} for claim {claim.key}"
     return Remedy(text, "addVolume", True, Change(edits=(Edit(_VOLUME, name, lambda _: volume),)))
+
+
+# --- where a class makes volumes ---
+
+
+def _in_allowed_place(case: Case, where: BoolVector, storage_class: StorageClass) -> Iterator[Remedy]:
+    """A node where the class makes volumes, where no node is."""
+    template = next(case.at(where & ~case.nodes.unschedulable), None)
+    if template is None or allowed_nodes(storage_class, case.nodes).any():
+        return
+    for term in storage_class.allowed_topologies or ():
+        new = {one.key: one.values[0] for one in term.match_label_expressions or () if one.values}
+        place = joined(f"{key.rpartition('/')[2]} {value}" for key, value in new.items())
+        text = f"add a node like {template.name} in {place}: class {storage_class.name} makes no volumes elsewhere"
+        change = added_node(template, {}, labels_there(template, new))
+        yield Remedy(text, "addNode", True, change, ladder="addNode", like=template.name)
 
 
 # --- storage capacity ---
