@@ -64,6 +64,12 @@ class PodClaims(msgspec.Struct, frozen=True):
 _NO_CLAIMS: Final = PodClaims()
 
 
+class VolumesAtHand(msgspec.Struct):
+    """By claim, why it finds no volume; the words are the same for all nodes."""
+
+    words: dict[str, str] = {}
+
+
 class VolumeBinding(Plugin):
     """Filter by where volumes can be had, reserve them, and see that they are bound before the pod is."""
 
@@ -188,7 +194,9 @@ class VolumeBinding(Plugin):
         yield from unreached(snapshot, claims.bound, node.node)
         position = snapshot.nodes.position_of(node.name)
         if position is not None and not _NOT_PROVIDED.isdisjoint(status.reasons):
-            yield from not_provided(snapshot, claims.delayed, snapshot.nodes.select(np.array([position])))
+            told = state.find(VolumesAtHand) or VolumesAtHand()
+            state.write(told)
+            yield from not_provided(snapshot, claims.delayed, snapshot.nodes.select(np.array([position])), told.words)
 
     def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """Nodes in the same places, as far as the volumes are concerned."""

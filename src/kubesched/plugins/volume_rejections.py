@@ -34,11 +34,14 @@ def unreached(snapshot: Snapshot, bound: Iterable[PersistentVolumeClaim], node: 
             yield f"volume {claim.spec.volume_name} of claim {claim.name}: {misses}"
 
 
-def not_provided(snapshot: Snapshot, delayed: Iterable[PersistentVolumeClaim], node: Nodes) -> Iterator[str]:
+def not_provided(
+    snapshot: Snapshot, delayed: Iterable[PersistentVolumeClaim], node: Nodes, at_hand: dict[str, str]
+) -> Iterator[str]:
     """Why each claim that waits for the pod gets no volume on a node.
 
     Args:
         node: the node alone.
+        at_hand: by claim, what is wrong with the volumes at hand, as far as it is known; takes what is found.
     """
     for claim in delayed:
         selected = claim.annotations.get(SELECTED_NODE)
@@ -47,7 +50,9 @@ def not_provided(snapshot: Snapshot, delayed: Iterable[PersistentVolumeClaim], n
         if selected is not None and selected != node.name(0):
             yield f"claim {claim.name} is pinned to {selected} by its annotation {SELECTED_NODE}"
         elif not makes_volumes(storage_class):
-            yield at_hand_words(claim, _volumes(snapshot))
+            if claim.key not in at_hand:
+                at_hand[claim.key] = at_hand_words(claim, _volumes(snapshot))
+            yield at_hand[claim.key]
         elif not allowed_nodes(storage_class, node)[0]:
             yield f"claim {claim.name}: class {storage_class.name} makes volumes only in {_places(storage_class)}"
         elif size is not None and publishes_capacity(storage_class, snapshot):

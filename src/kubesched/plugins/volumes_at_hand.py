@@ -70,7 +70,9 @@ def volumes_at_hand(claim: PersistentVolumeClaim, volumes: Iterable[PersistentVo
         wish = wish_of(claim).wish
     except ClaimError:
         return []
-    judged = [VolumeAtHand(volume, dict(_flaws(claim, wish, volume))) for volume in volumes]
+    of_class = storage_class_of(claim)
+    near_class = (one for one in volumes if one.spec.claim_ref is None or storage_class_of(one) == of_class)
+    judged = [VolumeAtHand(volume, dict(_flaws(claim, wish, volume))) for volume in near_class]
     near = [one for one in judged if Flaw.CLASS not in one.flaws or len(one.flaws) == 1]
     ranks = list(Flaw)
     return sorted(near, key=lambda one: (max(map(ranks.index, one.flaws), default=0), len(one.flaws)))
