@@ -26,8 +26,8 @@ def stopped_devices(case: Case, where: BoolVector) -> dict[tuple[str, int, int],
     stopped: dict[tuple[str, int, int], list[str]] = {}
     for node in case.at(where) if names else ():
         for name in names:
-            if wanted[name] <= node.allocatable.get(name, 0):
-                continue
+            if wanted[name] <= node.allocatable.get(name, 0) or name.encode() not in node.node.raw:
+                continue  # to look for the name is quicker than to read the whole node
             capacity = (node.node.document.get("status") or {}).get("capacity") or {}
             has = whole_units(name, parse_quantity(str(capacity.get(name, "0"))))
             if has >= wanted[name]:
