@@ -4,11 +4,14 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.explanation import Explanation, explain
-from kubesched.pages.explanations import explanation_page
+from kubesched.pages.explanations import Rows, explanation_page, overview_page
 from kubesched.pages.formats import as_text
+from kubesched.planning import PendingPods
+from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL
 
+ROOM = {"cpu": "4", "memory": "8Gi", "pods": "9"}
 AGAIN = "It has not tried the pod since, or its configuration is not the one that decides here."
 
 
@@ -66,3 +69,17 @@ def test_the_same_reasons_are_not_repeated(text):
 def test_a_gate_or_a_pod_that_runs_has_nothing_to_compare():
     assert asked("Scheduling is blocked.", make_node("n1"), reason="SchedulingGated").recorded is None
     assert asked("0/1 nodes are available: 1 it rained.", make_node("n1"), node="n1").recorded is None
+
+
+def test_the_list_quotes_it_for_the_pods_that_fit():
+    said = "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: ml}."
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
+    pods = [make_pod(name, status={"conditions": [condition]}) for name in "abcde"]
+    large = make_pod("large", requests={"cpu": "9"}, status={"conditions": [condition]})
+    rows = Rows()
+    with PendingPods([make_node("n1", allocatable=ROOM), *pods, large], set_up(), lambda pod: "web") as pending:
+        lines = {answer.pod: rows.take(answer) for answer in pending.answers()}
+    text = as_text(overview_page(rows), 300)
+    assert text.count('In the snapshot kube-scheduler says: "0/1 nodes are available: ') == 3
+    assert "kube-scheduler says so of 2 more pods." in text
+    assert all(line["recorded"]["message"] == said for line in lines.values())

@@ -53,5 +53,5 @@ with lazy_exports(__name__):
         preemption_sentence as preemption_sentence,
         preemption_words as preemption_words,
     )
-    from kubesched.explanation.recorded import Recorded as Recorded
+    from kubesched.explanation.recorded import Recorded as Recorded, recorded_of as recorded_of
     from kubesched.explanation.unscheduled import Ended as Ended

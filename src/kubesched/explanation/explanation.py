@@ -175,8 +175,13 @@ def explained(evaluation: Evaluation, asked: Collection[str] | None = ()) -> Exp
         closely=dict(_close_looks(evaluation, order, asked)),
         too_small=too_small(evaluation),
         not_named=not_named(evaluation),
-        recorded=None if has_ended else recorded_of(evaluation),
+        recorded=None if has_ended or evaluation.runs_on else _recorded(evaluation),
     )
+
+
+def _recorded(evaluation: Evaluation) -> Recorded | None:
+    fits_on = next(iter(evaluation.feasible), "")
+    return recorded_of(evaluation.pod, evaluation.message, evaluation.nodes, fits_on)
 
 
 def _close_looks(

@@ -9,6 +9,7 @@ from kubesched.explanation.choice import choice
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.outcome import PodOutcome, State, outcome, state_of
+from kubesched.explanation.recorded import Recorded
 
 _WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
 """States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
@@ -21,11 +22,13 @@ class Told(msgspec.Struct, frozen=True):
         outcome: why, in one line.
         n_fit: how many nodes fit.
         fix: the best one; empty for none.
+        recorded: what kube-scheduler itself said of the pod at last, where that is not this answer; None for others.
     """
 
     outcome: PodOutcome
     n_fit: int = 0
     fix: str = ""
+    recorded: Recorded | None = None
 
 
 class PodAnswer(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.documents import count
-from kubesched.explanation.evaluation import Evaluation
 from kubesched.session import without_post_filter
+from kubesched.state import Nodes
 
 _TAINT: Final = re.compile(r"had (?:untolerated )?taint \{([^:}]*): ?([^}]*)\}(?:, that the pod didn't tolerate)?")
 _HEAD: Final = re.compile(r"^0/(\d+) nodes are available: ")
@@ -30,16 +30,26 @@ class Recorded(msgspec.Struct, frozen=True):
     since: str
     why: str
 
+    @property
+    def text(self) -> str:
+        """Both in one paragraph."""
+        since = f" (since {self.since})" if self.since else ""
+        return f'In the snapshot kube-scheduler says{since}: "{self.message}" {self.why}'
 
-def recorded_of(evaluation: Evaluation) -> Recorded | None:
-    """The condition of a pending pod, if it says something else than the evaluation; None if not."""
-    pod = evaluation.pod
+
+def recorded_of(pod: Pod, answer: str, nodes: Nodes, fits_on: str) -> Recorded | None:
+    """The condition of a pending pod, if it says something else than the answer; None if not.
+
+    Args:
+        answer: kube-scheduler's message as it is found here; empty for a pod that fits.
+        fits_on: a node that the pod fits on; empty for none.
+    """
     said = next((one for one in pod.status.conditions or () if one.type == "PodScheduled"), None)
     if said is None or said.status != "False" or said.reason not in _TRIED or not said.message:
         return None
-    if pod.node_name or evaluation.runs_on or _reasons(said.message) == _reasons(evaluation.message):
+    if pod.node_name or _reasons(said.message) == _reasons(answer):
         return None
-    known = [*_known(evaluation, said.message)]
+    known = [*_known(nodes, said.message, fits_on)]
     since = "It has not tried the pod since" if known else "The cluster has changed since"
     why = f"{'; '.join(known)}. " if known else ""
     why = f"{why[:1].upper()}{why[1:]}{since}, or its configuration is not the one that decides here."
@@ -52,18 +62,17 @@ def _reasons(message: str) -> set[str]:
     return {re.sub(r"^\d+ ", "", reason) for reason in said.split(", ") if reason}
 
 
-def _known(evaluation: Evaluation, message: str) -> Iterator[str]:
+def _known(nodes: Nodes, message: str, fits_on: str) -> Iterator[str]:
     """What the cluster says of the reasons."""
-    nodes, head = evaluation.nodes, _HEAD.match(message)
+    head = _HEAD.match(message)
     if head is not None and int(head[1]) != len(nodes):
         yield f"it counted {count(int(head[1]), 'node')}, and the cluster has {len(nodes):,}"
-    now = {(taint.key, taint.value or "") for node in nodes for taint in node.node.taints}
     for key, value in dict.fromkeys(_TAINT.findall(message)):
-        if (key, value) not in now:
+        if not any((taint.key, taint.value or "") == (key, value) for node in nodes for taint in node.node.taints):
             yield f"no node has a taint {key}{value and f'={value}'} now"
-    if evaluation.fits:
+    if fits_on:
         for name in dict.fromkeys(_SHORT.findall(message)):
-            yield f"node {evaluation.feasible[0]} has enough {name} now"
+            yield f"node {fits_on} has enough {name} now"
 
 
 def _since(pod: Pod) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Final, Self
 
+import msgspec
+
 from kubesched.api import KubeObject, Pod
 from kubesched.documents import listed
 from kubesched.explanation import (
@@ -20,6 +22,7 @@ from kubesched.explanation import (
     evaluate,
     eviction_sentence,
     fits_outcome,
+    recorded_of,
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.planning.difference import new_pods
@@ -163,7 +166,8 @@ class PendingPods:
             case State.FITS:
                 decision = self._decided.get(pod.uid)
                 left_out = None if decision is None else decision.left_out
-                return Told(fits_outcome(n_fit, len(self._nodes), left_out), n_fit)
+                recorded = recorded_of(pod, "", self._nodes, placement.node)
+                return Told(fits_outcome(n_fit, len(self._nodes), left_out), n_fit, recorded=recorded)
             case State.PREEMPTS:
                 why = self._eviction(placement) if placement.victims else self._eviction_for_others(placement)
                 return Told(PodOutcome(state, why), n_fit)
@@ -171,7 +175,9 @@ class PendingPods:
                 return Told(PodOutcome(state, f"evicted for {placement.evicted_by}"), n_fit)
             case State.FAILED | State.NOT_DECIDED:
                 return Told(PodOutcome(state, placement.diagnosis or placement.message), n_fit)
-        return self._reasons.of(placement)
+        told = self._reasons.of(placement)
+        recorded = recorded_of(pod, placement.message, self._nodes, "") if state is State.NOWHERE else None
+        return msgspec.structs.replace(told, recorded=recorded)
 
     def _needs_evictions(self, placement: Placement) -> bool:
         """Whether a pod fits only because pods were evicted, for whatever pod."""

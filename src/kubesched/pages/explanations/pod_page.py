@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from kubesched.api import in_words
-from kubesched.explanation import Choice, Ended, Explanation, Outlook, Recorded, turned_down_words
+from kubesched.explanation import Choice, Ended, Explanation, Outlook, turned_down_words
 from kubesched.framework import Code
 from kubesched.pages.explanations.explanation_document import as_document
 from kubesched.pages.explanations.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
@@ -207,13 +207,7 @@ def circumstances(explanation: Explanation, chosen: Choice | None) -> Iterator[P
     if message and not explanation.undecided:
         yield Paragraph(message, Level.DETAIL if explanation.failure is None else Level.PLAIN)
     if explanation.recorded is not None:
-        yield Paragraph(_recorded(explanation.recorded), Level.WARNING)
-
-
-def _recorded(recorded: Recorded) -> str:
-    """What kube-scheduler said at last, and what is known of the difference."""
-    since = f" (since {recorded.since})" if recorded.since else ""
-    return f'In the snapshot kube-scheduler says{since}: "{recorded.message}" {recorded.why}'
+        yield Paragraph(explanation.recorded.text, Level.WARNING)
 
 
 def _held_back(explanation: Explanation, chosen: Choice | None) -> str:

@@ -64,11 +64,11 @@ class Rows:
         self._groups: dict[tuple[str, ...], _Group] = {}
         self.node_names: Sequence[str] = ()
 
-    def take(self, answer: PodAnswer) -> dict[str, str]:
+    def take(self, answer: PodAnswer) -> dict[str, Any]:
         """Add a pod to its row.
 
-        Returns: `workload`, `state`, `why` and `fix`, which the lines of `-o json` and `-o jsonl` have; without empty
-            ones.
+        Returns: `workload`, `state`, `why`, `fix` and `recorded`, which the lines of `-o json` and `-o jsonl`
+            have; without empty ones.
         """
         self.node_names = self.node_names or answer.node_names
         exact = answer.state is State.RUNS
@@ -87,6 +87,7 @@ class Rows:
             "state": group.state.value,
             "why": told.outcome.why,
             "fix": told.fix,
+            "recorded": None if told.recorded is None else msgspec.to_builtins(told.recorded),
         }
         return {name: value for name, value in said.items() if value}
 
@@ -130,7 +131,7 @@ def overview_page(
     for answer in () if isinstance(answers, Rows) else answers:
         rows.take(answer)
     ordered = rows.ordered()
-    parts: list[Table | Paragraph] = [*_tables(ordered)]
+    parts: list[Table | Paragraph] = [*_tables(ordered), *_recorded(ordered)]
     if foreign and ordered:
         parts.append(_foreign(foreign))
     elif foreign and counts is not None:
@@ -186,6 +187,15 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
         Table("fits", "Would fit:" if rows else "", shown, [row[: len(shown)] for row in fitting]),
         _every_pod(groups),
     ]
+
+
+def _recorded(groups: Sequence[_Group]) -> list[Paragraph]:
+    """What kube-scheduler itself says of pods that fit here."""
+    fitting = [group for group in groups if group.state is State.FITS]
+    pods = (both for group in fitting for both in zip(group.pods, group.told_of, strict=True))
+    said = [f"{pod}: {told.recorded.text}" for pod, told in pods if told.recorded is not None]
+    more = [f"kube-scheduler says so of {count(len(said) - _MAX_NAMED, 'more pod')}."] if len(said) > _MAX_NAMED else []
+    return [Paragraph(text, Level.WARNING) for text in (*said[:_MAX_NAMED], *more)]
 
 
 def _checks(groups: Sequence[_Group]) -> list[Check]:
