@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from kubesched.framework import Plugin, QueuedPodInfo, Status, Wait
-from kubesched.metrics.step_metrics import StepMetrics
+from kubesched.metrics.step_metrics import Evaluations, StepMetrics
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 from kubesched.testing.fake_cluster import minimal_profile
+from tests.tables import tables_of
 
 
 class Answers(Plugin):
@@ -165,3 +166,15 @@ def test_the_node_is_taken_under_the_names_of_its_steps() -> None:
     measured.framework.run_permit(measured.state, pod, "n0")
     taken = {point: n for point, n in measured.points.items() if point.split()[0] in ("Reserve", "Unreserve", "Permit")}
     assert taken == {"Reserve Unschedulable": 1, "Unreserve Success": 1, "Permit Wait": 1}
+
+
+def test_evaluations_are_counted_in_bounded_memory_whatever_plugins_are_left_out() -> None:
+    """Each of ten plugins is left out of half of the sets."""
+    plugins = [f"p{i}" for i in range(10)]
+    evaluations = Evaluations("default-scheduler", "Filter", plugins)
+    lengths = []
+    for i in range(2**10):
+        evaluations.add({name for bit, name in enumerate(plugins) if i >> bit & 1}, 3)
+        lengths.append(tables_of(evaluations)["Evaluations._counts"])
+    assert max(lengths) < 100
+    assert [n for _, n in evaluations.totals()] == [3 * 2**9] * 10

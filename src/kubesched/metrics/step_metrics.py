@@ -21,6 +21,7 @@ _AWAITED: Final = ("PreBind", "Bind")
 _OF_FILTER: Final = ("PreFilter", "Filter")
 _ONCE: Final = ("PreFilter", "PreScore")  # once for all nodes
 _NONE: Final = frozenset[str]()
+_MAX_SETS: Final = 64
 
 
 class Evaluations:
@@ -32,21 +33,29 @@ class Evaluations:
     def __init__(self, profile: str, point: str, plugins: Sequence[str]) -> None:
         self._labels = (point, profile)
         self._plugins = plugins
-        self._counts: dict[frozenset[str], int] = {}
+        self._counts: tuple[dict[str, int], dict[frozenset[str], int]] = {}, {}  # by plugin, and not yet in these
         self._last: frozenset[str] = _NONE
 
     def add(self, left_out: AbstractSet[str], n: int) -> None:
         """Count n evaluations by each of the other plugins."""
         if left_out != self._last:
             self._last = frozenset(left_out)
-        self._counts[self._last] = self._counts.get(self._last, 0) + n
+        by_set = self._counts[1]
+        by_set[self._last] = by_set.get(self._last, 0) + n
+        if len(by_set) > _MAX_SETS:
+            self._counts = dict(self._by_plugin()), {}
 
     def totals(self) -> Iterator[tuple[tuple[str, ...], int]]:
         """(extension point, plugin, profile) and the count; also for plugins that were never asked."""
         point, profile = self._labels
-        counts = list(self._counts.items())
+        for plugin, n in self._by_plugin():
+            yield (point, plugin, profile), n
+
+    def _by_plugin(self) -> Iterator[tuple[str, int]]:
+        by_plugin, by_set = self._counts
+        counts = list(by_set.items())
         for plugin in self._plugins:
-            yield (point, plugin, profile), sum(n for left_out, n in counts if plugin not in left_out)
+            yield plugin, by_plugin.get(plugin, 0) + sum(n for left_out, n in counts if plugin not in left_out)
 
 
 class StepMetrics(Probe):
