@@ -86,6 +86,22 @@ def test_the_least_recently_used_group_is_counted_anew_when_it_is_asked_for_agai
     assert groups.group("first", is_web) is not first
 
 
+def test_a_group_keeps_no_domains_of_keys_that_no_node_has_any_more(cluster_state: ClusterState) -> None:
+    """A cluster may name its racks anew each month, while the group of a workload stays."""
+    put(cluster_state, "p", "a1")
+    group = web(cluster_state)
+    sizes = []
+    for month in range(6):
+        key = f"example.com/rack-{month}"
+        labels = {"metadata": {"labels": {key: "r1"}}}
+        for name in ("a1", "b1"):
+            cluster_state.apply(WatchEvent(EventType.MODIFIED, "Node", make_node(name, **labels)))
+        assert group.by_domain(key).sum() == 1
+        sizes.append(group.n_bytes)
+    cluster_state.check_invariants()
+    assert sizes[-1] == sizes[0]
+
+
 def test_groups_that_nobody_asks_for_any_more_go(cluster_state: ClusterState) -> None:
     groups = cluster_state.groups = PodGroups(cluster_state.columns, max_unused=100)
     for rollout in range(1000):

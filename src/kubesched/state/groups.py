@@ -80,12 +80,18 @@ class CountedGroup:
             codes, counts = label.codes[:n_rows], self.counts[:n_rows]
             by_code = np.bincount(codes, weights=counts, minlength=len(label.values)).astype(np.float64)
             by_code[0] = 0
+            self._drop_lost_keys()
             self._domains[topology_key] = by_code
         elif len(by_code) < len(label.values):
             by_code = self._domains[topology_key] = grown(by_code, len(label.values))
         elif len(by_code) > len(label.values):  # the last values have no node any more, and so no pods
             by_code = self._domains[topology_key] = by_code[: len(label.values)].copy()
         return by_code
+
+    def _drop_lost_keys(self) -> None:
+        """Forget the domains of keys that no node has any more."""
+        for key in [key for key in self._domains if not self._columns.label(key).n_labelled]:
+            del self._domains[key]
 
 
 class PodGroups:

@@ -170,7 +170,7 @@ def _check_group(group: CountedGroup, standing: list[tuple[int, PodInfo]], colum
     n_slots = len(group.counts)
     assert group.counts.tolist() == counts[:n_slots].tolist()
     assert not counts[n_slots:].any()
-    for key in group._domains:
+    for key in list(group._domains):
         label = columns.label(key)
         expected = np.bincount(label.codes, weights=counts, minlength=len(label.values))
         expected[0] = 0
