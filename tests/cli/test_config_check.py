@@ -61,6 +61,21 @@ def test_the_message_of_kube_scheduler_comes_first_then_each_finding_with_its_li
     )
 
 
+@pytest.mark.parametrize(
+    "text", ["[server]\nport = 80\n", '# ours\nname = "x"\nport = 80\n', "[[pools]]\na = [1]\nb = 2\n"]
+)
+def test_toml_is_named(text):
+    result = check(text)
+    assert (result.exit_code, "the text is TOML; a configuration is YAML or JSON" in result.stdout) == (1, True)
+
+
+def test_objects_of_a_chart_without_a_scheduler_are_one_sentence():
+    web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+    result = check(f"{web}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\ndata: {{a: b}}\n")
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
+    assert "a.yaml: no scheduler configuration: found Deployment, ConfigMap; expected" in result.stderr
+
+
 def test_a_warning_is_printed_and_the_file_accepted():
     result = check(RISKY)
     assert result.exit_code == 0

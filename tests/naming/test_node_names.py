@@ -59,3 +59,8 @@ def test_no_other_end_of_a_name_is_one(short: str):
 def test_the_end_of_several_names_needs_more_of_it():
     with pytest.raises(InputError, match=r"several nodes have the name x; .* such as prod-blue-pool-x"):
         full_names(["prod-blue-pool-x", "test-blue-pool-x"], ["x"])
+
+
+@pytest.mark.parametrize("typed", ["node/n1", "nodes/n1", "no/n1", "Node n1", "NODE/n1.example", "n1"])
+def test_a_node_is_named_as_kubectl_and_tables_write_it(typed):
+    assert chosen_nodes(NODES, [typed]) == ["n1.example"]

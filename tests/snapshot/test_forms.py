@@ -130,6 +130,16 @@ def test_a_list_without_kind_has_the_kind_that_its_file_is_named_after(tmp_path,
     assert load_snapshot(tmp_path / "cluster/Nodes.json").kinds == {"Node": 1}
 
 
+def test_a_budget_without_status_is_named_because_it_allows_nothing():
+    written = other("policy/v1", "PodDisruptionBudget", "web", spec={"minAvailable": 1})
+    status = {"disruptionsAllowed": 0, "expectedPods": 1}
+    served = other("policy/v1", "PodDisruptionBudget", "db", spec={}, status=status)
+    notes = loaded(json.dumps(listed(node("a"), written, served))).notes
+    assert [note for note in notes if "status" in note] == [
+        "without a status, as in a manifest: 1 PodDisruptionBudget (default/web), which counts as allowing no eviction"
+    ]
+
+
 def test_a_watch_stream_is_read_to_its_end():
     bookmark = {"type": "BOOKMARK", "object": {"apiVersion": "v1", "kind": "Node", "metadata": {}}}
     events = [event("ADDED", "a", 1), event("ADDED", "b", 2), event("MODIFIED", "a", 3, unschedulable=True), bookmark]

@@ -61,8 +61,13 @@ def check(
 
 
 def _sources(files: Iterable[Path], reader: str) -> "tuple[ConfigSource, ...]":
-    """The configurations in the files; a single file with other objects is judged itself, in kube-scheduler's words."""
+    """The configurations in the files; a single file with another object is judged itself, in kube-scheduler's words.
+
+    Raises:
+        InputError: there is none, as in a file with all objects of a chart.
+    """
     from kubesched.config import ConfigSource, read_text
+    from kubesched.documents import locate
 
     files = tuple(files)
     try:
@@ -70,7 +75,10 @@ def _sources(files: Iterable[Path], reader: str) -> "tuple[ConfigSource, ...]":
     except InputError as error:
         if len(files) != 1 or not str(error).startswith(f"{files[0]}: no scheduler configuration: "):
             raise
-    return (ConfigSource(str(files[0]), read_text(files[0]), str(files[0])),)
+        text = read_text(files[0])
+        if len(locate(text).documents) > 1:
+            raise
+    return (ConfigSource(str(files[0]), text, str(files[0])),)
 
 
 def _check(source: "ConfigSource", references: tuple[str, ...], reader: str, probe: bool) -> "CheckedFile":

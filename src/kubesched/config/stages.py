@@ -34,6 +34,7 @@ from kubesched.config.types import (
     Plugins,
 )
 from kubesched.config.validation import validate
+from kubesched.documents import is_toml
 from kubesched.errors import ConfigError, InputError
 
 _MAX_SHOWN: Final = 200  # characters of a text that is not a configuration; upstream shows all of it
@@ -135,7 +136,7 @@ def _parse(reading: Reading) -> Reading | Finding:
     try:
         parsed = parse_document(reading.text)
     except ConfigError as error:
-        return error_finding("syntax", "", error, ReadingStage.SYNTAX)
+        return _with_format(error_finding("syntax", "", error, ReadingStage.SYNTAX), reading.text)
     return _with(reading, *repeated_keys(parsed), written=parsed.value, value=parsed.value)
 
 
@@ -144,6 +145,13 @@ def _convert(reading: Reading) -> Reading | Finding:
         return _with(reading, value=reading.to_v1(reading.value, reading.text))
     except ConfigError as error:
         return not_convertible(error)
+
+
+def _with_format(finding: Finding, text: str) -> Finding:
+    """The fault of a text, with its format if that is another one."""
+    if finding.help or not is_toml(text):
+        return finding
+    return msgspec.structs.replace(finding, help="the text is TOML; a configuration is YAML or JSON")
 
 
 def not_convertible(error: InputError) -> Finding:
@@ -165,6 +173,8 @@ def _take_fields(reading: Reading) -> Reading | Finding:
         finding = _missing("apiVersion" if kind_text else "Kind", advice, reading.text)
     except ConfigError as error:
         finding = error_finding("type-meta", wrong if kind and version else "", error, ReadingStage.TYPE_META)
+    if not isinstance(reading.value, dict):
+        finding = _with_format(finding, reading.text)
     if CONVERTS in finding.help:
         finding = msgspec.structs.replace(finding, rule="old-version", path=finding.path and "apiVersion")
     is_meant = kind == KIND or version == API_VERSION

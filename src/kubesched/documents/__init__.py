@@ -25,6 +25,7 @@ with lazy_exports(__name__):
         locate as locate,
         next_step as next_step,
     )
+    from kubesched.documents.toml_texts import is_toml as is_toml
     from kubesched.documents.whole_files import (
         MAX_BYTES as MAX_BYTES,
         OpenableFile as OpenableFile,

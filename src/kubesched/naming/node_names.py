@@ -1,5 +1,6 @@
 """Finds nodes by their names, which people and tables shorten, and by their labels."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -8,7 +9,7 @@ from kubesched.documents import did_you_mean, listed
 from kubesched.errors import InputError
 from kubesched.naming.label_hints import selected
 
-_KIND: Final = "node/"
+_KIND: Final = re.compile(r"(?:nodes?|no)[/ ]", re.IGNORECASE)  # `node/NAME`, and `Node NAME` of tables
 _FEWEST: Final = 2
 _WORTH_IT: Final = (
     9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised; neither are numbers
@@ -52,8 +53,8 @@ def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Nod
 def full_names(nodes: Collection[str], typed: Iterable[str], option: str = "") -> list[str]:
     """The full names of the nodes that some names mean, in the order of these names, each once.
 
-    A name may be cut at its first dot, and may be written `node/NAME`, as `kubectl get nodes -o name` prints it. It may
-    lack what tables leave out: see `shared_ends`.
+    A name may be cut at its first dot, and may be written `node/NAME`, as `kubectl get nodes -o name` prints it, or
+    `Node NAME`. It may lack what tables leave out: see `shared_ends`.
 
     Args:
         nodes: the names of all nodes.
@@ -65,7 +66,7 @@ def full_names(nodes: Collection[str], typed: Iterable[str], option: str = "") -
     for name in nodes:
         by_host.setdefault(name.partition(".")[0], []).append(name)
     meant: dict[str, None] = {}
-    for name in (given.removeprefix(_KIND) for given in typed):
+    for name in (_KIND.sub("", given, count=1) if _KIND.match(given) else given for given in typed):
         matches = [name] if name in nodes else by_host.get(name) or _as_printed(name, nodes)
         if len(matches) > 1:
             write = f"write the full name, such as {matches[0]}"
@@ -102,7 +103,7 @@ def chosen_nodes(objects: Sequence[KubeObject], names: Iterable[str]) -> list[st
 
 def is_selector(text: str) -> bool:
     """Whether a text chooses nodes by their labels: no name has these characters."""
-    return any(sign in text for sign in "=!<>( ")
+    return any(sign in text for sign in "=!<>( ") and not _KIND.match(text)
 
 
 def _domain(name: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kubesched.admission import Admission, Key, PriorityClasses, changed_in, key_of
-from kubesched.api import KINDS, KubeObject, Pod
+from kubesched.api import KINDS, KubeObject, Pod, PodDisruptionBudget
 from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods
+from kubesched.documents import count, listed, plural
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.byte_sources import Source, SourceLike, find_sources
@@ -61,7 +62,7 @@ def load_snapshot(
     missing = missing_kinds(read, cluster.listed_kinds)
     if new:
         missing += missing_kinds(read, cluster.listed_kinds, new)
-    notes = [*cluster.notes, *map(str, missing)]
+    notes = [*cluster.notes, *map(str, missing), *_notes_on_budgets(cluster.objects)]
     return msgspec.structs.replace(cluster, notes=tuple(notes))
 
 
@@ -220,6 +221,16 @@ def _notes_on(admission: Admission) -> Iterator[str]:
         yield f"in the manifests and in the snapshot, which is used: {_counted(admission.present)}"
     if not _has_pods(admission):
         yield "the manifests add no pod"
+
+
+def _notes_on_budgets(objects: Iterable[KubeObject]) -> Iterator[str]:
+    """That a budget has no status: a controller writes it, and eviction goes by it alone."""
+    budgets = [one for one in objects if isinstance(one, PodDisruptionBudget) and one.status.disruptions_allowed == 0]
+    if names := [f"{one.namespace}/{one.name}" for one in budgets if not one.document.get("status")]:
+        yield (
+            f"without a status, as in a manifest: {count(len(names), 'PodDisruptionBudget')} ({listed(names)}), which "
+            f"{plural(len(names), 'counts', 'count')} as allowing no eviction"
+        )
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kubesched.config import quoted
+from kubesched.documents import is_toml
 
 SAVE_CLUSTER: Final = "kubesched snapshot -o cluster.json.gz"
 _PROBE: Final = 4096
@@ -18,7 +19,6 @@ _TEXTS: Final = (
     (re.compile(rb"\A(?:NAMESPACE +)?(?:NAME|LAST SEEN) +[A-Z][A-Z0-9 ()%/-]*\r?\n"), "a table of `kubectl get`"),
     (re.compile(rb"\A(?:\S+ +)?\S+ +(?:\d+/\d+ +[A-Z]\w+ +\d+|(?:Not)?Ready\S* +\S+ )"), "a table of `kubectl get`"),
     (re.compile(rb"\A[a-z0-9.]+/[a-z0-9.-]+\s*(?:\n|\Z)"), "the names that `kubectl get -o name` prints"),
-    (re.compile(rb"\A(?:#.*\n|\s)*(?:\[{1,2}[\w. \"-]+\]{1,2}\s*(?:#.*)?\n\s*)?[\w.-]+ *= *(?=[\"'\[{\w+-])"), "TOML"),
     (re.compile(rb"\A\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE), "an HTML page, perhaps that of a login"),
 )
 _RELEASE: Final = re.compile(rb"\ANAME: .*\n(?:LAST DEPLOYED|NAMESPACE|STATUS): ")
@@ -64,6 +64,8 @@ def text_hint(data: bytes, *, is_manifest: bool = False) -> str:
     wanted = _wanted(is_manifest=is_manifest)
     if _RELEASE.match(head):
         return "found what `helm install` or `helm status` prints; expected the objects, which `helm template` prints"
+    if is_toml(head.decode(errors="replace")):
+        return f"found TOML; expected {wanted}"
     for pattern, what in _TEXTS:
         if pattern.match(head):
             return f"found {what}; expected {wanted}"
