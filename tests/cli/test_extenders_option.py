@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kubesched.session import Session
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
 from tests.planning.drain_clusters import owned_by
@@ -125,3 +126,23 @@ def test_two_entries_of_one_address_are_told_apart(extender: Extender, tmp_path:
     plugins = json.loads(run("explain", cluster, *options).stdout)["plugins"]
     assert list(plugins[f"extender {extender.url}"]["filter"]) == ["n1"]
     assert list(plugins[f"extender {extender.url} (2)"]["filter"]) == ["n2"]
+
+
+def test_the_place_in_the_queue_is_simulated_in_the_same_session_and_asks_no_extender(
+    options: tuple[object, ...], extender: Extender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The extender prefers n3 for p. The simulation leaves it out: `first` takes n1, and p goes to n2."""
+    built: list[Session] = []
+    original = Session.__init__
+
+    def counting(self: Session, *arguments: Any, **named: Any) -> None:
+        built.append(self)
+        original(self, *arguments, **named)
+
+    monkeypatch.setattr(Session, "__init__", counting)
+    cluster = write(tmp_path, *(make_node(f"n{i}") for i in (1, 2, 3)), make_pod("first", priority=9), make_pod("p"))
+    result = run("explain", cluster, *options[1:], "--extenders", "call", "--pod", "p", "--queue", "-o", "json")
+    answer = json.loads(result.stdout)
+    assert (answer["choice"]["best"]["node"], answer["queue"]["node"]) == ("n3", "n2")
+    assert [path.rpartition("/")[2] for path in extender.asked] == ["filter", "prioritize"]
+    assert len(built) == 1

@@ -79,14 +79,12 @@ def _with_place(
     from kubesched.planning import new_pods
     from kubesched.session import Session
 
-    cluster, setup, place = question.cluster, question.setup, None
+    cluster, place = question.cluster, None
     new = new_pods(cluster) if wants_queue else frozenset()
-    if wants_queue and setup.extenders:
-        with Session(cluster, setup.calling(None), new=new) as session:
-            place = queue_place(session, pod)
-    with Session(cluster, setup, new=new) as session:
-        if wants_queue and not setup.extenders:
-            place = queue_place(session, pod)
+    with Session(cluster, question.setup, new=new) as session:
+        if wants_queue:
+            with session.scheduler.extenders.left_out():
+                place = queue_place(session, pod)
         session.start_bound()
         return place, next(Explainer(session).each(pod, max_fixes=MAX_FIXES, nodes=nodes))
 

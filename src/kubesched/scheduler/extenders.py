@@ -7,7 +7,8 @@ returned node that the cluster does not have is an error; and the objects of an 
 has it, but without pods and images (`ReturnedNodes`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
@@ -93,6 +94,15 @@ class Extenders:
 
     def __len__(self) -> int:
         return len(self._in_order)
+
+    @contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Ask none of them within the block."""
+        in_order, self._in_order = self._in_order, []
+        try:
+            yield
+        finally:
+            self._in_order = in_order
 
     def of(self, pod: PodInfo) -> "PodExtenders":
         """Those that are interested in a pod: they manage no resources, or one that a container lists."""
