@@ -59,11 +59,13 @@ def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_
 
 def _helping(case: Case, search: "_Search") -> list[Fix]:
     known = causes(case)
-    helping = search.tried(list(_singles(case, known)))
+    every = np.ones(len(case.nodes), dtype=np.bool_)
+    helping = search.tried(list(_singles(case, known))) or search.tried(list(_new_nodes(case, known)))
+    enough = {fix.text for fix in helping}
     pairs = list(_pairs(case, known, _nearest_node(case.evaluation)))
     if not helping:
-        pairs += _pairs(case, known, np.ones(len(case.nodes), dtype=np.bool_))
-    return helping + search.tried(pairs)
+        pairs += _pairs(case, known, every)
+    return helping + search.tried([pair for pair in pairs if enough.isdisjoint(one.text for one in pair)])
 
 
 def _rank(fix: Fix) -> tuple[bool, bool, bool, int, int, int]:
@@ -159,6 +161,14 @@ def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
             for find in cause.remedies:
                 for remedy in find(case, where):
                     yield (remedy,)
+
+
+def _new_nodes(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
+    """Nodes more that answer one cause and have no pods that would be another one."""
+    for cause in known:
+        for remedy in _some(case, cause, cause.nodes):
+            if remedy.kind == "addNode":
+                yield (remedy,)
 
 
 def _nearest_node(evaluation: Evaluation) -> BoolVector:

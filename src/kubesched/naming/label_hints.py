@@ -103,10 +103,12 @@ def _is_slip(wrong: list[str], right: list[str]) -> bool:
     if len(wrong) != len(right) or len(pairs) != 1:
         return False
     (a, b), shorter = pairs[0], min(map(len, pairs[0]))
-    if shorter < _LONG_PART or sum(map(len, wrong)) < _LONG or not (a + b).isalpha() or abs(len(a) - len(b)) > 1:
+    if shorter < _LONG_PART or not (a + b).isalpha() or abs(len(a) - len(b)) > 1:
         return False
     if len(a) == len(b):
         return any(a[:i] + a[i + 1] + a[i] + a[i + 2 :] == b for i in range(len(a) - 1))
+    if sum(map(len, wrong)) < _LONG:
+        return False
     long, short = (a, b) if len(a) > len(b) else (b, a)
     return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 

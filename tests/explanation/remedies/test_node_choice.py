@@ -131,3 +131,12 @@ def test_a_wrong_value_in_node_affinity_is_corrected():
         "correct the node affinity pool=genral, which no node has, to pool=general",
         "drop the node affinity",
     ]
+
+
+def test_a_new_node_with_the_label_is_enough_where_the_others_are_full():
+    nodes = [make_node("n0", labels={"pool": "cpu"}, taints=["spot:NoSchedule"])]
+    nodes += [make_node(f"n{i}", labels={"pool": "cpu"}, allocatable=SMALL) for i in (1, 2)]
+    full = [filling(f"n{i}", cpu="2") for i in (1, 2)]
+    said = texts(make_pod("p", requests={"cpu": "1"}, node_selector={"pool": "gpu"}), *nodes, *full)
+    assert said[0] == "add a node like n1 with pool=gpu, which no node has"
+    assert not [text for text in said if text.startswith(f"{said[0]} and ")]

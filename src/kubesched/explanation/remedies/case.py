@@ -60,11 +60,13 @@ class Case:
         info, pod: the pod.
         nodes: all nodes.
         nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
+        findings: what several remedies ask for, by name, once it has been looked for.
     """
 
     def __init__(self, evaluation: Evaluation, nominated: Sequence[tuple[int, PodInfo]] = ()) -> None:
         self.evaluation = evaluation
         self.nominated = nominated
+        self.findings: dict[str, dict[tuple[str, int, int], list[int]]] = {}
         self.info = evaluation.info
         self.pod = evaluation.pod
         self.nodes = evaluation.nodes

@@ -15,29 +15,35 @@ from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_most
 from kubesched.naming import near_spelling
 
 
-def stopped_devices(case: Case, where: BoolVector) -> dict[tuple[str, int, int], list[str]]:
+def stopped_devices(case: Case) -> dict[tuple[str, int, int], list[int]]:
     """(Resource, capacity, allocatable) -> the nodes that have enough of it for the pod and offer too little.
 
     Rule: Kubernetes: the kubelet keeps the capacity of an extended resource whose device plugin is gone, and makes its
     allocatable 0; of cpu and memory, allocatable is always less.
     """
-    wanted = case.info.requests.value.wanted
+    wanted, known = case.info.requests.value.wanted, case.findings.get("stopped")
+    if known is not None:
+        return known
     names = [name for name in case.missing[0] if name not in ("pods", *DIVISIBLE)]
-    stopped: dict[tuple[str, int, int], list[str]] = {}
-    for node in case.at(where) if names else ():
+    stopped = case.findings.setdefault("stopped", {})
+    for position in range(len(case.nodes)) if names else ():
+        node = case.nodes[position]
         for name in names:
             if wanted[name] <= node.allocatable.get(name, 0) or name.encode() not in node.node.raw:
                 continue  # to look for the name is quicker than to read the whole node
             capacity = (node.node.document.get("status") or {}).get("capacity") or {}
             has = whole_units(name, parse_quantity(str(capacity.get(name, "0"))))
             if has >= wanted[name]:
-                stopped.setdefault((name, has, node.allocatable.get(name, 0)), []).append(node.name)
+                stopped.setdefault((name, has, node.allocatable.get(name, 0)), []).append(position)
     return stopped
 
 
 def devices(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Repair what offers a device: a node has it and does not offer it."""
-    for (name, has, offers), names in stopped_devices(case, where).items():
+    for (name, has, offers), positions in stopped_devices(case).items():
+        names = [case.nodes.name(position) for position in positions if where[position]]
+        if not names:
+            continue
         amounts = f"{at_most(name, has)[0]} (capacity), offers {at_most(name, offers)[0]} (allocatable)"
         verb = "restart the kubelet, which offers" if name.startswith("hugepages-") else "repair the device plugin of"
         text = f"{verb} {name}, on {node_words(names)}: {plural(len(names), 'it has', 'they have')} {amounts}"

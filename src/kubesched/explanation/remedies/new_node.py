@@ -28,7 +28,7 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
     No device is bought that some node has and does not offer.
     """
-    if stopped_devices(case, np.ones(len(case.nodes), dtype=np.bool_)):
+    if stopped_devices(case):
         return
     wanted = {**case.info.requests.value.wanted, "pods": 1}
     nodes = case.nodes

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from kubesched.api import NodeSelector, NodeSelectorTerm, SelectorRequirement, as_int64
 from kubesched.documents import joined
@@ -14,6 +15,7 @@ from kubesched.explanation.effort import Effort, FixKind
 from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit, with_label
 from kubesched.explanation.remedies.new_node import added_node
+from kubesched.explanation.remedies.taints import tainted
 from kubesched.naming import near_spelling, respelt
 from kubesched.state import NodeInfo
 
@@ -53,7 +55,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
             text = f"write a whole number in the node affinity {_words(one)}, such as {joined(number.values or ())}"
             yield Remedy(text, "nodeAffinity", True, _with_term(terms, i, j, number), effort=Effort.CORRECT)
         elif one.operator == "In" and one.values and not set(one.values) & set(_known_values(case, one.key)):
-            yield from _labelled_node(next(case.at(where)), one.key, one.values[0], _known_values(case, one.key))
+            yield from _labelled_node(_model(case, where), one.key, one.values[0], _known_values(case, one.key))
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
     never = _never(terms)
@@ -80,7 +82,7 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
         text = f"correct the node selector {key}={value}, which no node has, to {new_key}={new_value}"
         yield Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value), effort=Effort.CORRECT)
     if value not in known and not near:
-        yield from _labelled_node(next(case.at(lacking)), key, value, known)
+        yield from _labelled_node(_model(case, lacking), key, value, known)
     others = set(codes[lacking].tolist())
     if len(others) == 1 and (other := column.values.values[others.pop()]) is not None and not near:
         if not _is_part_of(key, _OF_IMAGES):
@@ -89,6 +91,13 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
             change = _with_pair(key, key, other)
             yield Remedy(text, "nodeSelector", False, change, effort=Effort.SWITCH)
     yield _drop(f"the node selector {key}={value}", "nodeSelector", _with_pair(key, "", ""))
+
+
+def _model(case: Case, among: BoolVector) -> NodeInfo:
+    """The node that a new one is like: with what the pod asks for, and without taints if there is such a node."""
+    open_ones = among & ~tainted(case) & ~case.nodes.unschedulable
+    positions = np.flatnonzero(open_ones if open_ones.any() else among)
+    return case.nodes[int(positions[case.shortage[positions].argmin()])]
 
 
 def _labelled_node(node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:

@@ -27,6 +27,7 @@ from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_least, at
 from kubesched.state import PodRequests
 
 _NEARLY: Final = 8  # a request that exceeds an empty node by less than this part of itself was meant to fill it
+_HALF: Final = 2
 _MANY_CORES: Final = 100  # fewer may be meant as cores, and are little as milli-CPU
 
 
@@ -66,7 +67,8 @@ def _smaller(case: Case, position: int, cut: dict[str, int]) -> Remedy:
     amounts = joined(f"{amount} {name}" for name, amount in words.items())
     text = f"lower the {plural(len(words), 'request')} to {amounts}{empty}"
     divisible = all(name in DIVISIBLE for name in cut)
-    effort = (Effort.ADAPT if is_near else Effort.LESS) if divisible else Effort.DROP
+    is_small = is_near and all(amount * _HALF <= wanted[name] for name, amount in cut.items())
+    effort = (Effort.ADAPT if is_small else Effort.LESS) if divisible else Effort.DROP
     change = Change(of_pod=(lambda pod: _cut_down(pod, targets),))
     return Remedy(text, "requests", effort is Effort.ADAPT, change, effort=effort)
 
