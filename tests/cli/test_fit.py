@@ -224,8 +224,8 @@ def test_a_workload_that_runs_already_is_replaced_or_added(tmp_path, manifest):
     assert lines[0] == "4 of 4 would fit."
     assert expected in lines
     document = json.loads(run("fit", cluster, "-f", manifest, "--rollout", "-o", "json").stdout)
-    expected = {"workload": "Deployment shop/web", "steps": 4, "old": 3, "oldLeft": 0, "kept": 0, "lowest": 3}
-    assert document["rollouts"] == [expected]
+    counts = {"steps": 4, "old": 3, "oldLeft": 0, "kept": 0, "lowest": 3}
+    assert document["rollouts"] == [{"workload": "Deployment shop/web", **counts, "wayOut": ""}]
 
 
 def test_a_search_beside_existing_pods_adds(tmp_path, manifest):

@@ -50,6 +50,7 @@ class PodsInQuestion(NamedTuple):
     nodes_like: NewNodes
     rollout: bool
     add: bool
+    alone: bool
 
     def asked(self, cluster: "ClusterObjects") -> "Asked":
         """The pods, admitted to a cluster.
@@ -88,6 +89,7 @@ class PodsInQuestion(NamedTuple):
             return ""
         namespace, only = self.namespace or None, self.only or None
         words = option_words({"-n": namespace, "--resource": self.resources, "--only": only, "--add": self.add})
+        words += option_words({"--alone": self.alone})
         return inputs._replace(manifests=self.filenames).next_command("fit", *words, manifest_option="-f")
 
 
@@ -145,6 +147,7 @@ class PodsInQuestion(NamedTuple):
     "--rollout", is_flag=True, help="If the workload runs already: replace its pods in the steps of its strategy."
 )
 @click.option("--add", is_flag=True, help="If the workload runs already: keep its pods and add the new ones.")
+@click.option("--alone", is_flag=True, help="Leave out the pods that are pending already: as if the queue were empty.")
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
@@ -198,6 +201,7 @@ def _answer(question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects",
             n_nodes=question.nodes_like.number,
             add=question.add,
             rollout=question.rollout,
+            alone=question.alone,
             progress=progress,
         )
 

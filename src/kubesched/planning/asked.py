@@ -36,6 +36,7 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 _NAME: Final = "pod"
 _NO_REPLICAS: Final = "has one pod on each node and no replicas"
 _DEFAULT: Final = "default"
+_MOST_TRIED: Final = 1_000  # pods, where nobody asks for so many
 _RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
 
@@ -169,6 +170,14 @@ class Asked:
             return list(self.notes)
         others = {one.sentence(one.n): one.sentence(n) for one in self._scaled}
         return [others.get(note, note) for note in self.notes]
+
+    def below_maximum(self) -> Iterator[tuple["Asked", int]]:
+        """Each workload that an autoscaler may give more pods, alone, and how many these are."""
+        names = {str(one): one for one in self.workloads}
+        for scaled in self._scaled:
+            workload = names.get(scaled.workload.rpartition(": ")[2])
+            if workload is not None and workload not in self.existing and scaled.n < scaled.scale.most <= _MOST_TRIED:
+                yield self.only(typed_name(workload)), scaled.scale.most
 
     def objects(self, n: int | None = None) -> list[KubeObject]:
         """What is new in a cluster with `n` of the pods; None for as many as the manifests have.

@@ -31,7 +31,7 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[KubeObject]) -> tu
         more = "run a second replica" if expected == 1 else f"run {count(expected + 1, 'replica')}"
         either = "" if str(least).endswith("%") else f"{more}, or "
         return f"minAvailable {least} of {count(expected, 'pod')}", f"{either}set maxUnavailable: 1 instead"
-    if desired and healthy <= desired:
+    if status and desired and healthy <= desired:
         sick = [pod.name for pod in mine if not _is_ready(pod)]
         who = joined(sick, _N_NAMED) or "more pods"
         return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", f"get {who} ready first"

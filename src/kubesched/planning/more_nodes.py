@@ -1,15 +1,18 @@
 """How many nodes of a shape are missing for pods to fit: the fewest that a search finds, or why none help."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.documents import count
-from kubesched.explanation import Explainer, obstacles, with_reasons
+from kubesched.explanation import Explainer, Obstacle, obstacles, with_reasons
 from kubesched.framework import Code
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.placed import has_place, placements_of
 from kubesched.session import Placement, PodState, Progress, Report, Session
+
+_FIT: Final = "NodeResourcesFit"
+_ZONE: Final = "topology.kubernetes.io/zone"
 
 
 class MoreNodes(NamedTuple):
@@ -23,6 +26,7 @@ class MoreNodes(NamedTuple):
         n_at_most: how many have one with as many new nodes as could help; None if all have one.
         next_left: the first pod that has none then.
         obstacle: what keeps it from a new node; empty where that is not known.
+        helpful_node: if no number helps: a node of the same shape in another zone, of which as many would; or empty.
     """
 
     n: int | None
@@ -32,6 +36,7 @@ class MoreNodes(NamedTuple):
     n_at_most: int | None = None
     next_left: Placement | None = None
     obstacle: str = ""
+    helpful_node: str = ""
 
 
 class _Tried(NamedTuple):
@@ -39,6 +44,7 @@ class _Tried(NamedTuple):
     report: Report
     placements: tuple[Placement, ...]
     obstacle: str = ""
+    is_room: bool = False
 
     @property
     def nodes(self) -> list[str]:
@@ -53,6 +59,11 @@ class _Tried(NamedTuple):
     def n_left_in_all(self) -> int:
         """How many pods have no node, with those that were pending already."""
         return sum(not has_place(one) for one in self.report.placements)
+
+    @property
+    def example(self) -> str:
+        """A new node, an unused one if there is one."""
+        return (self.unused or self.nodes)[-1]
 
     @property
     def unused(self) -> list[str]:
@@ -79,8 +90,8 @@ def fewest_nodes(
         model: the shape of a new node.
     """
 
-    def run(n: int, *, explains: bool = False) -> _Tried:
-        added = with_nodes_like(cluster, model, n)[len(cluster) :]
+    def run(n: int, shape: Node = model, *, explains: bool = False) -> _Tried:
+        added = with_nodes_like(cluster, shape, n)[len(cluster) :]
         with session.fork():
             session.change([*added, *new])
             report = session.schedule(progress)
@@ -88,7 +99,9 @@ def fewest_nodes(
                 report = with_reasons(session, report, only=[one.key for one in new if isinstance(one, Pod)])
             tried = _Tried(added, report, placements_of(new, report))
             if explains and tried.left:
-                tried = tried._replace(obstacle=_obstacle(tried, new, session))
+                found = _obstacles(tried, new, session)
+                text = _in_words(tried, found) if found else ""
+                tried = tried._replace(obstacle=text, is_room=any(one.plugin == _FIT for one in found))
             return tried
 
     none_added = run(0)
@@ -103,7 +116,9 @@ def fewest_nodes(
     if best.left:
         n_at_most = len(best.placements) - len(best.left)
         found = list(cluster), none_added.report, n_without, n_at_most, best.left[0]
-        return MoreNodes(None, *found, best.obstacle)
+        others = () if best.is_room else _in_other_zones(cluster, model)
+        helpful = next((node.name for node in others if not run(enough, node).left), "")
+        return MoreNodes(None, *found, best.obstacle, helpful)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         tried = run(middle)
@@ -114,17 +129,29 @@ def fewest_nodes(
     return MoreNodes(enough, [*cluster, *best.added], best.report, n_without)
 
 
-def _obstacle(tried: _Tried, new: Iterable[KubeObject], session: Session) -> str:
-    """What keeps the first pod that is left from a new node, an unused one if there is one."""
+def _in_other_zones(cluster: Iterable[KubeObject], model: Node) -> Iterator[Node]:
+    """One node of each other zone with the allocatable resources and the taints of the model."""
+    zones = {model.labels.get(_ZONE, "")}
+    for node in cluster:
+        if isinstance(node, Node) and node.labels.get(_ZONE, "") not in zones:
+            if (node.status.allocatable, node.taints) == (model.status.allocatable, model.taints):
+                zones.add(node.labels.get(_ZONE, ""))
+                yield node
+
+
+def _obstacles(tried: _Tried, new: Iterable[KubeObject], session: Session) -> list[Obstacle]:
+    """What keeps the first pod that is left from a new node; nothing where that is not known."""
     left = tried.left[0]
     if left.state is not PodState.UNSCHEDULABLE or not left.profile:
-        return ""
+        return []
     pod = next(one for one in new if isinstance(one, Pod) and one.key == left.pod)
-    node = (tried.unused or tried.nodes)[-1]
     evaluation = Explainer(session).evaluate(pod, preempt=False)
-    found = obstacles(evaluation, evaluation.names.index(node))
+    return obstacles(evaluation, evaluation.names.index(tried.example))
+
+
+def _in_words(tried: _Tried, found: Sequence[Obstacle]) -> str:
     texts = [one.text for one in found]
-    n_there = sum(isinstance(one, Pod) and one.node_name == node for one in tried.added)
-    if n_there and any(one.plugin == "NodeResourcesFit" and one.status.code is Code.UNSCHEDULABLE for one in found):
+    n_there = sum(isinstance(one, Pod) and one.node_name == tried.example for one in tried.added)
+    if n_there and any(one.plugin == _FIT and one.status.code is Code.UNSCHEDULABLE for one in found):
         texts.append(f"{count(n_there, 'DaemonSet or static pod runs', 'DaemonSet or static pods run')} there")
     return "; ".join(texts)

@@ -1,16 +1,18 @@
 """Would these pods fit into a cluster, and how many of them: answered by simulating the cluster with them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, objects_of
+from kubesched.api import KubeObject, Node, Pod, PodDisruptionBudget, objects_of
 from kubesched.controllers import WithoutPods, note_on_model
 from kubesched.errors import InputError
 from kubesched.explanation import with_reasons
 from kubesched.planning.asked import Asked, PodsLike, asked_of
+from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changed_cluster import node_model
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
@@ -69,6 +71,10 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         notes: what a user should know about the manifests and the model of new nodes.
         without_pods: the workloads of the manifests that have no pods; the notes have the sentences on them.
         taken_at: when the snapshot was taken, if that is known.
+        n_alone: how many of the new pods would fit without the pods that are pending already; None where these take no
+            room, or where all fit.
+        helpful_node: if no number of new nodes is enough: a node of the same shape in another zone, of which more would
+            be; empty for none.
 
     Example:
         answer = fit(load_snapshot("cluster.json"), {"cpu": "2", "memory": "4Gi"}, replicas=16)
@@ -90,6 +96,8 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     notes: tuple[str, ...] = ()
     without_pods: tuple[WithoutPods, ...] = ()
     taken_at: datetime | None = None
+    n_alone: int | None = None
+    helpful_node: str = ""
 
     @property
     def n_asked(self) -> int:
@@ -147,6 +155,7 @@ def fit(
     n_nodes: int | None = None,
     add: bool = False,
     rollout: bool = False,
+    alone: bool = False,
     only: str = "",
     tie_break: TieBreak = TieBreak.FIRST,
     seed: int = 0,
@@ -168,6 +177,7 @@ def fit(
         n_nodes: add this number of such nodes instead.
         add: if a workload has pods in the cluster already, they stay, and the new ones are added.
         rollout: if a workload has pods in the cluster already, the new ones replace them, in the steps of its strategy.
+        alone: leave out the pods that are pending already.
         only: ask about one of several workloads: `deploy/web`, or `shop/deploy/web` with its namespace. The pods of the
             others are left out.
         progress: called with how many pods have been tried and how many there are.
@@ -193,6 +203,7 @@ def fit(
         n_nodes=n_nodes,
         add=add,
         rollout=rollout,
+        alone=alone,
         progress=progress,
     )
     return msgspec.structs.replace(answer, taken_at=getattr(snapshot, "taken_at", None))
@@ -211,16 +222,85 @@ def fit_asked(
     n_nodes: int | None = None,
     add: bool = False,
     rollout: bool = False,
+    alone: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
     """The answer for pods that are admitted to the snapshot already; arguments as for `fit` and Session."""
+    ask = partial(
+        _fit_asked,
+        snapshot,
+        setup=setup,
+        tie_break=tie_break,
+        seed=seed,
+        maximum=maximum,
+        nodes_like=nodes_like,
+        n_nodes=n_nodes,
+        add=add,
+        rollout=rollout,
+        progress=progress,
+        replicas=replicas,
+    )
+    answer = ask(asked, alone=alone)
+    if not (rollout or maximum or nodes_like or replicas is not None):
+        answer = _with_notes(answer, (_at_maximum(one, partial(ask, alone=alone)) for one in asked.below_maximum()))
+    is_search = bool(nodes_like) and n_nodes is None
+    first = answer.first_left
+    if alone or is_search or first is None or first.refused or not answer.is_known or not _waiting_take_room(answer):
+        return answer
+    return msgspec.structs.replace(answer, n_alone=ask(asked, alone=True).n_fit)
+
+
+def _at_maximum(asked: tuple[Asked, int], ask: Callable[..., Fit]) -> str:
+    """How many replicas fit if an autoscaler sets as many as it may."""
+    alone, most = asked
+    n_fit = ask(alone, replicas=most).n_fit
+    return f"{alone.workloads[0]}: at the maximum of {most:,} replicas, {n_fit:,} would fit"
+
+
+def _with_notes(answer: Fit, notes: Iterable[str]) -> Fit:
+    return msgspec.structs.replace(answer, notes=(*answer.notes, *notes))
+
+
+def _blocking(new: Iterable[KubeObject]) -> Iterator[str]:
+    """The disruption budgets of manifests that allow no eviction, even when all pods are ready."""
+    known = list(new)
+    for budget in known:
+        if isinstance(budget, PodDisruptionBudget):
+            why, helps = why_it_blocks(budget, known)
+            if why:
+                blocks = f"PodDisruptionBudget {budget.key} would block every drain"
+                yield f"{blocks}: {why}; {helps}"
+
+
+def _waiting_take_room(answer: Fit) -> bool:
+    """Whether a pod that is pending already gets a node."""
+    asked = {one.pod for one in answer.placements}
+    return any(has_place(one) for one in answer.report.placements if one.pod not in asked)
+
+
+def _fit_asked(
+    snapshot: Iterable[KubeObject],
+    asked: Asked,
+    setup: Setup,
+    *,
+    tie_break: TieBreak,
+    seed: int,
+    replicas: int | None,
+    maximum: bool,
+    nodes_like: str | Node,
+    n_nodes: int | None,
+    add: bool,
+    rollout: bool,
+    alone: bool,
+    progress: Progress | None,
+) -> Fit:
     _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
     asked = _resolved(asked, add=add, rollout=rollout)
     if rollout and (maximum or (nodes_like and n_nodes is None)):
         raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
     rollouts: tuple[Rollout, ...] = ()
-    before = cluster = list(asked.cluster)
+    before = cluster = _without_waiting(asked) if alone else list(asked.cluster)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
     on_model = note_on_model(model) if isinstance(model, Node) else ""
     next_left: Placement | None = None
@@ -255,12 +335,21 @@ def fit_asked(
         n_without=more.n_without if more else None,
         n_at_most=more.n_at_most if more else None,
         obstacle=more.obstacle if more else "",
+        helpful_node=more.helpful_node if more else "",
         rollouts=rollouts,
         n_written=len(asked.pods),
-        notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *filter(None, [on_model])),
+        notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *_blocking(new), *filter(None, [on_model])),
         without_pods=asked.without_pods,
         taken_at=getattr(snapshot, "taken_at", None),
     )
+
+
+def _without_waiting(asked: Asked) -> list[KubeObject]:
+    """The cluster without pods that are pending already; those of the workloads in question stay."""
+    own = {pod.key for pods in asked.existing.values() for pod in pods}
+    return [
+        one for one in asked.cluster if not isinstance(one, Pod) or one.node_name or one.is_finished or one.key in own
+    ]
 
 
 def _names(new: Iterable[KubeObject]) -> list[str]:

@@ -115,9 +115,9 @@ def _verdict(answer: Fit) -> str:
     if answer.undecided:
         return f"{_unknown(answer)}: {answer.undecided[0]}."
     if answer.is_maximum:
-        total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}"
+        total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}{_without_queue(answer)}"
         return f"{total}{_which(answer, answer.n_fit, first)}: {_short(first)}" if first else f"At least {total}."
-    counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}"
+    counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}{_without_queue(answer)}"
     if first is None:
         return f"{counted}."
     if answer.n_at_most is not None and answer.next_left is not None:
@@ -135,6 +135,12 @@ def _unknown(answer: Fit) -> str:
     return f"{known}It is not known whether {who}"
 
 
+def _without_queue(answer: Fit) -> str:
+    """How many more would fit if no pod waited already; empty where that changes nothing."""
+    n = 0 if answer.n_alone is None else answer.n_alone - answer.n_fit
+    return f"; the queue takes the room of {n:,} more (--alone leaves it out)" if n > 0 else ""
+
+
 def _short(placement: Placement) -> str:
     """Why a pod has no node; the fault of a plugin has its own line."""
     return "it would fail (SchedulerError)." if placement.state is PodState.ERROR else why(placement)
@@ -144,6 +150,9 @@ def _no_help(answer: Fit, n_at_most: int, left: Placement) -> str:
     """Why no number of new nodes is enough."""
     more = f"more nodes like {answer.nodes_like}"
     helps = f"at most {n_at_most:,} with {more}" if n_at_most > answer.n_fit else f"{more} would not help"
+    if node := answer.helpful_node:
+        zone = answer.report.groups.get(node, NodeGroup()).zone
+        helps += f", but more nodes like {node} in zone {zone} would"
     if not answer.obstacle:
         return f"{helps}: {why(left)}"
     pod = f"Pod {left.pod}" if not left.owner else f"A pod of {left.workload}"
@@ -176,6 +185,9 @@ def _following(answer: Fit, explain: str, again: str, replicas: int | None) -> s
 
 def _next(answer: Fit, again: str, replicas: int | None) -> str:
     """The command that asks how many would fit, or about more nodes like the one that took most pods."""
+    if again and answer.helpful_node:
+        number = f" --replicas {replicas}" if replicas is not None else ""
+        return f"{again}{number} --nodes-like {shlex.quote(answer.helpful_node)}"
     if not again or answer.nodes_like or not (answer.placements or answer.is_maximum):
         return ""
     if not answer.is_maximum and answer.all_fit:
@@ -348,6 +360,8 @@ def _document(answer: Fit) -> dict[str, Any]:
         "fitWithout": answer.n_without,
         "fitAtMost": None if answer.undecided else answer.n_at_most,
         "obstacle": answer.obstacle,
+        "helpfulNode": answer.helpful_node,
+        "fitAlone": answer.n_alone,
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": whole["victims"],
         "withoutPods": [{"workload": one.workload, "why": one.why} for one in answer.without_pods],
