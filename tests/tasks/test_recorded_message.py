@@ -71,6 +71,11 @@ def test_a_gate_or_a_pod_that_runs_has_nothing_to_compare():
     assert asked("0/1 nodes are available: 1 it rained.", make_node("n1"), node="n1").recorded is None
 
 
+@pytest.mark.parametrize("message", ["0/1 nodes are available", "0/1 nodes are available: ."])
+def test_a_message_without_reasons_says_nothing(message):
+    assert asked(message, make_node("n1")).recorded is None
+
+
 def test_the_list_quotes_it_for_the_pods_that_fit():
     said = "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: ml}."
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}

@@ -12,7 +12,7 @@ from kubesched.session import without_post_filter
 from kubesched.state import Nodes
 
 _TAINT: Final = re.compile(r"had (?:untolerated )?taint \{([^:}]*): ?([^}]*)\}(?:, that the pod didn't tolerate)?")
-_HEAD: Final = re.compile(r"^0/(\d+) nodes are available: ")
+_HEAD: Final = re.compile(r"^0/(\d+) nodes are available(?:: |[.:]?$)")
 _SHORT: Final = re.compile(r"Insufficient ([^\s,.]+(?:\.[^\s,.]+)*)")
 _TRIED: Final = ("Unschedulable", "SchedulerError")
 
@@ -47,7 +47,8 @@ def recorded_of(pod: Pod, answer: str, nodes: Nodes, fits_on: str) -> Recorded |
     said = next((one for one in pod.status.conditions or () if one.type == "PodScheduled"), None)
     if said is None or said.status != "False" or said.reason not in _TRIED or not said.message:
         return None
-    if pod.node_name or _reasons(said.message) == _reasons(answer):
+    reasons = _reasons(said.message)
+    if pod.node_name or not reasons or reasons == _reasons(answer):
         return None
     known = [*_known(nodes, said.message, fits_on)]
     since = "It has not tried the pod since" if known else "The cluster has changed since"
