@@ -46,8 +46,10 @@ class KeptResults:
         """Have equal pods get a result, if it depends on columns alone."""
         if result.columns is None or result.compiled is not None:
             return
-        if self._generation != self._log.generation or len(self._results) >= _MOST:
+        if self._generation != self._log.generation:
             self._generation = self._log.generation
             self._results.clear()
+        elif len(self._results) >= _MOST:
+            del self._results[next(iter(self._results))]
         result.compiled = {}
         self._results[tuple(result.columns)] = result
