@@ -26,7 +26,7 @@ WORDS = {
     "missing-claim": "deleted-last-week does not exist",
     "unbound-claim": "has no volume yet: provisioner ",
     "ephemeral-claim": "does not exist yet: the ephemeral volume controller makes it",
-    "volume-elsewhere": "wanted: '",
+    "volume-elsewhere": "wanted: '| is on ",
     "preemption": "Preemption would make room on",
     "scheduling-gate": "waiting for scheduling gates: [quota.example.com/approved]",
 }
@@ -41,7 +41,9 @@ def test_every_pending_pod_has_its_cause(shape: str):
         )
     (table,) = [table for table in page.tables if table.name == "groups"]
     told = {str(row[2]): str(row[3]) for row in table.rows}
-    assert {cause for cause in told if cause in WORDS and WORDS[cause] not in told[cause]} == set()
+    assert {
+        cause for cause in told if cause in WORDS and not any(one in told[cause] for one in WORDS[cause].split("|"))
+    } == set()
     assert set(WORDS) <= set(told)
 
 

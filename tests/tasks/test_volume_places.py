@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
-from tests.explanation.asking import ZONE, affinity, texts
+from tests.explanation.asking import ZONE, affinity, ask, texts
 
 BETA = "failure-domain.beta.kubernetes.io/zone"
 EBS = "topology.ebs.csi.aws.com/zone"
@@ -119,3 +119,15 @@ def test_a_disk_is_recreated_before_equal_pods_share_a_zone():
     first, *others = texts(waits, *nodes(n1="a", n2="b", n3="c"), *others, *disk("data", ZONE, "a"))
     assert first == "recreate claim default/data in zone c (a disk stays in its zone; copy the data)"
     assert others
+
+
+def test_nodes_that_a_volume_is_away_from_are_one_row():
+    (row,) = ask(pod("data"), *nodes(n1="a", n2="b"), *disk("data", ZONE, "c")).rows
+    assert row.texts == ("volume pv-data of claim data is in zone c",)
+    (row,) = ask(pod("data"), make_node("pi-a"), make_node("pi-b"), *disk("data", HOST, "pi-c")).rows
+    assert row.texts == ("volume pv-data of claim data is on pi-c",)
+
+
+def test_a_label_that_a_node_lacks_is_named():
+    (row,) = ask(pod("data"), *nodes(n1="a"), *disk("data", EBS, "a")).rows
+    assert row.texts == (f"volume pv-data of claim data: label {EBS} is absent, wanted: 'a'",)

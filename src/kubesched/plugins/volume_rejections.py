@@ -26,12 +26,22 @@ _NO_CLASS: Final = StorageClass()
 
 
 def unreached(snapshot: Snapshot, bound: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
-    """Each bound volume that the node does not reach, and what its node affinity misses there."""
+    """Each bound volume that the node does not reach: where it is, or what its node affinity misses there."""
     for claim in bound:
         terms = _terms(snapshot, claim)
         if terms is not None and not terms.matches_node(node):
-            misses = ", ".join(missed_terms(terms.terms, node))
-            yield f"volume {claim.spec.volume_name} of claim {claim.name}: {misses}"
+            place = _place(terms, node) or f": {', '.join(missed_terms(terms.terms, node))}"
+            yield f"volume {claim.spec.volume_name} of claim {claim.name}{place}"
+
+
+def _place(terms: NodeTerms, node: Node) -> str:
+    """Where a volume is, if it is in one place, and the node is in another of this kind; empty otherwise."""
+    unmet = [one for term in terms.terms for one in term.requirements if not one.matches(node.labels)]
+    if len(terms.terms) != 1 or len(unmet) != 1 or unmet[0].operator != "In" or unmet[0].key not in node.labels:
+        return ""
+    key, values = unmet[0].key, _or(sorted(unmet[0].values))
+    is_host = node.labels[key] == node.name
+    return f" is on {values}" if is_host else f" is in {key.rpartition('/')[2]} {values}"
 
 
 def not_provided(
