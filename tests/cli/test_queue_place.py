@@ -29,7 +29,7 @@ def test_pods_before_it_take_its_place():
 def test_pods_before_it_may_leave_no_place():
     said = sentence(wants("a", "3", priority=9), wants("b", "2", priority=9), wants("p", "3"))
     assert said.startswith("Taken alone. In a full simulation 2 pods are tried before it, and it would fit nowhere: ")
-    assert said.endswith(": 0/2 nodes are available: 2 Insufficient cpu.")
+    assert said.endswith(": all nodes: cpu is short by 2: requests 3, 1 of 3 to 4 free.")
 
 
 def test_an_equal_answer_is_told_with_the_pods_before_it():

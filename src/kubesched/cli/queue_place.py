@@ -46,7 +46,7 @@ class QueuePlace(NamedTuple):
         if placement.evicted_by:
             return f"it would go to {placement.node} and be evicted for {placement.evicted_by}"
         if not placement.node:
-            why = placement.diagnosis if placement.plugin else _first(placement.message)
+            why = placement.diagnosis or _first(placement.message)
             return f"it would fit nowhere: {why}" if alone else "it would also fit nowhere"
         same = "it would go to the same node" if placement.node == alone else f"it would go to {placement.node}"
         return same + after
@@ -66,11 +66,12 @@ def queue_place(session: "Session", pod: str) -> QueuePlace | None:
     Args:
         pod: `namespace/name`.
     """
+    from kubesched.explanation import with_reasons
     from kubesched.session import PodState
 
     n_before = 0
     with session.fork():
-        placements = session.schedule().placements
+        placements = with_reasons(session, session.schedule(), only=[pod]).placements
     for placement in placements:
         if placement.pod == pod:
             is_told = placement.state not in (PodState.NOT_TRIED, PodState.NOT_DECIDED)
