@@ -169,3 +169,15 @@ def test_pods_of_another_namespace_are_found_where_the_term_does_not_look():
         spec=affinity("podAffinity", {"app": "redis"}, "kubernetes.io/hostname"),
     )
     assert not [text for text in texts(pod, *nodes, redis, here, full) if "namespaces" in text]
+
+
+def test_a_pod_that_one_fix_moves_and_another_changes_is_moved():
+    """A replica takes the room and is kept apart: both fixes are about it, and they are tried together."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+    spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "rs", "controller": True}
+    replica = {"labels": {"app": "web"}, "requests": {"cpu": "3"}, "metadata": {"ownerReferences": [owner]}}
+    host = {"kubernetes.io/hostname": "n1"}
+    node = make_node("n1", allocatable={"cpu": "4", "memory": "8Gi", "pods": "20"}, labels=host)
+    found = texts(make_pod("web-0", spec=spec, **replica), node, make_pod("web-1", node="n1", spec=spec, **replica))
+    assert not [text for text in found if "move" in text and "preferred" in text]

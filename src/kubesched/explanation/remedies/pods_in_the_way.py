@@ -76,8 +76,9 @@ def _preferred(case: Case, blockers: list[PodInfo]) -> Remedy:
     return Remedy(text, "podAntiAffinity", False, change, effort=Effort.LOOSEN)
 
 
-def _with_preference(pod: Pod) -> Pod:
-    return edited(pod, spec=_preferring(pod.spec))
+def _with_preference(pod: Pod | None) -> Pod | None:
+    """The pod with its terms as preferred ones; none where a fix beside this one moves it away."""
+    return None if pod is None else edited(pod, spec=_preferring(pod.spec))
 
 
 def _preferring(spec: PodSpec) -> PodSpec:
