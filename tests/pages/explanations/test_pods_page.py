@@ -164,7 +164,7 @@ def test_pods_of_other_schedulers_are_counted():
     assert report([NODE, foreign, second], what="chosen").verdict.text == f"2 chosen pods are {why}"
     page = report([NODE, foreign, make_pod("b-0")])
     assert page.verdict.text == "1 pending pod: 1 fits."
-    assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in [
+    assert "1 more pod is for schedulers that no profile of the configuration serves: default/a-0 (volcano)." in [
         getattr(part, "text", "") for part in page.parts
     ]
 

@@ -271,6 +271,6 @@ def _gangs(gangs: Sequence[Gang]) -> Paragraph:
 
 
 def _foreign(pods: Sequence[Pod]) -> Paragraph:
-    names = ", ".join(sorted({pod.scheduler_name for pod in pods})[:_MAX_NAMED])
+    names = listed((f"{pod.key} ({pod.scheduler_name})" for pod in pods), _MAX_NAMED)
     n = count(len(pods), "more pod is", "more pods are")
     return Paragraph(f"{n} for schedulers that no profile of the configuration serves: {names}.", Level.DETAIL)
