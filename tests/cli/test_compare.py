@@ -48,7 +48,7 @@ def sides(*arguments: object) -> tuple[str, str]:
 
 def test_the_verdict_comes_first_and_the_settings_last(cluster):
     lines = run("compare", cluster, "--pack", "--seeds", 5).stdout.splitlines()
-    assert lines[0].startswith("MostAllocated instead of LeastAllocated: nodes in use 4 -> 1 (-75%), nodes free")
+    assert lines[0].startswith("MostAllocated instead of LeastAllocated: nodes in use 4 -> 1 (-75%), empty nodes")
     assert "        type: MostAllocated" in lines
     assert any(line.split() == ["nodes", "in", "use", "4", "1", "-3", "beyond", "4", "1"] for line in lines)
 

@@ -84,7 +84,7 @@ FIGURES: Final = (
     Figure("pending", "pods pending", better=-1),
     Figure("victims", "pods evicted", better=-1),
     Figure("nodesInUse", "nodes in use", better=-1),
-    Figure("nodesFree", "nodes free but for DaemonSets", better=1),
+    Figure("nodesFree", "empty nodes (DaemonSets only)", better=1),
     Figure("pricePerHour", "price per hour", Unit.PRICE, -1),
     Figure("cpuMedian", "cpu requested, median", Unit.SHARE),
     Figure("cpuP95", "cpu requested, p95", Unit.SHARE),

@@ -70,7 +70,7 @@ _PENDING: Final = (
     Column("names"),
     Column("why", "WHY, AND THE BEST FIX"),
 )
-_CAUSES: Final = (Column("pods", align=Align.NUMBER), Column("why", "WHY B DOES NOT TAKE A'S NODE"))
+_CAUSES: Final = (Column("pods", align=Align.NUMBER), Column("why", "WHY THE POD MOVES"))
 _MOVES: Final = (Column("pod"), Column("a", align=Align.NODE), Column("b", align=Align.NODE), Column("why"))
 _SPREADS: Final = (
     Column("workload", "OF"),
