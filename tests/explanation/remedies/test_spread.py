@@ -89,3 +89,12 @@ def test_domains_that_do_not_exist_need_not_be_there():
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
     web = make_pod("web", labels={"app": "web"}, node="n1")
     assert "drop minDomains: 2 from the spread over zone" in texts(pod, make_node("n1", zone="a"), web)
+
+
+def test_a_pod_that_is_moved_for_the_spread_loses_its_local_data():
+    volumes = {"volumes": [{"name": "cache", "emptyDir": {}}], "tolerations": [{"operator": "Exists"}]}
+    web = make_pod("web", labels={"app": "web"}, node="n1", spec=volumes)
+    nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", taints=["gpu:NoSchedule"])]
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
+    said = texts(pod, *nodes, web)
+    assert "move default/web (n1) out of zone a (what is in emptyDir cache is lost)" in said

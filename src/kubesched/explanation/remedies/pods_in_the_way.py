@@ -226,7 +226,7 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if len(here) == 1:
             yield moved(here[0], "diskInUse")
         elif here:
-            text = f"move {joined(map(of, here))} to other nodes"
+            text = f"move {joined(map(of, here))} to other nodes{data_words(here)}"
             yield Remedy(text, "diskInUse", True, removal(here), moves=moves_of(here))
 
 

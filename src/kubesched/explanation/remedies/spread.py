@@ -15,6 +15,7 @@ from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import (
     Case,
     Remedy,
+    data_words,
     moved,
     node_edit,
     node_words,
@@ -103,4 +104,5 @@ def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iter
                 yield moved(info, "movePod")
                 continue
             moves = (Move(info.pod, frozenset({(key, value)})),)
-            yield Remedy(f"move {of(info)} out of {short} {value}", "movePod", True, removal([info]), moves=moves)
+            text = f"move {of(info)} out of {short} {value}{data_words([info])}"
+            yield Remedy(text, "movePod", True, removal([info]), moves=moves)
