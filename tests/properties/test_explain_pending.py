@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,3 +162,17 @@ def test_a_pod_that_fits_alone_fits_in_the_cluster_as_it_is(seed, nodes, bound, 
     with Explainer(objects, nominations=False) as explainer:
         fits = {pod for pod in left if explainer.explain(pod, preempt=False).fits}
     assert found.fit_alone == fits
+
+
+@pytest.mark.parametrize("name", ["bare-metal", "eks", "gke"])
+def test_explain_and_simulate_agree_on_each_pod_of_the_example_clusters(name: str) -> None:
+    path = Path(__file__).parents[2] / "examples" / "clusters" / f"{name}.json.gz"
+    documents = [json.loads(run(command, path, "-o", "json").stdout) for command in ("explain", "simulate")]
+    explained, simulated = ({one["pod"]: one for one in document["pods"]} for document in documents)
+    served = {key: one for key, one in simulated.items() if one["profile"]}
+    assert explained.keys() >= served.keys()
+    for key, one in served.items():
+        assert explained[key].get("node", "") == one.get("node", "")
+        if one["state"] == "unschedulable" or one.get("plugin"):
+            assert (explained[key]["why"], explained[key].get("fix")) == (one["diagnosis"], one.get("fix"))
+    assert sum(one["state"] == "no node" for one in explained.values()) == documents[1]["summary"]["unschedulable"]
