@@ -101,12 +101,14 @@ def _left_out_words(left_out: LeftOut) -> str:
 
 def state_of(evaluation: Evaluation) -> State:
     """The state of an explained pod."""
+    if evaluation.runs_on and evaluation.hangs:  # whatever a scheduler would decide
+        return State.STUCK
     if evaluation.failure is not None:
         return State.FAILED
     if evaluation.ended is not None:
         return State.ENDED
     if evaluation.runs_on:
-        return State.STUCK if evaluation.hangs else State.RUNS
+        return State.RUNS
     if evaluation.held_back:
         return State.HELD_BACK
     if evaluation.undecided:
