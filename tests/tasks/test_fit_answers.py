@@ -7,9 +7,11 @@ import pytest
 
 from kubesched import fit
 from kubesched.api import KubeObject
+from kubesched.pages.formats import as_text
 from kubesched.pages.plans import fit_page
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
+from tests.planning.drain_clusters import owned_by
 
 ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20"}
 WEB = """
@@ -121,3 +123,15 @@ def test_a_workload_is_tried_with_the_maximum_of_its_autoscaler(manifest):
 def test_a_budget_that_would_block_every_drain_is_named(manifest, field, why):
     notes = fit(nodes("a"), manifest(BUDGET % field)).notes
     assert notes == ((f"PodDisruptionBudget default/web would block every drain: {why}",) if why else ())
+
+
+def test_a_pod_that_waits_for_the_same_fix_is_named(manifest):
+    room = ROOM | {"nvidia.com/gpu": "2"}
+    half = {"requests": {"nvidia.com/gpu": "1"}, "metadata": owned_by("ReplicaSet", "half")}
+    cluster = [make_node(f"n{i}", allocatable=room) for i in (1, 2)]
+    cluster += [make_pod(f"half-{i}", node=f"n{i}", **half) for i in (1, 2)]
+    other = make_pod("llm", requests={"nvidia.com/gpu": "2"})
+    asked = {"nvidia.com/gpu": "2"}
+    said = as_text(fit_page(fit([*cluster, other], asked)), width=120)
+    assert "default/llm waits for the same fix, and comes first." in said
+    assert "waits for the same" not in as_text(fit_page(fit(cluster, asked)), width=120)

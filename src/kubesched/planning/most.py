@@ -10,7 +10,7 @@ from kubesched.api import KubeObject, Pod
 from kubesched.explanation import with_reasons
 from kubesched.framework import Decision
 from kubesched.planning.asked import Asked
-from kubesched.planning.placed import has_place, placements_of
+from kubesched.planning.placed import has_place, placements_of, rivals
 from kubesched.session import Placement, Progress, Report, Session
 from kubesched.state import PodRequests
 
@@ -125,7 +125,7 @@ class _Search:
     def _explained(self, report: Report, new: Iterable[KubeObject]) -> Report:
         """The report with the reason of the first new pod without a node."""
         left = (one.pod for one in placements_of(new, report) if not has_place(one))
-        return with_reasons(self._session, report, only=[*islice(left, 1)])
+        return with_reasons(self._session, report, only=[*islice(left, 1), *rivals(self._session.pending, new)])
 
     def n_placed(self, n: int) -> int:
         """How many of `n` pods have a node."""

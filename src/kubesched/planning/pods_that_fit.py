@@ -17,7 +17,7 @@ from kubesched.planning.changed_cluster import node_model
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
-from kubesched.planning.placed import has_place, placements_of
+from kubesched.planning.placed import has_place, placements_of, rivals
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Progress, Report, Session, workload_text
@@ -323,7 +323,8 @@ def _fit_asked(
         else:
             new = asked.objects(replicas)
             session.change(new)
-            report = with_reasons(session, session.schedule(progress), only=_names(new))
+            report = session.schedule(progress)
+            report = with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)])
     return Fit(
         placements_of(new, report),
         report,

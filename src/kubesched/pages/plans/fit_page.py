@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.documents import count
+from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import (
     Align,
     Cell,
@@ -244,6 +244,12 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
         n_undecided = sum(one.state is PodState.NOT_DECIDED for one in others)
         there += f"; {n_undecided:,} of them cannot be decided, so they take no room here" if n_undecided else ""
         yield Paragraph(f"{others_are} tried in the same run{there}.", Level.DETAIL)
+    first = answer.first_left
+    asked = {one.pod for one in answer.placements} | ({first.pod} if first is not None else set())
+    fix = first.fix if first is not None else ""
+    if same := [one.pod for one in answer.report.placements if fix and one.fix == fix and one.pod not in asked]:
+        text = f"{listed(same, first=2)} {plural(len(same), 'waits', 'wait')} for the same fix"
+        yield Paragraph(f"{text}, and {plural(len(same), 'comes', 'come')} first.", Level.WARNING)
 
 
 def _rollout(one: Rollout) -> Paragraph:
