@@ -239,3 +239,19 @@ def test_pods_that_the_api_server_refuses_are_named_and_count_as_pending(tmp_pat
     assert f"the API server would not create 2 pods (default/b, default/c): {fault}" in result.stderr
     (pending,) = [line.split() for line in result.stdout.splitlines() if line.startswith(" pods pending")]
     assert pending[2:4] == ["2", "2"]
+
+
+def test_packing_that_spreading_outvotes_is_noted_for_its_side(cluster, tmp_path):
+    text = " ".join(run("compare", cluster, "--pack", "--seeds", 5).stdout.split())
+    sentence = (
+        "MostAllocated packs pods with weight 1, and PodTopologySpread spreads those of a workload with weight 2; to "
+        "pack, give NodeResourcesFit a weight of at least 8, or PodTopologySpread defaultingType: List without "
+        "defaultConstraints"
+    )
+    assert f"B: {sentence}." in text
+    document = json.loads(run("compare", cluster, "--pack", "--seeds", 5, "-o", "json").stdout)
+    assert document["outvoted"] == {"a": "", "b": sentence}
+    config = tmp_path / "heavy.yaml"
+    weighed = "score: {disabled: [{name: NodeResourcesFit}], enabled: [{name: NodeResourcesFit, weight: 9}]}"
+    config.write_text(f"{HEADER}profiles: [{{plugins: {{{weighed}}}}}]\n")
+    assert "packs pods" not in run("compare", cluster, "--config", config, "--pack", "--seeds", 5).stdout

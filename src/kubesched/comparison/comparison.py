@@ -17,10 +17,12 @@ from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
+from kubesched.config import effective
 from kubesched.documents import count
 from kubesched.errors import InputError
+from kubesched.review import review_of, scoring_advice
 from kubesched.session import NodeFill, PodState, Progress, Report, listed_devices, node_fills
-from kubesched.setup import ConfigurationLike, PluginTimes
+from kubesched.setup import ConfigurationLike, PluginTimes, find_plugins
 from kubesched.shown import Shown
 
 _FEWEST_RUNS: Final = 5
@@ -112,6 +114,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         times: which plugins took the time of the runs, of each side.
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
         unpriced: instance type -> how many nodes have no price; empty without prices.
+        outvoted: of each side, why its strategy that packs does not; empty for others.
         undecided: of each side, how many pods kubesched cannot decide about, and why; they count as pending. Empty for
             none.
         misspelt: instance type of the prices that no node has -> the like type of nodes without a price.
@@ -154,6 +157,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     spreads: tuple[WorkloadSpread, ...] = ()
     misspelt: dict[str, str] = {}
     undecided: tuple[str, str] = ("", "")
+    outvoted: tuple[str, str] = ("", "")
     devices: dict[str, int] = {}
     may_be_lost: tuple[str, ...] = ()
     pools: tuple[PoolChange, ...] = ()
@@ -242,6 +246,7 @@ def compare(
         spreads=first.spreads,
         misspelt=ruler.misspelt,
         undecided=first.undecided,
+        outvoted=(_outvoted(sides[0]), _outvoted(sides[1])),
         devices=listed_devices(objects),
         may_be_lost=may_be_lost(read, objects),
         pools=tuple(_pools(ruler, _typical(of_a), _typical(of_b))),
@@ -341,6 +346,13 @@ def _fault(report: Report) -> str:
         return ""
     pods = count(len(failed), "pod ends", "pods end")
     return f"{pods} in SchedulerError; {failed[0].pod}: {failed[0].diagnosis or failed[0].message}"
+
+
+def _outvoted(side: ReadCandidate) -> str:
+    document = effective(side.configuration)
+    registry = find_plugins(side.plugins, legacy=True)
+    findings = scoring_advice(review_of(side.configuration, document, registry))
+    return next((f"{one.message}; {one.help}" for one in findings if one.rule == "packing-outvoted"), "")
 
 
 def _undecided(report: Report) -> str:

@@ -11,3 +11,5 @@ with lazy_exports(__name__):
         scored_as_idle as scored_as_idle,
     )
     from kubesched.review.process import shared_leases as shared_leases
+    from kubesched.review.reviewed import review_of as review_of
+    from kubesched.review.scoring import scoring_advice as scoring_advice

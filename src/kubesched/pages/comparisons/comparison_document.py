@@ -26,6 +26,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "widest": dict(zip("ab", comparison.widest, strict=True)),
         "settings": plain(comparison.settings),
         "undecided": dict(zip("ab", comparison.undecided, strict=True)),
+        "outvoted": dict(zip("ab", comparison.outvoted, strict=True)),
         "pools": [plain(one) for one in comparison.pools],
         "notPlaced": dict(zip("ab", map(list, comparison.not_placed), strict=True)),
         "staying": comparison.staying,

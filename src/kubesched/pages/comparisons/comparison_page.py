@@ -255,6 +255,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     if lost := comparison.may_be_lost:
         pods, why = count(len(lost), "pod that is", "pods that are"), "because nothing may create a new one"
         notes.append(f"{pods} placed again may be lost if evicted, {why}: {listed(lost)}.")
+    notes += [f"{side}: {why}." for side, why in zip("AB", comparison.outvoted, strict=True) if why]
     return (*notes, *_notes_on_undecided(comparison.undecided), *_notes_on_prices(comparison))
 
 
