@@ -24,6 +24,7 @@ COMMANDS = {
     "drain": ("drain", "n1"),
     "drain --each": ("drain", "--each"),
 }
+N_SESSIONS = {"fit --max": 2}  # pods that are pending take room: the new ones are asked about without them, too
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -39,4 +40,4 @@ def test_one_session_is_built(name: str, tmp_path: Path, monkeypatch: pytest.Mon
     command, *options = COMMANDS[name]
     result = run(command, str(write(tmp_path, *shop())), *options)
     assert result.exit_code in (0, 1), result.stderr
-    assert built == [Session]
+    assert built == [Session] * N_SESSIONS.get(name, 1)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.api import ZONE
 from kubesched.cli.cluster import read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
@@ -121,6 +120,8 @@ def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | Non
 
     if names:
         return [node.name for node in nodes_named(cluster, names)]
+    from kubesched.api import ZONE
+
     wanted = [*([selector] if selector is not None else []), *([f"{ZONE}={zone}"] if zone is not None else [])]
     return [node.name for node in nodes_matching(cluster, ",".join(wanted))]
 

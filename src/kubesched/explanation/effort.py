@@ -39,7 +39,7 @@ class Effort(IntEnum):
     OPEN_TO_ALL = 13
     """A rule of the nodes goes, for every pod."""
     LAST_RESORT = 14
-    """Only where nothing else helps: it wastes what nodes are made for, or nobody sells such a node."""
+    """Only where nothing else helps: it wastes what nodes are made for, or no cloud has such a node."""
 
 
 SmallKind = Literal[

@@ -73,7 +73,7 @@ class Laps:
 class Probe:
     """Watches frameworks. Each method does nothing; override those that you need.
 
-    What-if questions of preemption and of nominated pods are part of a step, and not steps of their own.
+    What-if questions of preemption and of nominated pods are part of a step, and no separate steps.
 
     Attributes:
         single_hooks: the hooks that are also steps plugin by plugin, such as `bind`; of those that return a Status.

@@ -36,7 +36,7 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 _NAME: Final = "pod"
 _NO_REPLICAS: Final = "has one pod on each node and no replicas"
 _DEFAULT: Final = "default"
-_MOST_TRIED: Final = 1_000  # pods, where nobody asks for so many
+_MOST_TRIED: Final = 1_000  # pods, where the number was not asked for
 _RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
 

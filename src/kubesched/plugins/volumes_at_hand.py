@@ -26,7 +26,7 @@ _MAX_NAMED: Final = 3
 
 
 class Flaw(enum.Enum):
-    """Why a claim does not get a volume, the flaws that are mended most easily first."""
+    """Why a claim does not get a volume, the flaws that are easiest to fix first."""
 
     OLD_CLAIM = "kept for a deleted claim of the same name"
     SIZE = "too small"
