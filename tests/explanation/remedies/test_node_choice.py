@@ -140,3 +140,9 @@ def test_a_new_node_with_the_label_is_enough_where_the_others_are_full():
     said = texts(make_pod("p", requests={"cpu": "1"}, node_selector={"pool": "gpu"}), *nodes, *full)
     assert said[0] == "add a node like n1 with pool=gpu, which no node has"
     assert not [text for text in said if text.startswith(f"{said[0]} and ")]
+
+
+@pytest.mark.parametrize("key", ["gpu", "accelerator", "spot"])
+def test_no_node_is_labelled_as_a_machine_that_it_is_not(key: str):
+    said = texts(make_pod("p", node_selector={key: "true"}), make_node("n1"))
+    assert not [text for text in said if text.startswith("label ")]

@@ -40,3 +40,10 @@ def test_a_pod_that_never_preempts_gets_no_class():
     pod = make_pod("p", requests={"cpu": "1"}, spec={"preemptionPolicy": "Never"})
     said = texts(pod, make_node("n1", allocatable=SMALL), *fillers(0, 0, 0), *classes)
     assert not [text for text in said if "priority" in text]
+
+
+def test_a_class_that_never_preempts_is_not_offered():
+    classes = [make_object("PriorityClass", "high", value=100, preemptionPolicy="Never")]
+    pod = make_pod("p", requests={"cpu": "1"})
+    said = texts(pod, make_node("n1", allocatable=SMALL), *fillers(0, 0, 0), *classes)
+    assert not [text for text in said if "priority" in text]

@@ -116,3 +116,17 @@ def test_a_misspelt_resource_is_corrected():
     node = make_node("n1", allocatable={**SMALL, "nvidia.com/gpu": "4"})
     said = texts(make_pod("p", requests={"nvidia.com/gpus": "1"}), node)
     assert said[0] == "correct the name of the resource nvidia.com/gpus, which no node has, to nvidia.com/gpu"
+
+
+@pytest.mark.parametrize(
+    ("asked", "there"),
+    [
+        ("nvidia.com/gpu", "amd.com/gpu"),
+        ("devices.kubevirt.io/kvm", "devices.kubevirt.io/tun"),
+        ("nvidia.com/gpu", "nvidia.com/gpu.shared"),
+        ("intel.com/sriov", "intel.com/sriov_dpdk"),
+    ],
+)
+def test_another_device_is_not_called_a_misspelt_name(asked: str, there: str):
+    said = texts(make_pod("p", requests={asked: "1"}), make_node("n1", allocatable={**SMALL, there: "4"}))
+    assert not [text for text in said if there in text]

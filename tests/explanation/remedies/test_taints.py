@@ -1,7 +1,9 @@
 """Taints and cordons: what tolerates, removes or ends them."""
 
+import pytest
+
 from kubesched.testing import make_node, make_pod
-from tests.explanation.asking import fixes_of, texts
+from tests.explanation.asking import SMALL, filling, fixes_of, texts
 
 
 def test_a_taint_is_tolerated_or_removed():
@@ -73,3 +75,25 @@ def test_a_node_that_is_repaired_gets_the_pods_of_daemon_sets():
     nodes = [make_node("n1"), make_node("n2", taints=["node.kubernetes.io/unreachable:NoSchedule"])]
     assert texts(make_pod("p", host_ports=[80]), *nodes, agent) == ["remove hostPort 80"]
     assert texts(make_pod("p"), nodes[1], agent) == ["make n2 reachable"]
+
+
+@pytest.mark.parametrize(
+    "key", ["cloud.google.com/impending-node-termination", "aws-node-termination-handler/spot-itn"]
+)
+def test_a_node_that_ends_within_minutes_is_left_alone(key: str):
+    ending = make_node("n1", taints=[f"{key}:NoSchedule"])
+    assert texts(make_pod("p"), ending) == []
+
+
+def test_a_node_that_is_being_deleted_is_no_fix_while_another_one_is():
+    leaving = make_node("n1", taints=["ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule"])
+    full = make_node("n2", allocatable=SMALL)
+    said = texts(make_pod("p", requests={"cpu": "1"}), leaving, full, filling("n2", cpu="2"))
+    assert said
+    assert not [text for text in said if "ToBeDeleted" in text]
+
+
+@pytest.mark.parametrize("key", ["node.cilium.io/agent-not-ready", "ebs.csi.aws.com/agent-not-ready"])
+def test_an_agent_that_has_not_started_is_waited_for(key: str):
+    (only,) = texts(make_pod("p"), make_node("n1", taints=[f"{key}:NoSchedule"]))
+    assert only.startswith("let the ")

@@ -2,11 +2,12 @@
 
 import pytest
 
-from kubesched.testing import make_node, make_object
+from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import (
     ZONE,
     bound_claim,
     claim,
+    fixes_of,
     texts,
     with_claim,
 )
@@ -56,3 +57,15 @@ def test_a_claim_that_finds_no_volume_gets_one():
     wanted = claim(storageClassName="local", resources={"requests": {"storage": "5Gi"}})
     said = texts(with_claim("data"), make_node("n1"), local, wanted)
     assert said == ["add a PersistentVolume of 5Gi of class local for claim default/data"]
+
+
+def test_a_claim_with_data_is_not_deleted_lightly():
+    template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    spec = {"volumes": [{"name": "data", "ephemeral": {"volumeClaimTemplate": template}}]}
+    older = make_object("PersistentVolumeClaim", "db-data", spec=template["spec"])
+    fixes = fixes_of(make_pod("db", spec=spec), make_node("n1"), older)
+    (only,) = fixes
+    assert only.startswith(
+        "rename the volume, because PersistentVolumeClaim default/db-data was not created for the pod"
+    )
+    assert not fixes[only].keeps_intent

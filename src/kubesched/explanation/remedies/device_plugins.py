@@ -12,7 +12,7 @@ from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, node_edit, node_words
 from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_most
-from kubesched.naming import near_spelling
+from kubesched.naming import respelt
 
 
 def stopped_devices(case: Case) -> dict[tuple[str, int, int], list[int]]:
@@ -58,10 +58,10 @@ def _offering(node: Node, name: str, amount: int) -> Node:
 
 
 def misspelt_resources(case: Case) -> Iterator[Remedy]:
-    """A resource that no node has, by the name of one that some node has."""
+    """A resource that no node has, by the name of one that some node has. Devices of two vendors have names alike."""
     have = [name for name in case.nodes.columns.resources.values if name is not None and case.largest(name)]
     for name in case.missing[0]:
-        if name == "pods" or case.largest(name) or not (near := near_spelling(name, have)):
+        if name == "pods" or case.largest(name) or not (near := respelt(name, have)):
             continue
         text = f"correct the name of the resource {name}, which no node has, to {near}"
         yield Remedy(

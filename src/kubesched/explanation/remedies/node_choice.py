@@ -102,7 +102,8 @@ def _model(case: Case, among: BoolVector) -> NodeInfo:
 
 def _labelled_node(node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
     """A node with a label that no node has: one more, where the label says what the machine is; else any."""
-    if (not known and "/" not in key) or not _describes_machine(key):  # pools of machines without a label
+    is_free = not known and "/" not in key and not _is_part_of(key, _OF_PRODUCTS | {"spot"})
+    if is_free or not _describes_machine(key):  # pools of machines without a label
         text = f"label {node.name} with {key}={value}, which no node has"
         yield Remedy(
             text, "label", True, Change(edits=(node_edit(node.name, partial(with_label, key=key, value=value)),))

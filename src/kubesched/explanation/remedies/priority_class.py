@@ -45,7 +45,8 @@ def priority(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def _classes(case: Case) -> list[tuple[str, int]]:
     """The classes above the pod's priority that it may have, lowest first."""
-    known = {one.name: one.value for one in case.objects("PriorityClass") if isinstance(one, PriorityClass)}
+    classes = [one for one in case.objects("PriorityClass") if isinstance(one, PriorityClass)]
+    known = {one.name: one.value for one in classes if one.preemption_policy != _NEVER}
     if case.pod.namespace == _SYSTEM and daemon_set(case.pod):
         known[_FOR_DAEMONS] = BUILT_IN_CLASSES[_FOR_DAEMONS]
     else:

@@ -29,17 +29,21 @@ _CONDITIONS: Final = {
     "node.kubernetes.io/out-of-service": "put {} back into service",
     "node.cloudprovider.kubernetes.io/uninitialized": "let the cloud provider initialise {}",
     "node.cloudprovider.kubernetes.io/shutdown": "start {} again",
+    "node.cilium.io/agent-not-ready": "let the Cilium agent start on {}",
+    "ebs.csi.aws.com/agent-not-ready": "let the node plugin of ebs.csi.aws.com start on {}",
+    "efs.csi.aws.com/agent-not-ready": "let the node plugin of efs.csi.aws.com start on {}",
+    "karpenter.sh/unregistered": "let Karpenter register {}",
 }
-"""Taint that a controller puts on a node for a condition -> what ends the condition."""
+"""Taint that a controller puts on a node, or a node has until an agent runs there -> what ends the condition."""
 _DELETION: Final = (
     "ToBeDeletedByClusterAutoscaler",
     "DeletionCandidateOfClusterAutoscaler",
     "karpenter.sh/disrupted",
     "karpenter.sh/disruption",
-    "cloud.google.com/impending-node-termination",
-    "aws-node-termination-handler/",
 )
-"""Taints of nodes that are being deleted, or the beginning of their keys."""
+"""Taints of nodes that are being deleted, or the beginning of their keys; an autoscaler may leave them behind."""
+_END: Final = ("cloud.google.com/impending-node-termination", "aws-node-termination-handler/")
+"""Taints of nodes that end within minutes: nothing about them helps."""
 _SPOT: Final = ("spot", "preemptible")
 
 
@@ -86,10 +90,12 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
                 yield Remedy(" and ".join(what), "nodeCondition", True, off + Change(edits=come))
             continue
         words = " and ".join(map(taint_words, blocking))
+        if any(taint.key.startswith(_END) for taint in blocking):
+            continue
         if any(taint.key.startswith(_DELETION) for taint in blocking):
             marked = plural(len(names), "the node is", "the nodes are")
             text = f"remove taint {words} from {node_words(names)}, if it was left behind: {marked} marked for deletion"
-            yield Remedy(text, "taint", True, off, effort=Effort.REPAIR)
+            yield Remedy(text, "taint", True, off, effort=Effort.LAST_RESORT)
             continue
         near = [near_miss(taint, case.pod.tolerations) for taint in blocking]
         text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))

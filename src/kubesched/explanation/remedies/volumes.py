@@ -9,6 +9,7 @@ import msgspec
 from kubesched.api import PersistentVolumeClaim, edited
 from kubesched.engine import BoolVector
 from kubesched.explanation.claim_problems import VOLUME_PLUGINS, ClaimProblem, Problem, claim_problems
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy
@@ -49,14 +50,17 @@ def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
             who = "let the ephemeral volume controller create" if use.is_ephemeral else "create"
             yield bound_claim(case, f"{who} PersistentVolumeClaim {key}", "claimMissing", key, use)
         case Problem.NOT_OWNED:
-            text = f"delete PersistentVolumeClaim {key}, which was not created for the pod, so that it is created again"
-            yield bound_claim(case, text, "claimMissing", key, use)
+            text = (
+                f"rename the volume, because PersistentVolumeClaim {key} was not created for the pod; "
+                "or delete the claim, if its data is not needed, so that it is created again"
+            )
+            yield _losing_data(bound_claim(case, text, "claimMissing", key, use))
         case Problem.LEAVES:
-            text = f"create PersistentVolumeClaim {key} again: it is being deleted"
-            yield bound_claim(case, text, "claimMissing", key, use)
+            text = f"create PersistentVolumeClaim {key} again: it is being deleted, and a new one is empty"
+            yield _losing_data(bound_claim(case, text, "claimMissing", key, use))
         case Problem.VOLUME_GONE if claim is not None:
             text = f"restore PersistentVolume {claim.spec.volume_name}, to which claim {key} is bound"
-            yield bound_claim(case, text, "volumeMissing", key, use)
+            yield _losing_data(bound_claim(case, text, "volumeMissing", key, use))
         case Problem.NO_CLASS if claim is not None:
             yield from storage_classes(case, problem, claim)
         case Problem.NOT_MADE if claim is not None:
@@ -66,6 +70,11 @@ def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
             yield bound_claim(case, text, "claimUnbound", key, use)
         case Problem.NOT_BOUND if claim is not None:
             yield from _from_hand(case, problem, claim)
+
+
+def _losing_data(remedy: Remedy) -> Remedy:
+    """A remedy after which data has to come from a copy."""
+    return msgspec.structs.replace(remedy, keeps_intent=False, effort=Effort.DATA)
 
 
 def _from_hand(case: Case, problem: ClaimProblem, claim: PersistentVolumeClaim) -> Iterator[Remedy]:

@@ -112,7 +112,7 @@ def _unreachable(result: Drain) -> Iterator[Paragraph]:
     flag = NO_WAIT.partition("=")[0]
     for nodes, why in (
         (waits, f"no kubelet confirms deletions, so kubectl drain does not end without {flag}"),
-        (empty, "there is nothing to drain; repair or delete the machine"),
+        (empty, "kubectl drain waits for no pod there; repair it, or make sure that it is off before it is deleted"),
     ):
         if nodes:
             are = f"{listed(nodes, _N_NAMED)} {plural(len(nodes), 'is', 'are')} unreachable"

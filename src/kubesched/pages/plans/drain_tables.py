@@ -168,7 +168,7 @@ def why_not(result: Drain) -> str:
     if result.pushed_out:
         parts.append(f"evicts {count(len(result.pushed_out), 'pod')} of other nodes")
     if result.unreachable:
-        parts.append("unreachable: repair or delete the machine")
+        parts.append("unreachable: repair the machine")
     return "; ".join(parts)
 
 
