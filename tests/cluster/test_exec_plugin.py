@@ -312,6 +312,16 @@ def test_a_plugin_without_end_is_refused(tmp_path: Path) -> None:
         run(credentials(command).current())
 
 
+def test_what_a_plugin_prints_until_it_is_killed_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill = exec_plugin._kill
+    monkeypatch.setattr(exec_plugin, "_kill", lambda process: asyncio.get_running_loop().call_later(0.1, kill, process))
+    command = program(tmp_path, "while True:\n    sys.stdout.write('s3cret' * 10_000)")
+    with pytest.raises(UnauthorizedError, match="printed more than 1 MiB"):
+        run(credentials(command).current())
+
+
 def test_a_plugin_that_has_to_ask_needs_a_terminal(tmp_path: Path) -> None:
     found = credentials(printing(tmp_path, token="t"), interactive_mode="Always")
     with pytest.raises(UnauthorizedError, match=r"interactiveMode: Always\), but standard input is not a terminal$"):

@@ -25,6 +25,7 @@ from kubesched.errors import UnauthorizedError
 EXEC_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 
 _SECONDS_TO_ANSWER: Final = 60.0
+_SECONDS_TO_END: Final = 5.0
 _SECONDS_TO_LOG_IN: Final = 600.0  # somebody types a password, or looks for the browser window
 _MAX_OUTPUT: Final = 2**20
 _RENEW_BEFORE_EXPIRY: Final = 75.0  # so that a program may take all its time, and fail, once
@@ -232,7 +233,7 @@ class ExecCredentials(Credentials):
         finally:
             if process.returncode is None:
                 _kill(process)
-                await process.wait()
+                await _ended(process)
 
     async def _output(self, process: asyncio.subprocess.Process) -> bytes:
         output, stream = b"", process.stdout
@@ -260,6 +261,17 @@ class ExecCredentials(Credentials):
 
     def _fault(self, what: str) -> UnauthorizedError:
         return UnauthorizedError(f"{self._plugin.label}: {self._plugin.command!r} {what}", status=401)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Wait for the end of a program that was killed. Its output is read until then: while the pipe is full, its end is
+    not noticed. A child that left the process group may keep the pipe open, and is not waited for.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_SECONDS_TO_END):
+            while process.stdout is not None and await process.stdout.read(_MAX_OUTPUT):
+                pass
+            await process.wait()
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
