@@ -3,12 +3,14 @@
 import json
 from typing import Any
 
+import pytest
+
 from kubesched import Drainer, drain
 from kubesched.api import KubeObject
 from kubesched.pages.formats import as_csv, as_html, as_markdown, as_text
 from kubesched.pages.plans import drain_page, each_page, most_page
 from kubesched.setup import set_up
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 from tests.planning.drain_clusters import budget, owned_by
 
@@ -52,6 +54,7 @@ def test_markdown_has_the_steps_and_the_way_back():
     known = [*nodes(), pod_of("ReplicaSet", "web", 0, "n1"), make_pod("bare", namespace="dev", node="n2")]
     text = as_markdown(drain_page(drain(known, ["n1", "n2"]), cluster="gke.json"))
     assert steps(text) == [
+        "set -o noclobber",
         "kubectl get pod -n dev bare -o yaml > lost-dev.yaml",
         "kubectl cordon n1 n2",
         "kubectl drain n1",
@@ -61,6 +64,26 @@ def test_markdown_has_the_steps_and_the_way_back():
         "kubectl apply -f lost-dev.yaml",
     ]
     assert "Cluster: gke.json. Nodes: n1, n2." in text
+
+
+def test_what_was_not_saved_is_not_restored():
+    many = [make_pod(f"bare-{i}", node="n1") for i in range(11)]
+    said = steps(as_markdown(drain_page(drain([*nodes(), *many], ["n1"]))))
+    assert said[0] == "# save the manifests of 11 pods that no controller has"
+    assert said[-1] == "kubectl uncordon n1"
+
+
+@pytest.mark.parametrize("name", ["$(id)", "a\nid"])
+def test_no_name_of_the_cluster_is_run_by_a_shell(name: str):
+    bare = make_pod("bare", node="n1", namespace=name)
+    blocking = make_object("PodDisruptionBudget", name, namespace=name, spec={"selector": {}, "minAvailable": 1})
+    text = as_markdown(drain_page(drain([*nodes(), bare, blocking], ["n1"])))
+    assert not [line for line in steps(text) if name in line or line == "id"]
+
+
+def test_a_pod_without_controller_that_a_budget_holds_needs_force_too():
+    held = [make_pod("bare", node="n1", labels={"app": "web"}), budget("web", "web", 0)]
+    assert "kubectl drain n1 --force" in steps(as_markdown(drain_page(drain([*nodes(), *held], ["n1"]))))
 
 
 def test_steps_leave_a_node_cordoned_that_was_and_name_a_budget_that_never_allows():

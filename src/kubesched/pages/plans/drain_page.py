@@ -34,7 +34,7 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
         taken_at: when the snapshot was taken; None where that is not known.
     """
     pending = result.of(Fate.PENDING)
-    following = kubectl_drain(result) if result.can_go else " && ".join(save_commands(bare_pods(result)))
+    following = kubectl_drain(result) if result.can_go else " && ".join(save_commands(bare_pods(result)).values())
     if result.faults:
         following = ""
     elif pending and explain:

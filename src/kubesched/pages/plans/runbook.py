@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from kubesched.api import is_object_key
 from kubesched.documents import count
 from kubesched.pages.formats import Level, Paragraph, Part, command_about, grouped
 from kubesched.pages.plans.drain_parts import NO_WAIT, namespace_and_name
@@ -37,7 +38,11 @@ def command_of(line: str) -> str:
 
 def _steps(result: Drain) -> Iterator[str]:
     if lost := bare_pods(result):
-        yield from save_commands(lost) or [f"# save the manifests of {count(len(lost), 'pod')} that no controller has"]
+        if commands := save_commands(lost):
+            yield "set -o noclobber  # keeps what an earlier drain saved"
+            yield from commands.values()
+        else:
+            yield f"# save the manifests of {count(len(lost), 'pod')} that no controller has"
     yield f"{command_about('kubectl cordon', *result.nodes)}  # all of them first: no pod moves from one to another"
     of_node = grouped(result.pods, lambda pod: pod.node)
     for node in result.nodes:
@@ -50,7 +55,8 @@ def _steps(result: Drain) -> Iterator[str]:
 
 def _hint(pods: Sequence[DrainedPod]) -> str:
     """What to expect of the drain of a node."""
-    blocked = sorted({budget for pod in pods if pod.fate is Fate.BLOCKED for budget in pod.budgets})
+    budgets = {budget for pod in pods if pod.fate is Fate.BLOCKED for budget in pod.budgets}
+    blocked = sorted(filter(is_object_key, budgets))  # a line break in a name would begin a command
     moving = f"  # {count(len(pods), 'pod')}" if pods else "  # no pod"
     return f"{moving}; does not end: budget {', '.join(blocked)}" if blocked else moving
 
@@ -58,8 +64,8 @@ def _hint(pods: Sequence[DrainedPod]) -> str:
 def _undo(result: Drain) -> Iterator[str]:
     if was_open := [node for node in result.nodes if node not in result.cordoned_before]:
         yield command_about("kubectl uncordon", *was_open)
-    for namespace in dict.fromkeys(namespace_and_name(pod)[0] for pod in bare_pods(result)):
-        yield f"kubectl apply -f {_file(namespace)}"
+    for namespace in save_commands(bare_pods(result)):
+        yield f"kubectl apply -f {_file(namespace)}  # without spec.nodeName, kube-scheduler chooses the nodes"
 
 
 def bare_pods(result: Drain) -> list[DrainedPod]:
@@ -67,8 +73,8 @@ def bare_pods(result: Drain) -> list[DrainedPod]:
     return [pod for pod in result.of(Fate.LOST) if not pod.owner]
 
 
-def save_commands(pods: Sequence[DrainedPod]) -> list[str]:
-    """The commands that save some pods, one for each namespace; none where there are too many, or a name is not valid.
+def save_commands(pods: Sequence[DrainedPod]) -> dict[str, str]:
+    """Namespace -> the command that saves some pods; none where there are too many, or a name is not valid.
 
     Args:
         pods: without a controller.
@@ -79,8 +85,8 @@ def save_commands(pods: Sequence[DrainedPod]) -> list[str]:
         names.setdefault(namespace, []).append(name)
     commands = {space: command_about("kubectl get pod -n", space, *of) for space, of in names.items()}
     if len(pods) > _MAX_SAVED or not all(commands.values()):
-        return []
-    return [f"{command} -o yaml > {_file(space)}" for space, command in commands.items()]
+        return {}
+    return {space: f"{command} -o yaml > {_file(space)}" for space, command in commands.items()}
 
 
 def _file(namespace: str) -> str:
@@ -96,7 +102,7 @@ def drain_command(nodes: Sequence[str], pods: Sequence[DrainedPod], *, is_silent
     flags = {
         "--ignore-daemonsets": any(pod.message == "DaemonSet" for pod in pods),
         "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
-        "--force": any(pod.fate in (Fate.LOST, Fate.MAY_BE_LOST) and not pod.owner for pod in pods),
+        "--force": any(pod.fate not in (Fate.STAYS, Fate.GONE) and not pod.owner for pod in pods),
         NO_WAIT: is_silent,
     }
     command = command_about("kubectl drain", *nodes)
