@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from signal import SIGCONT, SIGSTOP, SIGUSR2
+from signal import SIGCONT, SIGSEGV, SIGSTOP, SIGUSR2
 from typing import Any
 
 import pytest
@@ -194,7 +194,7 @@ def test_no_binding_leaves_a_process_that_was_stopped_past_its_lease(stage: Stag
     time.sleep(LEASE_SECONDS + 1.5)
     n_before = len(stage.proxy.bindings)
     process.send(SIGCONT)
-    assert process.exit_code() == 1
+    assert process.exit_code() in (1, -SIGSEGV)  # see ProcessEnd.after
     assert len(stage.proxy.bindings) == n_before <= N_PODS
 
 
