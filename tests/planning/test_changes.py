@@ -80,8 +80,8 @@ def test_new_nodes_have_the_labels_taints_daemons_and_limits_of_their_model():
     assert [taint.key for taint in first.taints] == ["pool"]
     assert not first.unschedulable
     assert [(pod.name, pod.node_name) for pod in changed if isinstance(pod, Pod)][3:] == [
-        ("logs-x1-new-1", "new-1.example"),
-        ("logs-x1-new-2", "new-2.example"),
+        ("logs-x1-new-1.example", "new-1.example"),
+        ("logs-x1-new-2.example", "new-2.example"),
     ]
     assert names(changed, CSINode) == ["n1.example", "new-1.example", "new-2.example"]
 

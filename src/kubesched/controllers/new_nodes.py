@@ -1,6 +1,6 @@
 """Adds nodes to a cluster, as a cloud does, with the pods that their controllers put on them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from typing import Any, Final
 
@@ -42,16 +42,33 @@ def new_nodes(objects: Iterable[KubeObject], model: Node, n: int) -> list[KubeOb
     if not 0 <= n <= _MAX_NODES:
         raise InputError(f"number of new nodes: found {n}; expected 0 to {_MAX_NODES}")
     is_known = any(isinstance(obj, Node) and obj.name == model.name for obj in cluster)
-    on_it = [obj for obj in cluster if node_of(obj) == model.name and _comes_with_node(obj)] if is_known else []
+    on_it = [obj for obj in cluster if node_of(obj) == model.name and comes_with_node(obj)] if is_known else []
     on_it += [] if is_known else _daemons_for(model, cluster)
     taken = {obj.name for obj in cluster if isinstance(obj, Node)}
+    names = islice((name for name in new_names(model) if name not in taken), n)
+    return [one for name in names for one in node_with(model, name, on_it)]
+
+
+def new_names(model: Node) -> Iterator[str]:
+    """The names of new nodes like another one, in its domain."""
     domain = model.name.removeprefix(model.name.partition(".")[0])
-    numbered = ((number, f"new-{number}{domain}") for number in count(1))
-    free = islice(((number, name) for number, name in numbered if name not in taken), n)
-    added: list[KubeObject] = []
-    for number, name in free:
-        added += [_new_node(model, name), *(_on_new_node(obj, name, number) for obj in on_it)]
-    return added
+    return (f"new-{number}{domain}" for number in count(1))
+
+
+def node_with(model: Node, name: str, on_model: Iterable[KubeObject]) -> list[KubeObject]:
+    """One new node of a shape, and the like of what belongs to the model.
+
+    Args:
+        on_model: of what is on the model or describes it, what each new node has: see `comes_with_node`.
+    """
+    return [_new_node(model, name), *(like_on_node(obj, name) for obj in on_model)]
+
+
+def like_on_node(obj: KubeObject, node: str) -> KubeObject:
+    """The like of a pod that belongs to its node, or of a CSINode, for another node."""
+    if isinstance(obj, Pod):
+        return fresh_pod(obj, f"{obj.name}-{node}", node=node)
+    return edited(obj, metadata=msgspec.structs.replace(obj.metadata, name=node, uid=f"{kind_of(obj)}/{node}"))
 
 
 def note_on_model(model: Node) -> str:
@@ -73,7 +90,7 @@ def node_of(obj: KubeObject) -> str:
     return obj.name if isinstance(obj, Node | CSINode) else ""
 
 
-def _comes_with_node(obj: KubeObject) -> bool:
+def comes_with_node(obj: KubeObject) -> bool:
     """Whether a new node has the like of an object on its model."""
     if isinstance(obj, Pod):
         return is_bound_to_node(obj) and not obj.is_finished
@@ -114,9 +131,3 @@ def _new_node(model: Node, name: str) -> Node:
 def _is_short(model: Node) -> bool:
     """Whether the host name of a node is its name up to the first dot."""
     return model.labels.get(HOSTNAME, model.name) == model.name.partition(".")[0]
-
-
-def _on_new_node(obj: KubeObject, node: str, number: int) -> KubeObject:
-    if isinstance(obj, Pod):
-        return fresh_pod(obj, f"{obj.name}-new-{number}", node=node)
-    return edited(obj, metadata=msgspec.structs.replace(obj.metadata, name=node, uid=f"{kind_of(obj)}/{node}"))

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Container, KubeObject, Node, Pod, PodSpec, edited
+from kubesched.controllers import is_bound_to_node
 from kubesched.documents import count, joined, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.effort import Effort, FixKind, usual_effort
@@ -198,14 +199,14 @@ def data_words(pods: Iterable[PodInfo]) -> str:
 
 
 def held_by_daemons(node: NodeInfo, names: Iterable[str]) -> dict[str, int]:
-    """Resource -> how much of it the pods of DaemonSets take on a node."""
+    """Resource -> how much of it the pods that belong to a node take."""
     held = [{**info.requests.value.held, "pods": 1} for info in daemons(node)]
     return {name: sum(one.get(name, 0) for one in held) for name in names}
 
 
 def daemons(node: NodeInfo) -> list[PodInfo]:
-    """The pods of DaemonSets on a node."""
-    return [info for info in node.pods if daemon_set(info.pod)]
+    """The pods that belong to a node: those of DaemonSets, and static pods."""
+    return [info for info in node.pods if is_bound_to_node(info.pod)]
 
 
 def is_equal(one: Pod, other: Pod) -> bool:

@@ -1,14 +1,14 @@
 """The remedy of one more node: a copy of one that the cluster has, or a larger one."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import islice
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from kubesched.api import HOSTNAME, Pod, edited
+from kubesched.api import KubeObject, edited, kind_of
+from kubesched.controllers import new_names, node_with
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
@@ -50,7 +50,7 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
         larger = f" with at least {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
         text, change = (
             f"add a node like {node.name}{larger}{_exists(case, wanted) if raised else ''}",
-            added_node(node, raised),
+            added_node(case, node, raised),
         )
         effort = Effort.LAST_RESORT if raised and _exists(case, wanted) else None
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name, effort=effort)
@@ -71,25 +71,25 @@ def _exists(case: Case, wanted: Mapping[str, int]) -> str:
 
 
 def added_node(
-    like: NodeInfo, raised: Mapping[str, str], labels: Mapping[str, str] = _NO_LABELS, name: str = ""
+    case: Case, like: NodeInfo, raised: Mapping[str, str], labels: Mapping[str, str] = _NO_LABELS, name: str = ""
 ) -> Change:
-    """The change that adds the node, with its DaemonSets' pods; it is as they are now, whatever else is tried.
+    """The change that adds the node, with what comes with it; it is as they are now, whatever else is tried.
 
     Args:
         raised: what it offers more of.
         labels: those that are not like the node's.
-        name: of the node; empty for one after the node's.
+        name: of the node; empty for a new one.
     """
-    old, name = like.node, name or f"{like.name}-copy"
-    labels = {**old.labels, **({HOSTNAME: name} if HOSTNAME in old.labels else {}), **labels}
-    metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
+    old = like.node
+    metadata = msgspec.structs.replace(old.metadata, labels={**old.labels, **labels})
     status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
-    node = edited(old, metadata=metadata, status=status)
-    edits = [Edit("Pod", f"{info.pod.key}-copy", partial(on_new_node, info.pod, name)) for info in daemons(like)]
-    return Change(edits=(Edit("Node", name, lambda _: node), *edits))
+    model = edited(old, metadata=metadata, status=status)
+    limits = case.object_of("CSINode", old.name)
+    on_it = [*(info.pod for info in daemons(like)), *([limits] if limits is not None else [])]
+    free = (new for new in new_names(old) if case.object_of("Node", new) is None)
+    return Change(edits=tuple(map(added, node_with(model, name or next(free), on_it))))
 
 
-def on_new_node(like: Pod, node_name: str, _: Pod | None) -> Pod:
-    """The pod that a DaemonSet creates on a node, like one that it has elsewhere."""
-    metadata = msgspec.structs.replace(like.metadata, name=f"{like.name}-copy", uid=f"{like.uid}-copy")
-    return edited(like, metadata=metadata, spec=msgspec.structs.replace(like.spec, node_name=node_name))
+def added(new: KubeObject) -> Edit:
+    """The edit that adds an object."""
+    return Edit(kind_of(new), new.key, lambda _: new)

@@ -55,7 +55,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
             text = f"write a whole number in the node affinity {_words(one)}, such as {joined(number.values or ())}"
             yield Remedy(text, "nodeAffinity", True, _with_term(terms, i, j, number), effort=Effort.CORRECT)
         elif one.operator == "In" and one.values and not set(one.values) & set(_known_values(case, one.key)):
-            yield from _labelled_node(_model(case, where), one.key, one.values[0], _known_values(case, one.key))
+            yield from _labelled_node(case, _model(case, where), one.key, one.values[0], _known_values(case, one.key))
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
     never = _never(terms)
@@ -82,7 +82,7 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
         text = f"correct the node selector {key}={value}, which no node has, to {new_key}={new_value}"
         yield Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value), effort=Effort.CORRECT)
     if value not in known and not near:
-        yield from _labelled_node(_model(case, lacking), key, value, known)
+        yield from _labelled_node(case, _model(case, lacking), key, value, known)
     others = set(codes[lacking].tolist())
     if len(others) == 1 and (other := column.values.values[others.pop()]) is not None and not near:
         if not _is_part_of(key, _OF_IMAGES):
@@ -100,7 +100,7 @@ def _model(case: Case, among: BoolVector) -> NodeInfo:
     return case.nodes[int(positions[case.shortage[positions].argmin()])]
 
 
-def _labelled_node(node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
+def _labelled_node(case: Case, node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
     """A node with a label that no node has: one more, where the label says what the machine is; else any."""
     is_free = not known and "/" not in key and not _is_part_of(key, _OF_PRODUCTS | {"spot"})
     if is_free or not _describes_machine(key):  # pools of machines without a label
@@ -110,7 +110,7 @@ def _labelled_node(node: NodeInfo, key: str, value: str, known: list[str]) -> It
         )
     elif not _is_part_of(key, _OF_HOSTS):
         text = f"add a node like {node.name} with {key}={value}, which no node has"
-        yield Remedy(text, "addNode", True, added_node(node, {}, {key: value}), like=node.name)
+        yield Remedy(text, "addNode", True, added_node(case, node, {}, {key: value}), like=node.name)
 
 
 def _keys_of(case: Case, value: str) -> list[str]:

@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited, is_extended_resource
-from kubesched.controllers import CORDON, may_run_daemon, uncordon, unpinned
+from kubesched.controllers import CORDON, like_on_node, may_run_daemon, uncordon, unpinned
 from kubesched.documents import plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
-from kubesched.explanation.remedies.new_node import on_new_node
+from kubesched.explanation.remedies.new_node import added
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
@@ -115,7 +115,7 @@ def _missing_daemons(case: Case, name: str, gone: tuple[Taint, ...]) -> Iterator
     node = _without(info.node, gone)
     for uid, like in case.placed.daemon_sets.items():
         if uid not in there and may_run_daemon(unpinned(like.pod), node):
-            yield Edit("Pod", f"{like.pod.key}-{name}", partial(on_new_node, like.pod, name))
+            yield added(like_on_node(like.pod, name))
 
 
 def _effort(case: Case, blocking: tuple[Taint, ...], positions: np.ndarray) -> Effort:

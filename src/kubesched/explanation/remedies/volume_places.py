@@ -233,10 +233,12 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
     volumes = [disk.volume.name for disk in disks if disk.unmet(template.node)]
     if (place := _place(template, key, value)).startswith("on "):
         text = f"bring node {value} back: the data of volume {volumes[0]} is there"
-        yield Remedy(text, "nodeCondition", True, added_node(template, {}, labels, name=value), like=template.name)
+        change = added_node(case, template, {}, labels, name=value)
+        yield Remedy(text, "nodeCondition", True, change, like=template.name)
     else:
         text = f"add a node like {template.name} {place}: volume {volumes[0]} is there and no node is"
-        yield Remedy(text, "addNode", True, added_node(template, {}, labels), ladder="addNode", like=template.name)
+        change = added_node(case, template, {}, labels)
+        yield Remedy(text, "addNode", True, change, ladder="addNode", like=template.name)
 
 
 def labels_there(template: NodeInfo, new: Mapping[str, str]) -> dict[str, str]:

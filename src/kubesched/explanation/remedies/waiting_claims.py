@@ -173,7 +173,7 @@ def _in_allowed_place(case: Case, where: BoolVector, storage_class: StorageClass
         new = {one.key: one.values[0] for one in term.match_label_expressions or () if one.values}
         place = joined(f"{key.rpartition('/')[2]} {value}" for key, value in new.items())
         text = f"add a node like {template.name} in {place}: class {storage_class.name} makes no volumes elsewhere"
-        change = added_node(template, {}, labels_there(template, new))
+        change = added_node(case, template, {}, labels_there(template, new))
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=template.name)
 
 
