@@ -74,7 +74,8 @@ def test_a_wrong_call_is_one_message_and_a_way_to_the_help(arguments: list[str],
         (["help", "config", "check"], "write `kubesched config check --help`"),
         (["version"], "write `kubesched --version`"),
         (["why", "web-1"], "write `kubesched explain`"),
-        (["explian"], 'did you mean "explain"?'),
+        (["get", "pods"], "kubesched: error: No such command 'get'.\n"),
+        (["explian"], "No such command 'explian'; did you mean \"explain\"?\n"),
     ],
 )
 def test_the_word_of_another_program_is_answered_with_the_command(arguments: list[str], words: str):

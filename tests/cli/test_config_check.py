@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from kubesched import load_configuration
 from kubesched.cli import main
 from kubesched.config import RULES
+from kubesched.errors import ConfigError
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 RISKY = f"{HEADER}percentageOfNodesToScore: 1\n"
@@ -66,7 +68,10 @@ def test_the_message_of_kube_scheduler_comes_first_then_each_finding_with_its_li
 )
 def test_toml_is_named(text):
     result = check(text)
-    assert (result.exit_code, "the text is TOML; a configuration is YAML or JSON" in result.stdout) == (1, True)
+    told = "the text is TOML; a configuration is YAML or JSON"
+    assert (result.exit_code, result.stdout.count(told)) == (1, 2), "in kube-scheduler's words, and in ours"
+    with pytest.raises(ConfigError, match=told):
+        load_configuration("a.yaml")
 
 
 def test_objects_of_a_chart_without_a_scheduler_are_one_sentence():

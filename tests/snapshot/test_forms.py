@@ -90,7 +90,7 @@ def test_a_patch_of_kustomize_is_named_as_such(field, words):
     assert "did you mean" not in str(caught.value)
 
 
-def test_what_kustomize_completes_is_named_beside_a_kustomization_only(tmp_path):
+def test_what_kustomize_completes_is_named(tmp_path):
     base, kustomization = tmp_path / "web.yaml", tmp_path / "kustomization.yaml"
     base.write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 3}\n")
 
@@ -99,6 +99,8 @@ def test_what_kustomize_completes_is_named_beside_a_kustomization_only(tmp_path)
             load_snapshot(manifests=[path])
         return str(caught.value)
 
+    assert said(base).endswith("; if it is a patch, `kustomize build FOLDER` prints the patched objects")
+    base.write_text(base.read_text().replace("spec:", "spec: {selector: {matchLabels: {app: web}}}\n#"))
     assert "kustomize build" not in said(base)
     kustomization.write_text("resources: [web.yaml]\n")
     assert said(base).endswith("its folder has a kustomization, and `kustomize build FOLDER` prints the whole objects")

@@ -51,3 +51,22 @@ def test_slices_of_an_older_version_are_left_out_of_manifests_too() -> None:
 
 def test_nothing_is_said_about_nothing():
     assert list(left_out_sentences({})) == []
+
+
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [pod.yaml]\n"
+NOT_APPLIED = "not applied: 1 Kustomization; `kustomize build FOLDER` prints the patched objects"
+
+
+def test_a_kustomization_beside_its_base_is_said_not_to_be_applied(tmp_path) -> None:
+    (tmp_path / "kustomization.yaml").write_text(KUSTOMIZATION)
+    (tmp_path / "pod.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n"
+    )
+    assert NOT_APPLIED in load_snapshot(manifests=[tmp_path]).notes
+    assert list(left_out_sentences(load_snapshot(tmp_path).skipped)) == [NOT_APPLIED]
+
+
+def test_a_kustomization_that_a_cluster_has_is_another_kind() -> None:
+    text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\n"
+    (sentence,) = left_out_sentences(load_snapshot(io.StringIO(text)).skipped)
+    assert sentence == "left out, because kubesched does not read these kinds: 1 Kustomization"

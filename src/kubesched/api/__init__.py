@@ -32,6 +32,7 @@ with lazy_exports(__name__):
         kind_of as kind_of,
         objects_of as objects_of,
         type_of as type_of,
+        unread_name as unread_name,
     )
     from kubesched.api.meta import (
         KubeObject as KubeObject,
@@ -161,6 +162,7 @@ with lazy_exports(__name__):
         DELETION_COST as DELETION_COST,
         HOSTNAME as HOSTNAME,
         INDEX_FAILURES as INDEX_FAILURES,
+        KUSTOMIZE_GROUP as KUSTOMIZE_GROUP,
         MIGRATED_PLUGINS as MIGRATED_PLUGINS,
         MIRROR_POD as MIRROR_POD,
         REGION as REGION,

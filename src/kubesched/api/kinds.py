@@ -22,6 +22,7 @@ from kubesched.api.storage import (
     VolumeAttachment,
 )
 from kubesched.api.unstructured import Unstructured, plural_of
+from kubesched.api.well_known import KUSTOMIZE_GROUP
 from kubesched.api.workloads import (
     CoschedulingPodGroup,
     Job,
@@ -170,6 +171,17 @@ are enough for the version that places claims."""
 
 _CHANGED_IN_V1: Final = ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
 _KEYS: Final = {(kind.name, kind.group): key for key, kind in KINDS.items()}
+
+
+def unread_name(kind: str, group: str) -> str:
+    """The name to count objects under whose kind is not read: with the group, where the kind alone says too little.
+
+    Example:
+        assert unread_name("Pod", "other.example.com") == "Pod.other.example.com"
+        assert unread_name("ConfigMap", "") == "ConfigMap"
+    """
+    is_ambiguous = group == KUSTOMIZE_GROUP or any(read.name == kind for read in KINDS.values())
+    return f"{kind}.{group}" if group and is_ambiguous else kind
 
 
 def kind_key(name: str, group: str) -> str:

@@ -1,4 +1,4 @@
-"""The labels and annotations of Kubernetes that more than one rule reads.
+"""The labels, annotations and groups of Kubernetes that more than one rule reads.
 
 Rule: Kubernetes v1.36, well-known labels, annotations and taints, and what client-go and the controllers define.
 """
@@ -10,6 +10,8 @@ ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
+
+KUSTOMIZE_GROUP: Final = "kustomize.config.k8s.io"
 
 # annotations; snapshot/fields.py keeps those that rules read
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"

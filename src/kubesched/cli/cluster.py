@@ -4,7 +4,7 @@ import logging
 import os
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -71,10 +71,9 @@ def read_cluster(
         server = access.server
     is_empty = not may_be_empty and _is_empty(cluster, may_lack_nodes=may_lack_nodes or not snapshots)
     has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
-    takes_manifests = not is_empty and "manifests" in _parameters()
-    _note_left_out(cluster, _ADVICE if takes_manifests else "")
     if is_empty:
         raise _empty(cluster, server, snapshots[0] if has_workloads and snapshots else "")
+    _note_left_out(cluster, _ADVICE if "manifests" in _parameters() else "")
     return cluster
 
 
@@ -109,7 +108,12 @@ def _empty(cluster: "ClusterObjects", server: str, manifest: str) -> "InputError
         return InputError(f"the cluster has {what}, as {server} lists it; expected at least one node or a pending pod")
     command = f"kubesched fit cluster.json.gz -f {shlex.quote(manifest)}"
     then = f"; then `{command}` answers for new pods" if manifest else ""
+    what += f" but {kinds}" if (kinds := _kinds(cluster.skipped)) else ""
     return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{then}")
+
+
+def _kinds(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {kind.partition('.')[0]}" for kind, n in sorted(counts.items()))
 
 
 def _parameters() -> list[str | None]:
@@ -153,8 +157,7 @@ def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
     there = Counter(owner.kind for owner in owners)  # without these objects nothing is missing
     left_out = {kind: n - there[kind] for kind, n in cluster.skipped.items() if n > there[kind]}
     offered = advice if _WORKLOADS.intersection(left_out) else ""
-    new_kinds = Counter(workload.kind for workload in new - owners)
-    without_pods = ", ".join(f"{n} {kind}" for kind, n in sorted(new_kinds.items()))
+    without_pods = _kinds(Counter(workload.kind for workload in new - owners))
     notes = [f"without uid and without pods, as in a manifest: {without_pods}{advice}"] if without_pods else []
     for sentence in (*left_out_sentences(left_out, advice=offered), *notes, *cluster.notes, *_homeless(cluster)):
         note(sentence)

@@ -116,10 +116,11 @@ class _Main(click.Group):
         """Find the command; suggest one for a word that other programs have for it."""
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except click.UsageError:
+            error = click.UsageError(f"No such command {args[0]!r}.", ctx)
             if advice := _meant_by(args, ctx.command_path):
                 error.add_note(advice)
-            raise
+            raise error from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. With --debug, print where its error was raised."""

@@ -151,7 +151,8 @@ def _with_format(finding: Finding, text: str) -> Finding:
     """The fault of a text, with its format if that is another one."""
     if finding.help or not is_toml(text):
         return finding
-    return msgspec.structs.replace(finding, help="the text is TOML; a configuration is YAML or JSON")
+    advice = "the text is TOML; a configuration is YAML or JSON"
+    return msgspec.structs.replace(finding, help=advice, printed=(*finding.lines, advice))
 
 
 def not_convertible(error: InputError) -> Finding:

@@ -15,6 +15,7 @@ from kubesched.api import (
     Volume,
     has_other_fields,
     kind_key,
+    unread_name,
 )
 from kubesched.documents import did_you_mean
 from kubesched.errors import ObjectError
@@ -57,7 +58,7 @@ def left_out(kind: str, api_version: str) -> str:
         return "" if group == GROUPS[kind] else f"{kind}.{group}"
     if key := kind_key(kind, group):
         return f"{kind} of {api_version}" if has_other_fields(key, api_version) else ""
-    return f"{kind}.{group}".removesuffix(".") if any(read.name == kind for read in KINDS.values()) else kind
+    return unread_name(kind, group)
 
 
 def _refuse_misspelt(kind: str, api_version: str, group: str) -> None:

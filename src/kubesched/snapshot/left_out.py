@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from kubesched.api import KINDS
+from kubesched.api import KINDS, KUSTOMIZE_GROUP
 from kubesched.documents import listed
+from kubesched.snapshot.unusable_input import PATCHED
 
 _NO_NAMES: Final[Mapping[str, Sequence[str]]] = {}
 _FOR_CLAIMS: Final = frozenset(("DeviceTaintRule",))
 """Kinds that kube-scheduler reads for pods with resource claims alone, and kubesched does not read."""
+_KUSTOMIZED: Final = f".{KUSTOMIZE_GROUP}"
 _OTHER_VERSION: Final = " of resource.k8s.io/"
 """Before the version of objects that have other fields in v1."""
 
@@ -26,12 +28,19 @@ def left_out_sentences(
     """
     begin = f"left out of {source}" if source else "left out"
     older = {kind: n for kind, n in counts.items() if _OTHER_VERSION in kind}
-    others = {kind: n for kind, n in counts.items() if kind not in _FOR_CLAIMS and kind not in older}
+    kustomized = {kind.removesuffix(_KUSTOMIZED): n for kind, n in counts.items() if kind.endswith(_KUSTOMIZED)}
+    others = {
+        kind: n
+        for kind, n in counts.items()
+        if kind not in _FOR_CLAIMS and kind not in older and not kind.endswith(_KUSTOMIZED)
+    }
     if others:
         yield f"{begin}, because kubesched does not read these kinds: {_counted(others, names)}{advice}"
     for_claims = {kind: n for kind, n in counts.items() if kind in _FOR_CLAIMS}
     if for_claims:
         yield f"{begin}, because only pods with resource claims need them: {_counted(for_claims)}"
+    if kustomized:
+        yield f"not applied: {_counted(kustomized)}; {PATCHED}"
     if older:
         kinds = sorted({KINDS[kind.partition(_OTHER_VERSION)[0]].plural for kind in older})
         get = f"kubectl get {','.join(f'{kind}.v1.resource.k8s.io' for kind in kinds)} -A -o json"

@@ -25,6 +25,7 @@ from kubesched.api import (
     kind_key,
     kind_named,
     plural_of,
+    unread_name,
 )
 from kubesched.documents import RawJson
 from kubesched.errors import InputError, ObjectError
@@ -197,14 +198,14 @@ def _classify(api_version: str | None, kind: str) -> tuple[str, str]:
     """
     versions = [known.api_version for known in KINDS.values() if known.name == kind]
     if not versions:
-        return "", kind
+        return "", unread_name(kind, (api_version or "").rpartition("/")[0])
     if not api_version:
         raise ObjectError(f"apiVersion is missing; expected {' or '.join(versions)}")
     group = api_version.rpartition("/")[0]
     key = kind_key(kind, group)
     if key and has_other_fields(key, api_version):
         return key, f"{kind} of {api_version}"
-    return key, "" if key else f"{kind}.{group}".removesuffix(".")
+    return key, "" if key else unread_name(kind, group)
 
 
 def _is_newer(read: KubeObject, kept: KubeObject, place: ItemPlace) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from kubesched.api import KUSTOMIZE_GROUP
 from kubesched.config import quoted
 from kubesched.documents import is_toml
 
@@ -30,6 +31,9 @@ _OBJECTS: Final = re.compile(rb"^\s*(?:[{\[]|apiVersion:|kind:|items:)", re.MULT
 _KUSTOMIZE: Final = "`kustomize build FOLDER`"
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _PATCH: Final = re.compile(rb'"\$(?:patch|retainKeys|setElementOrder/[^"]+|deleteFromPrimitiveList/[^"]+)"\s*:')
+_REQUIRED: Final = re.compile(rb'"(?:selector|labels|image|jobTemplate|serviceName)"\s*:')
+"""Fields of which each whole object that has pods has one."""
+PATCHED: Final = f"{_KUSTOMIZE} prints the patched objects"
 _OPENSHIFT: Final = "template.openshift.io"
 _KINDS: Final = {  # kind and group -> what was found, and what helps
     ("Config", ""): ("a kubeconfig", "expected {wanted}; `--kubeconfig FILE` reads the cluster that it names"),
@@ -38,7 +42,7 @@ _KINDS: Final = {  # kind and group -> what was found, and what helps
         "expected {wanted}; `--config FILE` takes the configuration",
     ),
     **{
-        (kind, "kustomize.config.k8s.io"): (f"a {kind}", f"expected its objects, which {_KUSTOMIZE} prints")
+        (kind, KUSTOMIZE_GROUP): (f"a {kind}", f"expected its objects, which {_KUSTOMIZE} prints")
         for kind in ("Kustomization", "Component")
     },
     ("PartialObjectMetadata", "meta.k8s.io"): ("only the metadata of objects", "expected {wanted}"),
@@ -107,11 +111,11 @@ def kustomize_hint(label: str, raw: bytes) -> str:
         raw: its JSON.
     """
     if _PATCH.search(raw):
-        return f"it is a patch; {_KUSTOMIZE} prints the patched objects"
+        return f"it is a patch; {PATCHED}"
     folder = Path(label).parent
     if any((folder / name).is_file() for name in _KUSTOMIZATIONS):
         return f"its folder has a kustomization, and {_KUSTOMIZE} prints the whole objects"
-    return ""
+    return f"if it is a patch, {PATCHED}" if b'"spec"' in raw and not _REQUIRED.search(raw) else ""
 
 
 def unnamed_hint(keys: Collection[str], label: str = "") -> str:
@@ -124,7 +128,7 @@ def unnamed_hint(keys: Collection[str], label: str = "") -> str:
     if label.rpartition("/")[2] in _KUSTOMIZATIONS:
         return f"it is a Kustomization; {_KUSTOMIZE} prints its objects"
     if {"op", "path"} <= set(keys):
-        return f"it is a JSON patch; if it belongs to a kustomization, {_KUSTOMIZE} prints the patched objects"
+        return f"it is a JSON patch; if it belongs to a kustomization, {PATCHED}"
     if not keys or "metadata" in keys:
         return ""
     if "services" in keys and "apiVersion" not in keys:
