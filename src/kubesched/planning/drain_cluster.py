@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from kubesched.api import Node, Pod, ReplicaSet, owner_of
+from kubesched.api import Node, Pod, PodDisruptionBudget, ReplicaSet, owner_of
 from kubesched.controllers import Allowance, controllers_of, job_of
 from kubesched.engine import paused_gc
 from kubesched.naming import nodes_named
+from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.settling import settle
 from kubesched.session import PodState, Progress, Session, workload_text
 
@@ -74,9 +75,14 @@ class SettledCluster:
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         running = (one for one in known if isinstance(one, Pod) and one.node_name and not one.is_finished)
         self.n_running = Counter(workload_text(pod.key, self.owner_of(pod)) for pod in running)
+        self._budgets = {one.key: one for one in known if isinstance(one, PodDisruptionBudget)}
+        self._pods_of: dict[str, list[Pod]] = {}
+        self._why_blocked: dict[str, tuple[str, str]] = {}
         self._finished: dict[str, list[Pod]] = {}
         self._of_job: dict[str, list[str]] = {}
         for one in known:
+            if isinstance(one, Pod) and not one.is_finished:
+                self._pods_of.setdefault(one.namespace, []).append(one)
             if isinstance(one, Pod) and one.is_finished:
                 self._finished.setdefault(one.node_name, []).append(one)
             elif isinstance(one, Pod) and (job := job_of(one)):
@@ -85,6 +91,14 @@ class SettledCluster:
     def allowance(self, leaving: Iterable[Pod] = ()) -> Allowance:
         """What the budgets allow now, without some pods."""
         return Allowance(self.session.cluster_state.disruption_budgets, leaving)
+
+    def why_it_blocks(self, key: str) -> tuple[str, str]:
+        """Why a budget allows no eviction in the snapshot, and what helps; looked for once."""
+        if key not in self._why_blocked:
+            budget = self._budgets.get(key)
+            why = ("", "") if budget is None else why_it_blocks(budget, self._pods_of.get(budget.namespace, ()))
+            self._why_blocked[key] = why
+        return self._why_blocked[key]
 
     def _count_as_ready(self, placed: Iterable[Pod], evicted: Iterable[Pod]) -> None:
         """Enter into the budgets that the placed pods are ready, and that others have left."""

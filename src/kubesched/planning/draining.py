@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubesched.api import KubeObject, Node, Pod, PodDisruptionBudget
+from kubesched.api import KubeObject, Node, Pod
 from kubesched.controllers import (
     LeavingPods,
     Successor,
@@ -16,7 +16,6 @@ from kubesched.controllers import (
     stays_because,
 )
 from kubesched.explanation import with_reasons
-from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
@@ -310,7 +309,8 @@ class Draining:
         for key in dict.fromkeys(key for pod in drained for key in pod.budgets):
             selected = [pod for pod in drained if key in pod.budgets]
             n_blocked = sum(pod.fate is Fate.BLOCKED for pod in selected)
-            why, fix = self._why(key) if n_blocked else ("", "")
+            is_closed = n_blocked and not self._allowance.first(key)
+            why, fix = self._cluster.why_it_blocks(key) if is_closed else ("", "")
             yield BudgetUse(
                 budget=key,
                 allowed=self._allowance.first(key),
@@ -320,10 +320,3 @@ class Draining:
                 why=why,
                 fix=fix,
             )
-
-    def _why(self, key: str) -> tuple[str, str]:
-        """Why a budget allows no eviction before the drain, and what helps."""
-        budget = self._session.get("PodDisruptionBudget", key)
-        if self._allowance.first(key) > 0 or not isinstance(budget, PodDisruptionBudget):
-            return "", ""
-        return why_it_blocks(budget, self._session.cluster_state.objects.list("Pod"))

@@ -264,9 +264,10 @@ def _with_notes(answer: Fit, notes: Iterable[str]) -> Fit:
 def _blocking(new: Iterable[KubeObject]) -> Iterator[str]:
     """The disruption budgets of manifests that allow no eviction, even when all pods are ready."""
     known = list(new)
+    pods = [one for one in known if isinstance(one, Pod) and not one.is_finished]
     for budget in known:
         if isinstance(budget, PodDisruptionBudget):
-            why, helps = why_it_blocks(budget, known)
+            why, helps = why_it_blocks(budget, pods)
             if why:
                 blocks = f"PodDisruptionBudget {budget.key} would block every drain"
                 yield f"{blocks}: {why}; {helps}"

@@ -106,6 +106,15 @@ def test_pods_that_end_are_waited_for():
     assert texts(pod, make_node("n1", allocatable=SMALL), leaving)[0] == "wait until default/old (n1) has ended"
 
 
+def test_a_pod_that_ends_on_an_unreachable_node_is_not_waited_for():
+    leaving = make_pod("old", node="n1", requests={"cpu": "2"}, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    pod = make_pod("p", requests={"cpu": "2"}, tolerations=[{"operator": "Exists"}])
+    silent = make_node("n1", allocatable=SMALL, taints=["node.kubernetes.io/unreachable:NoExecute"])
+    said = texts(pod, silent, leaving)
+    assert "make n1 reachable, so that default/old (n1) ends" in said
+    assert not any("wait until" in text for text in said)
+
+
 def test_room_that_is_kept_for_a_nominated_pod_is_told():
     status = {"nominatedNodeName": "n1"}
     first = make_pod("first", requests={"cpu": "2"}, priority=10, status=status)

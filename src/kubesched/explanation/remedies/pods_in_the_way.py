@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import HOSTNAME, Pod, PodAffinity, PodSpec, Selector, WeightedPodAffinityTerm, edited
+from kubesched.controllers import is_unreachable
 from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
@@ -22,6 +23,7 @@ from kubesched.explanation.remedies.case import (
     is_equal,
     moved,
     moves_of,
+    node_words,
     of,
     removal,
     spec_edit,
@@ -239,14 +241,23 @@ def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Wait for pods that are being deleted."""
+    """Wait for pods that are being deleted; on an unreachable node, no kubelet confirms that they have ended."""
     placed = case.placed
     leaving = [placed.pods[index] for index in placed.leaving.tolist()]
     near = [placed.pods[index] for index in placed.leaving.tolist() if where[placed.positions[index]]]
     for pods in (near, leaving) if len(near) < len(leaving) else (near,):
         if 0 < len(pods) <= _MAX_LEAVING:
-            text = f"wait until {joined(map(of, pods), _MAX_PODS)} {plural(len(pods), 'has', 'have')} ended"
+            named = joined(map(of, pods), _MAX_PODS)
+            if silent := [node for node in dict.fromkeys(one.pod.node_name for one in pods) if _is_silent(case, node)]:
+                text = f"make {node_words(silent)} reachable, so that {named} {plural(len(pods), 'ends', 'end')}"
+                yield Remedy(text, "nodeCondition", True, removal(pods), ladder="terminating")
+                continue
+            text = f"wait until {named} {plural(len(pods), 'has', 'have')} ended"
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
+
+
+def _is_silent(case: Case, node: str) -> bool:
+    return is_unreachable(case.evaluation.snapshot.node_info(node).node)
 
 
 def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:
