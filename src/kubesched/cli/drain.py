@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.cluster import read_both
+from kubesched.cli.completed_names import complete_zones
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
@@ -31,7 +32,12 @@ _AFTER: Final = "after.json"
 @extenders_option
 @tie_options
 @click.option("-l", "--selector", metavar="LABELS", help="The nodes with these labels, as kubectl's -l takes them.")
-@click.option("--zone", metavar="ZONE", help="The nodes of a zone; with -l, only those that have the labels too.")
+@click.option(
+    "--zone",
+    metavar="ZONE",
+    shell_complete=complete_zones,
+    help="The nodes of a zone; with -l, only those that have the labels too.",
+)
 @click.option("--each", is_flag=True, help="Drain every node alone, and list which could go.  [default: all nodes]")
 @click.option(
     "--most", is_flag=True, help="Search for a large set of nodes that could go together.  [default: among all nodes]"

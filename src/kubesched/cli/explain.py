@@ -7,7 +7,7 @@ from typing import NamedTuple
 import click
 
 from kubesched.cli.cluster import EXPLAINED, note_refused, read_both
-from kubesched.cli.completion import complete_files
+from kubesched.cli.completed_names import complete_namespaces, complete_nodes, complete_pods_or_files
 from kubesched.cli.explained_pod import ExplainQuestion, View, print_new_pod, print_pod
 from kubesched.cli.explained_pods import print_group, print_several
 from kubesched.cli.inputs import InputOptions, with_inputs
@@ -40,12 +40,19 @@ class PodSelection(NamedTuple):
 @click.option(
     "--pod",
     metavar="NAME|FILE",
-    shell_complete=complete_files,
+    shell_complete=complete_pods_or_files,
     help="The pod to explain, placed or pending: NAMESPACE/NAME; or a new one from a file with a pod or a workload: "
     "POD.yaml.",
 )
 @click.option("--all", "all_pods", is_flag=True, help="Explain all pending pods. Without a pod, this is the default.")
-@click.option("-n", "--namespace", default="", metavar="NAME", help="Look only in this namespace.")
+@click.option(
+    "-n",
+    "--namespace",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_namespaces,
+    help="Look only in this namespace.",
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Look in all namespaces. Without -n, this is the default.")
 @click.option("-l", "--selector", metavar="LABELS", help="Explain the pods with these labels.")
 @click.option(
@@ -55,7 +62,12 @@ class PodSelection(NamedTuple):
     "label KEY.",
 )
 @click.option(
-    "--node", "nodes", metavar="NAME", multiple=True, help="Show each plugin's verdict on this node. Repeatable."
+    "--node",
+    "nodes",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=complete_nodes,
+    help="Show each plugin's verdict on this node. Repeatable.",
 )
 @click.option("--all-nodes", is_flag=True, help="Show every node, each with its row.")
 @click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kubesched.cli.cluster import note, read_both
+from kubesched.cli.completed_names import complete_namespaces, complete_nodes_or_files
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
@@ -112,6 +113,7 @@ class PodsInQuestion(NamedTuple):
     "--namespace",
     default="",
     metavar="NAME",
+    shell_complete=complete_namespaces,
     help="The namespace of manifests that name none.  [default: default]",
 )
 @click.option(
@@ -139,6 +141,7 @@ class PodsInQuestion(NamedTuple):
     "--nodes-like",
     default="",
     metavar="NODE[=N]",
+    shell_complete=complete_nodes_or_files,
     callback=NewNodes.parse,
     help="Find how many more nodes of this shape are missing for all pods to fit; with =N, add N of them. NODE is the "
     "name of a node, or a file with a Node.",

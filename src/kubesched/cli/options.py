@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kubesched.cli.completed_names import complete_among_snapshots
 from kubesched.cli.completion import complete_files
 from kubesched.cli.parameters import Decorator, Seconds, not_empty, option_group, pairs
 from kubesched.cli.plugins import plugin_option
@@ -96,7 +97,7 @@ live_source_options: Final = option_group(
 """--kubeconfig and --context."""
 
 snapshots_argument: Final = click.argument(
-    "snapshots", metavar="[SNAPSHOT...]", nargs=-1, shell_complete=complete_files
+    "snapshots", metavar="[SNAPSHOT...]", nargs=-1, shell_complete=complete_among_snapshots
 )
 """The files to read the cluster from; none for the live cluster."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.cluster import note, read_cluster, read_setup
+from kubesched.cli.completed_names import complete_pods
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import live_source_options, setup_options, skip_bad_objects_option, snapshots_argument
@@ -87,6 +88,7 @@ def _further_kinds(context: click.Context, option: click.Parameter, kinds: tuple
 @click.option(
     "--around",
     metavar="NS/POD",
+    shell_complete=complete_pods,
     help="Write the smallest part found in which this pod, or a pod of this workload, gets the same verdict from "
     "explain, for a bug report.",
 )

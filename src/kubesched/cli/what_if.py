@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kubesched.cli.completed_names import complete_nodes, complete_nodes_or_files, complete_scaled
 from kubesched.cli.option_rules import BARE_WITHOUT_NODES
 from kubesched.cli.parameters import option_value, pairs
 
@@ -34,12 +35,14 @@ what_if_options: Final = option_value(
         "--cordon",
         metavar="NODE",
         multiple=True,
+        shell_complete=complete_nodes,
         help="What if this node were cordoned: a name, or a label selector such as pool=spot. Repeatable.",
     ),
     click.option(
         "--uncordon",
         metavar="NODE",
         multiple=True,
+        shell_complete=complete_nodes,
         help="What if this node were uncordoned: a cordoned node, or a label selector such as pool=spot. Repeatable.",
     ),
     click.option(
@@ -48,6 +51,7 @@ what_if_options: Final = option_value(
         is_flag=False,
         flag_value=BARE_WITHOUT_NODES,
         metavar="[NODE]",
+        shell_complete=complete_nodes,
         multiple=True,
         help="What if these nodes were removed: a name or a label selector, or --without-nodes -l SELECTOR. Their pods "
         "are pending then. Repeatable.",
@@ -70,11 +74,13 @@ what_if_options: Final = option_value(
         "--like",
         default="",
         metavar="NODE",
+        shell_complete=complete_nodes_or_files,
         help="The model of --add-nodes: the name of a node, or a file with a Node.",
     ),
     click.option(
         "--scale",
         metavar="WORKLOAD=N",
+        shell_complete=complete_scaled,
         multiple=True,
         callback=pairs("WORKLOAD=N, such as deploy/web=20", is_value=str.isdecimal),
         help="What if a workload had N pods: deploy/web=20, or shop/deploy/web=20. Repeatable.",

@@ -14,6 +14,7 @@ with lazy_exports(__name__):
         read_pod as read_pod,
     )
     from kubesched.snapshot.missing import MissingKinds as MissingKinds, missing_kinds as missing_kinds
+    from kubesched.snapshot.outlines import read_outlines as read_outlines
     from kubesched.snapshot.unusable_input import SAVE_CLUSTER as SAVE_CLUSTER
     from kubesched.snapshot.writer import (
         check_target as check_target,
