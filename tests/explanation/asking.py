@@ -1,6 +1,7 @@
 """Explanations of one pod in a small cluster."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Evaluation, Explainer, Explanation, Fix, explain
@@ -34,6 +35,12 @@ def profile(plugins: str) -> str:
 
 def three_nodes() -> list[KubeObject]:
     return [make_node(name, allocatable=SMALL, zone=zone) for name, zone in (("n1", "a"), ("n2", "a"), ("n3", "b"))]
+
+
+def replica(name: str, **more: Any) -> Pod:
+    """A pod that a ReplicaSet of its name creates again."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name, "uid": name, "controller": True}
+    return make_pod(name, metadata={"ownerReferences": [owner]}, **more)
 
 
 def filling(node: str, **requests: str) -> Pod:

@@ -12,6 +12,7 @@ from tests.explanation.asking import (
     ask,
     filling,
     fixes_of,
+    replica,
     texts,
 )
 
@@ -47,7 +48,7 @@ def test_the_nearest_node_gets_its_pairs_although_a_single_change_opens_another_
 def test_the_nearest_node_gets_pairs_with_a_pod_in_the_way():
     node = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
     other = make_node("n2", allocatable={"cpu": "1"})
-    db = make_pod("db", labels={"app": "db"}, node="n1")
+    db = replica("db", labels={"app": "db"}, node="n1")
     pod = make_pod(
         "p", requests={"cpu": "2"}, spec=affinity("podAntiAffinity", {"app": "db"}, "kubernetes.io/hostname")
     )
@@ -71,7 +72,7 @@ def test_one_more_node_comes_after_a_pod_that_is_moved():
         make_pod("p", requests={"cpu": "1"}, host_ports=[80]),
         *nodes,
         *full,
-        make_pod("edge", host_ports=[80], node="n3", requests={"cpu": "10m"}),
+        replica("edge", host_ports=[80], node="n3", requests={"cpu": "10m"}),
     )
     assert said[:2] == ["free host port 80/TCP on n3, held by default/edge", "add a node like n0"]
 

@@ -120,8 +120,8 @@ class _Search:
         if any(is_equal(move.pod, self._trial.pod) for move in moves if move.pod.key not in places):
             return None  # they only swap who waits
         if len(remedies) == 1:
-            return _with_fault(_fix(remedies[0], names, change, places), fault)
-        parts = [_fix(remedy, names, remedy.change, places) for remedy in remedies]
+            return _with_fault(self._fix(remedies[0], names, change, places), fault)
+        parts = [self._fix(remedy, names, remedy.change, places) for remedy in remedies]
         text, kind = " and ".join(part.text for part in parts), "+".join(part.kind for part in parts)
         keeps = all(part.keeps_intent for part in parts)
         answers = next((remedy.like for remedy in remedies if remedy.like), names[0])
@@ -130,22 +130,28 @@ class _Search:
         both = Fix(text, len(names), first, keeps, kind, tuple(parts), change, answers, left, cost)
         return _with_fault(both, fault)
 
+    def _fix(self, remedy: Remedy, names: list[str], change: Change, places: Mapping[str, str]) -> Fix:
+        text, left = remedy.text, _unplaced(remedy, places)
+        if left:
+            text = f"{text.replace(f' {ELSEWHERE}', '')}{''.join(self._left(remedy, left))}"
+        elif len(remedy.moves) == 1:
+            text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key]}")
+        first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
+        return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left, remedy.cost)
+
+    def _left(self, remedy: Remedy, left: tuple[str, ...]) -> Iterator[str]:
+        """What becomes of the pods that make way and have no place."""
+        reasons = {move.pod.key: self._trial.lost_because(move.pod) for move in remedy.moves if move.pod.key in left}
+        for why in dict.fromkeys(sorted(reasons.values())):
+            keys = [key for key in left if reasons[key] == why]
+            who = joined(keys) if len(keys) <= _MAX_NAMED_PODS else f"{len(keys)} pods"
+            yield f" (loses {who}: {why})" if why else f" (leaves {who} pending)"
+
 
 def _with_fault(fix: Fix, fault: Status | None) -> Fix:
     if fault is None:
         return fix
     return msgspec.structs.replace(fix, text=f"{fix.text} (once plugin {fault.plugin} is fixed)", fault=fault)
-
-
-def _fix(remedy: Remedy, names: list[str], change: Change, places: Mapping[str, str]) -> Fix:
-    text, left = remedy.text, _unplaced(remedy, places)
-    if left:
-        who = joined(left) if len(left) <= _MAX_NAMED_PODS else f"{len(left)} pods"
-        text = f"{text.replace(f' {ELSEWHERE}', '')} (leaves {who} pending)"
-    elif len(remedy.moves) == 1:
-        text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key]}")
-    first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
-    return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left, remedy.cost)
 
 
 def _unplaced(remedy: Remedy, places: Mapping[str, str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, on_node
-from kubesched.controllers import is_bound_to_node
+from kubesched.controllers import is_bound_to_node, successor_of
 from kubesched.explanation.fix import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState
@@ -62,7 +62,7 @@ class Trial:
         Args:
             change: takes these pods away.
             node: of the changed pod.
-        Returns: `namespace/name` of those that have a place -> its node. A pod that belongs to its node has none.
+        Returns: `namespace/name` of those that have a place -> its node. A pod that nobody creates again has none.
         """
         found: dict[str, str] = {}
         edits = [*change.edits, placing(change.pod(self.pod), node)]
@@ -74,8 +74,14 @@ class Trial:
                 edits.append(placing(move.pod, place))
         return found
 
+    def lost_because(self, pod: Pod) -> str:
+        """Why no pod comes in the place of a placed one that makes way; empty where one comes, or may come."""
+        successor = successor_of(pod, self._state.objects.get)
+        is_lost = pod.node_name and successor.is_made is False and successor.is_loss
+        return successor.why if is_lost else ""
+
     def _place(self, move: Move) -> str:
-        if is_bound_to_node(move.pod):
+        if is_bound_to_node(move.pod) or self.lost_because(move.pod):
             return ""
         info_of = self._state.snapshot().node_info
         found, _ = self._feasible(on_node(move.pod, ""))

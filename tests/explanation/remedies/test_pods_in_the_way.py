@@ -1,14 +1,14 @@
 """Placed pods in the way: what is moved, stopped, started or waited for."""
 
 from kubesched.testing import make_node, make_object, make_pod
-from tests.explanation.asking import SMALL, affinity, bound_claim, fixes_of, texts, with_claim
+from tests.explanation.asking import SMALL, affinity, bound_claim, fixes_of, replica, texts, with_claim
 
 
 def test_the_holder_of_a_host_port_is_named_with_its_node():
     pod = make_pod("p", host_ports=[80])
     nodes = [make_node("n1"), make_node("n2", labels={"pool": "edge"}, taints=["edge:NoSchedule"])]
     tolerant = {"tolerations": [{"key": "edge", "operator": "Exists"}]}
-    assert texts(pod, *nodes, make_pod("edge", host_ports=[80], node="n1", spec=tolerant)) == [
+    assert texts(pod, *nodes, replica("edge", host_ports=[80], node="n1", spec=tolerant)) == [
         "free host port 80/TCP on n1, held by default/edge",
         "add a node like n1",
         "tolerate edge:NoSchedule",
@@ -22,14 +22,14 @@ def test_a_cordoned_node_comes_before_a_host_port_is_freed():
         make_pod("p", host_ports=[80]),
         make_node("n1"),
         make_node("n2", unschedulable=True),
-        make_pod("edge", host_ports=[80], node="n1", spec={"tolerations": [{"operator": "Exists"}]}),
+        replica("edge", host_ports=[80], node="n1", spec={"tolerations": [{"operator": "Exists"}]}),
     )
     assert said[:2] == ["uncordon n2", "free host port 80/TCP on n1, held by default/edge"]
 
 
 def test_the_holder_of_a_host_port_that_would_stay_pending_is_freed_last():
     pod = make_pod("p", host_ports=[80])
-    fixes = fixes_of(pod, make_node("n1"), make_pod("edge", host_ports=[80], node="n1"))
+    fixes = fixes_of(pod, make_node("n1"), replica("edge", host_ports=[80], node="n1"))
     assert list(fixes) == [
         "add a node like n1",
         "remove hostPort 80",
@@ -40,14 +40,14 @@ def test_the_holder_of_a_host_port_that_would_stay_pending_is_freed_last():
 
 def test_a_pod_in_the_way_is_moved_out_of_the_domain():
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="a"), make_node("n3", zone="b", unschedulable=True)]
-    db = make_pod("db", labels={"app": "db"}, node="n1", spec={"tolerations": [{"operator": "Exists"}]})
+    db = replica("db", labels={"app": "db"}, node="n1", spec={"tolerations": [{"operator": "Exists"}]})
     fixes = fixes_of(make_pod("p", spec=affinity("podAntiAffinity", {"app": "db"})), *nodes, db)
     assert fixes["move default/db (n1) out of zone a"].n_nodes == 2
     assert "make the required pod anti-affinity preferred" in fixes
 
 
 def test_a_pod_that_has_nowhere_to_go_is_called_that():
-    db = make_pod("db", node="n1", spec=affinity("podAntiAffinity", {"app": "p"}))
+    db = replica("db", node="n1", spec=affinity("podAntiAffinity", {"app": "p"}))
     fixes = fixes_of(make_pod("p", labels={"app": "p"}), make_node("n1", zone="a"), db)
     assert list(fixes) == ["move default/db (n1) out of zone a (leaves default/db pending)"]
 
@@ -62,10 +62,10 @@ def test_affinity_wants_a_pod_started():
 
 def test_the_user_of_a_claim_for_one_pod_is_named():
     volume = make_object("PersistentVolume", "pv-1", spec={"capacity": {"storage": "1Gi"}})
-    user = make_pod("first", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
+    user = replica("first", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
     said = texts(with_claim("data"), make_node("n1"), bound_claim(accessModes=["ReadWriteOncePod"]), volume, user)
     assert said == ["stop default/first (n1), which uses claim data (leaves default/first pending)"]
-    second = make_pod("second", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
+    second = replica("second", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
     shared = bound_claim(accessModes=["ReadWriteOncePod"])
     (said,) = texts(with_claim("data"), make_node("n1"), shared, volume, user, second)
     assert " (n1), which use claim data (leaves default/" in said
@@ -82,7 +82,7 @@ def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():
             make_object("PersistentVolumeClaim", name, annotations=bound, spec=spec, status={"phase": "Bound"}),
             make_object("PersistentVolume", f"pv-{name}", spec={"capacity": {"storage": "1Gi"}, "csi": source}),
         ]
-    user = make_pod("first", spec={**with_claim("other").document["spec"], "nodeName": "n1"})
+    user = replica("first", spec={**with_claim("other").document["spec"], "nodeName": "n1"})
     said = texts(with_claim("data"), make_node("n1"), user, *objects)
     assert said == [
         "add a node like n1",
@@ -95,7 +95,7 @@ def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():
 
 def test_a_pod_with_the_same_disk_is_moved():
     disk = {"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]}
-    first = make_pod("first", node="n1", spec=disk | {"tolerations": [{"operator": "Exists"}]})
+    first = replica("first", node="n1", spec=disk | {"tolerations": [{"operator": "Exists"}]})
     said = texts(make_pod("p", spec=disk), make_node("n1"), make_node("n2", unschedulable=True), first)
     assert said == ["uncordon n2", "move default/first from n1 to n2"]
 
@@ -113,6 +113,18 @@ def test_a_pod_that_ends_on_an_unreachable_node_is_not_waited_for():
     said = texts(pod, silent, leaving)
     assert "make n1 reachable, so that default/old (n1) ends" in said
     assert not any("wait until" in text for text in said)
+
+
+def test_pods_of_a_node_that_does_not_report_are_not_waited_for():
+    """Nobody confirms their end, so they stay."""
+    leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    old = make_pod("old", node="n1", labels={"app": "db"}, metadata=leaving)
+    pod = make_pod("p", spec=affinity("podAntiAffinity", {"app": "db"}, "topology.kubernetes.io/region"))
+    region, silent = {"topology.kubernetes.io/region": "r"}, ["node.kubernetes.io/unreachable:NoSchedule"]
+    nodes = [make_node("n1", labels=region, taints=silent), make_node("n2", labels=region)]
+    said = texts(pod, *nodes, old)
+    assert not [text for text in said if text.startswith("wait")]
+    assert "make n1 reachable, so that default/old (n1) ends" in said
 
 
 def test_room_that_is_kept_for_a_nominated_pod_is_told():
@@ -155,7 +167,7 @@ def test_the_ports_of_a_service_of_k3s_are_changed_at_the_service():
 
 def test_a_move_says_that_local_data_is_lost():
     spec = {"volumes": [{"name": "cache", "emptyDir": {}}]}
-    holder = make_pod("edge", host_ports=[80], node="n1", spec={**spec, "tolerations": [{"operator": "Exists"}]})
+    holder = replica("edge", host_ports=[80], node="n1", spec={**spec, "tolerations": [{"operator": "Exists"}]})
     nodes = [make_node("n1"), make_node("n2", taints=["x:NoSchedule"])]
     said = texts(make_pod("p", host_ports=[80]), *nodes, holder)
     assert said[0].endswith("held by default/edge (what is in emptyDir cache is lost)")
@@ -166,7 +178,8 @@ def test_pods_of_another_namespace_are_found_where_the_term_does_not_look():
     pod = make_pod("web", namespace="b", spec=affinity("podAffinity", {"app": "redis"}, "kubernetes.io/hostname"))
     nodes = [make_node(name, labels={"kubernetes.io/hostname": name}) for name in ("n1", "n2")]
     assert (
-        texts(pod, *nodes, redis)[0] == "add namespaces: [a] to the required pod affinity: a/redis (n1) has such labels"
+        texts(pod, *nodes, redis)[0]
+        == "set namespaces: [b, a] in the required pod affinity: a/redis (n1) has such labels"
     )
     here = make_pod("redis", namespace="b", labels={"app": "redis"}, node="n2")
     full = make_pod("full", node="n2", requests={"cpu": "2"})
@@ -185,8 +198,8 @@ def test_a_pod_that_one_fix_moves_and_another_changes_is_moved():
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
     spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "rs", "controller": True}
-    replica = {"labels": {"app": "web"}, "requests": {"cpu": "3"}, "metadata": {"ownerReferences": [owner]}}
+    web = {"labels": {"app": "web"}, "requests": {"cpu": "3"}, "metadata": {"ownerReferences": [owner]}}
     host = {"kubernetes.io/hostname": "n1"}
     node = make_node("n1", allocatable={"cpu": "4", "memory": "8Gi", "pods": "20"}, labels=host)
-    found = texts(make_pod("web-0", spec=spec, **replica), node, make_pod("web-1", node="n1", spec=spec, **replica))
+    found = texts(make_pod("web-0", spec=spec, **web), node, make_pod("web-1", node="n1", spec=spec, **web))
     assert not [text for text in found if "move" in text and "preferred" in text]

@@ -1,11 +1,11 @@
 """A higher priority, with which a pod evicts others."""
 
 from kubesched.testing import make_node, make_object, make_pod
-from tests.explanation.asking import SMALL, fixes_of, texts
+from tests.explanation.asking import SMALL, fixes_of, replica, texts
 
 
 def fillers(*priorities: int, cpu: str = "500m") -> list:
-    return [make_pod(f"f{i}", node="n1", requests={"cpu": cpu}, priority=value) for i, value in enumerate(priorities)]
+    return [replica(f"f{i}", node="n1", requests={"cpu": cpu}, priority=value) for i, value in enumerate(priorities)]
 
 
 def owned_by_daemon_set(namespace: str) -> object:

@@ -1,13 +1,16 @@
 """Topology spread constraints: another key, skew or policy."""
 
+import msgspec
 import pytest
 
+from kubesched.api import edited
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import (
     SMALL,
     ZONE,
     filling,
     fixes_of,
+    replica,
     texts,
 )
 
@@ -54,11 +57,29 @@ def test_nodes_without_zones_get_them_and_the_spread_is_not_made_over_something_
     ]
 
 
-def test_a_node_that_lacks_the_zone_of_the_others_gets_one():
+def test_the_value_of_a_new_label_is_left_to_a_person():
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
+    fix = next(iter(fixes_of(pod, make_node("n0"), make_node("n1")).values()))
+    objects, _ = fix.change.apply([make_node("n0"), make_node("n1")], pod)
+    assert [node.labels[ZONE] for node in objects] == ["<zone of n0>", "<zone of n1>"]
+
+
+def test_a_node_is_labelled_with_its_own_name():
+    constraint = {**ZONES, "topologyKey": "kubernetes.io/hostname"}
+    pod = make_pod("p", labels={"app": "web"}, requests={"cpu": "1"}, spec={"topologySpreadConstraints": [constraint]})
+    nodes = [make_node("n1", labels={"kubernetes.io/hostname": "n1"}, allocatable=SMALL), make_node("n2")]
+    nodes[1] = edited(nodes[1], metadata=msgspec.structs.replace(nodes[1].metadata, labels={}))
+    fixes = fixes_of(pod, *nodes, filling("n1", cpu="2"))
+    text = "label n2 with kubernetes.io/hostname, which it lacks: each with its hostname"
+    objects, _ = fixes[text].change.apply(nodes, pod)
+    assert [node.labels["kubernetes.io/hostname"] for node in objects] == ["n1", "n2"]
+
+
+def test_a_node_that_lacks_the_zone_of_the_others_may_be_in_one_of_theirs():
     pod = make_pod("p", labels={"app": "web"}, requests={"cpu": "1"}, spec={"topologySpreadConstraints": [ZONES]})
     nodes = [make_node("n1", zone="a", allocatable=SMALL), make_node("n2")]
     said = texts(pod, *nodes, filling("n1", cpu="2"))
-    assert said[0] == f"label n2 with {ZONE}, which it lacks: each with its zone"
+    assert said[0] == f"label n2 with {ZONE}, which it lacks, if it is in zone a"
 
 
 @pytest.mark.parametrize("revisions", [("old", "new"), ("new", "old")])
@@ -72,7 +93,7 @@ def test_a_pod_of_an_older_revision_is_not_moved_for_the_spread(revisions):
     }
     labels = {"app": "web", "pod-template-hash": "new"}
     pod = make_pod("p", labels=labels, requests={"cpu": "2"}, spec={"topologySpreadConstraints": [constraint]})
-    web = [make_pod(name, labels=labels | {"pod-template-hash": name}, node="n1") for name in revisions]
+    web = [replica(name, labels=labels | {"pod-template-hash": name}, node="n1") for name in revisions]
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", allocatable=SMALL)]
     said = texts(pod, *nodes, *web, filling("n2", cpu="1"))
     assert [text for text in said if text.startswith("move ")] == ["move default/new (n1) out of zone a"]
@@ -87,13 +108,13 @@ def test_domains_that_do_not_exist_need_not_be_there():
         "labelSelector": {"matchLabels": {"app": "web"}},
     }
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
-    web = make_pod("web", labels={"app": "web"}, node="n1")
+    web = replica("web", labels={"app": "web"}, node="n1")
     assert "drop minDomains: 2 from the spread over zone" in texts(pod, make_node("n1", zone="a"), web)
 
 
 def test_a_pod_that_is_moved_for_the_spread_loses_its_local_data():
     volumes = {"volumes": [{"name": "cache", "emptyDir": {}}], "tolerations": [{"operator": "Exists"}]}
-    web = make_pod("web", labels={"app": "web"}, node="n1", spec=volumes)
+    web = replica("web", labels={"app": "web"}, node="n1", spec=volumes)
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", taints=["gpu:NoSchedule"])]
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
     said = texts(pod, *nodes, web)

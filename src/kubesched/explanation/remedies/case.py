@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Container, KubeObject, Node, Pod, PodSpec, edited
-from kubesched.controllers import is_bound_to_node
+from kubesched.controllers import Allowance, is_bound_to_node
 from kubesched.documents import count, joined, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.effort import Effort, FixKind, usual_effort
@@ -99,6 +99,13 @@ class Case:
         """The nodes of a mask."""
         return (self.nodes[position] for position in np.flatnonzero(where).tolist())
 
+    def may_go(self, pods: Iterable[PodInfo]) -> bool:
+        """Whether pods can be evicted together: none belongs to its node or leaves anyway, and all budgets allow it."""
+        allowance = Allowance(self.evaluation.snapshot.cluster_state.disruption_budgets)
+        return all(
+            not is_bound_to_node(info.pod) and not info.pod.is_terminating and allowance.take(info.pod) for info in pods
+        )
+
     @cached_property
     def missing(self) -> tuple[list[str], IntMatrix]:
         """Resources, and (resources, nodes) how much of each NodeResourcesFit misses; none where it did not run."""
@@ -180,11 +187,28 @@ def removal(pods: Iterable[PodInfo]) -> Change:
     return Change(edits=tuple(Edit("Pod", info.pod.key, lambda pod: None) for info in pods))
 
 
-def moved(info: PodInfo, kind: FixKind, rest: str = "", *, needs_places: bool = False, ladder: str = "") -> Remedy:
-    """The remedy that moves one pod off its node."""
-    text = f"move {info.pod.key} from {info.pod.node_name} {ELSEWHERE}{rest}{data_words([info])}"
-    moves = (Move(info.pod),)
-    return Remedy(text, kind, True, removal([info]), moves=moves, needs_places=needs_places, ladder=ladder)
+def moved(
+    case: Case,
+    text: str,
+    kind: FixKind,
+    pods: Sequence[PodInfo],
+    domains: frozenset[tuple[str, str]] = frozenset(),
+    **more: Any,
+) -> Iterator[Remedy]:
+    """The remedy that evicts pods, out of some domains; none where they cannot be evicted.
+
+    Replicas of the pod's own controller cost less: to create them again is a command, and nobody else is concerned.
+    """
+    if not case.may_go(pods):
+        return
+    effort = Effort.OPEN if all(is_equal(info.pod, case.pod) for info in pods) else None
+    moves = moves_of(pods, domains)
+    yield Remedy(f"{text}{data_words(pods)}", kind, True, removal(pods), moves=moves, effort=effort, **more)
+
+
+def off_node(case: Case, info: PodInfo, kind: FixKind, rest: str = "", **more: Any) -> Iterator[Remedy]:
+    """The remedy that moves one pod off its node; none where it cannot be evicted."""
+    return moved(case, f"move {info.pod.key} from {info.pod.node_name} {ELSEWHERE}{rest}", kind, [info], **more)
 
 
 def moves_of(pods: Iterable[PodInfo], domains: frozenset[tuple[str, str]] = frozenset()) -> tuple[Move, ...]:

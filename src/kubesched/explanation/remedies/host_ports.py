@@ -11,7 +11,7 @@ from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, daemon_set, data_words, moves_of, removal
+from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, daemon_set, moved
 from kubesched.plugins import WantedPorts
 from kubesched.state import PodInfo, Port
 
@@ -30,12 +30,7 @@ def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
         clashes = [(info, port) for info in node.pods for port in filter(wanted.clash_with, info.ports.value)]
         holders = list({info.pod.uid: info for info, _ in clashes}.values())
         held.append((len(holders), node.name, holders, {port for _, port in clashes}))
-    for _, name, holders, taken in sorted(held, key=lambda one: one[0])[:_MAX_NODES]:
-        if any(daemon_set(info.pod) for info in holders):
-            continue  # their DaemonSet creates them there again
-        which = _port_words(taken)
-        text = f"free {which} on {name}, held by {joined(info.pod.key for info in holders)}{data_words(holders)}"
-        yield Remedy(text, "hostPort", True, removal(holders), moves=moves_of(holders))
+    yield from islice(_freed(case, held), _MAX_NODES)
     clashing = {port for *_, taken in held for port in taken}
     if clashing:
         gone = frozenset(port for port in mine if any(map(WantedPorts((port,)).clash_with, clashing)))
@@ -47,6 +42,12 @@ def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
         stay = bool(held) and all(any(daemon_set(info.pod) for info in holders) for _, _, holders, _ in held)
         effort = Effort.LOOSEN if stay or is_service else Effort.DROP
         yield Remedy(text, "hostPort", is_service, _without_ports(gone), effort=effort)
+
+
+def _freed(case: Case, held: Iterable[tuple[int, str, list[PodInfo], set[Port]]]) -> Iterator[Remedy]:
+    for _, name, holders, taken in sorted(held, key=lambda one: one[0]):
+        text = f"free {_port_words(taken)} on {name}, held by {joined(info.pod.key for info in holders)}"
+        yield from moved(case, text, "hostPort", holders)
 
 
 def _port_words(which: Iterable[Port]) -> str:

@@ -1,6 +1,7 @@
 """The remedy of a pod that is moved to another node, so that there is room for the pending one."""
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.controllers import successor_of
 from kubesched.engine import BoolVector
-from kubesched.explanation.remedies.case import Case, Remedy, moved
+from kubesched.explanation.remedies.case import Case, Remedy, off_node
 from kubesched.state import PodInfo
 
 _MAX_NODES: Final = 20
@@ -30,16 +31,10 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
             held = {**info.requests.value.held, "pods": 1}
             if short and all(held.get(name, 0) >= amount for name, amount in short.items()):
                 enough.append((sum(held[name] / amount for name, amount in short.items()), info))
-    budgets = case.evaluation.snapshot.cluster_state.disruption_budgets
-    n_found = 0
-    for _, info in sorted(enough, key=lambda one: one[0]):
-        if n_found == _MAX_PODS:
-            break
-        if _may_go(info.pod, case) and not budgets.broken_by([info]):
-            n_found += 1
-            yield moved(info, "movePod", needs_places=True, ladder="room")
+    kept = (info for _, info in sorted(enough, key=lambda one: one[0]) if _comes_back(info.pod, case))
+    moves = (off_node(case, info, "movePod", needs_places=True, ladder="room") for info in kept)
+    yield from islice(chain.from_iterable(moves), _MAX_PODS)
 
 
-def _may_go(pod: Pod, case: Case) -> bool:
-    find = case.evaluation.snapshot.cluster_state.objects.get
-    return not pod.is_terminating and successor_of(pod, find).is_made is True  # one that leaves anyway is not moved
+def _comes_back(pod: Pod, case: Case) -> bool:
+    return successor_of(pod, case.object_of).is_made is True

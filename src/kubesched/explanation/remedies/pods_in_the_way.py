@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
@@ -18,13 +18,13 @@ from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import (
     Case,
     Remedy,
-    data_words,
     field_edit,
     is_equal,
     moved,
     moves_of,
     node_words,
     of,
+    off_node,
     removal,
     spec_edit,
 )
@@ -41,8 +41,15 @@ _MAX_LEAVING: Final = 50
 
 
 def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Move the pods out of a domain that anti-affinity keeps apart from this one; drop the terms."""
+    """Move the pods out of a domain that anti-affinity keeps apart from this one; make the terms preferences."""
     blockers = _blockers(case)
+    yield from islice(_moves(case, where, blockers), _MAX_DOMAINS)
+    if case.info.terms.value.required_anti_affinity:
+        yield _preferred(case, [info for places in blockers.values() for infos in places.values() for info in infos])
+
+
+def _moves(case: Case, where: BoolVector, blockers: dict[str, dict[str, list[PodInfo]]]) -> Iterator[Remedy]:
+    """The pods out of each domain of `where`, the domains with the fewest of them first."""
     groups: dict[frozenset[tuple[str, str]], int] = defaultdict(int)
     columns = [(key, case.nodes.codes(key)[where].tolist(), case.nodes.label(key).values.values) for key in blockers]
     for codes in zip(*(codes for _, codes, _ in columns), strict=True):
@@ -53,14 +60,11 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
     few = sorted(
         groups, key=lambda domains: (sum(len(blockers[key][value]) for key, value in domains), -groups[domains])
     )
-    for domains in few[:_MAX_DOMAINS]:
+    for domains in few:
         pods = list({info.pod.uid: info for key, value in sorted(domains) for info in blockers[key][value]}.values())
         if len(pods) <= _MAX_PODS:
-            text = f"move {joined(map(of, pods))} out of {_places(domains)}{data_words(pods)}"
-            effort = Effort.OPEN if all(is_equal(info.pod, case.pod) for info in pods) else None
-            yield Remedy(text, "movePod", True, removal(pods), moves=moves_of(pods, domains), effort=effort)
-    if case.info.terms.value.required_anti_affinity:
-        yield _preferred(case, [info for places in blockers.values() for infos in places.values() for info in infos])
+            text = f"move {joined(map(of, pods))} out of {_places(domains)}"
+            yield from moved(case, text, "movePod", pods, domains)
 
 
 def _preferred(case: Case, blockers: list[PodInfo]) -> Remedy:
@@ -169,8 +173,12 @@ def _namespaces(case: Case, terms: Sequence[Term]) -> Iterator[Remedy]:
             continue
         other = pods[0]
         namespace = other.pod.namespace
-        text = f"add namespaces: [{namespace}] to the required pod affinity: {of(other)} has such labels"
-        looking = msgspec.structs.replace(written[i], namespaces=(*(written[i].namespaces or ()), namespace))
+        old = written[i].namespaces or ()
+        if not old and written[i].namespace_selector is None:
+            old = (case.pod.namespace,)  # what it looks into without the field
+        namespaces = (*old, namespace)
+        looking = msgspec.structs.replace(written[i], namespaces=namespaces)
+        text = f"set namespaces: [{', '.join(namespaces)}] in the required pod affinity: {of(other)} has such labels"
         change = field_edit("affinity.pod_affinity.required", (*written[:i], looking, *written[i + 1 :]))
         yield Remedy(text, "podAffinity", True, change, effort=Effort.CORRECT)
 
@@ -226,38 +234,38 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for node in islice(case.at(where), _MAX_NODES) if disks else ():
         here = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
         if len(here) == 1:
-            yield moved(here[0], "diskInUse")
+            yield from off_node(case, here[0], "diskInUse")
         elif here:
-            text = f"move {joined(map(of, here))} to other nodes{data_words(here)}"
-            yield Remedy(text, "diskInUse", True, removal(here), moves=moves_of(here))
+            yield from moved(case, f"move {joined(map(of, here))} to other nodes", "diskInUse", here)
 
 
 def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Move a pod with volumes off a full node."""
     for node in islice(case.at(where), _MAX_NODES):
         with_volumes = [info for info in node.pods if info.pod.spec.volumes and info.volumes.n_attachable]
-        for info in with_volumes[:_MAX_PODS]:
-            yield moved(info, "volumeLimit", ", with its volumes")
+        moves = (off_node(case, info, "volumeLimit", ", with its volumes") for info in with_volumes)
+        yield from islice(chain.from_iterable(moves), _MAX_PODS)
 
 
 def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Wait for pods that are being deleted; on an unreachable node, no kubelet confirms that they have ended."""
-    placed = case.placed
-    leaving = [placed.pods[index] for index in placed.leaving.tolist()]
-    near = [placed.pods[index] for index in placed.leaving.tolist() if where[placed.positions[index]]]
+    near, leaving, stuck = [], [], []
+    for index in case.placed.leaving.tolist():
+        info, position = case.placed.pods[index], int(case.placed.positions[index])
+        if is_unreachable(case.nodes.node(position)):
+            stuck.append(info)
+            continue
+        leaving.append(info)
+        if where[position]:
+            near.append(info)
     for pods in (near, leaving) if len(near) < len(leaving) else (near,):
         if 0 < len(pods) <= _MAX_LEAVING:
-            named = joined(map(of, pods), _MAX_PODS)
-            if silent := [node for node in dict.fromkeys(one.pod.node_name for one in pods) if _is_silent(case, node)]:
-                text = f"make {node_words(silent)} reachable, so that {named} {plural(len(pods), 'ends', 'end')}"
-                yield Remedy(text, "nodeCondition", True, removal(pods), ladder="terminating")
-                continue
-            text = f"wait until {named} {plural(len(pods), 'has', 'have')} ended"
+            text = f"wait until {joined(map(of, pods), _MAX_PODS)} {plural(len(pods), 'has', 'have')} ended"
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
-
-
-def _is_silent(case: Case, node: str) -> bool:
-    return is_unreachable(case.evaluation.snapshot.node_info(node).node)
+    if 0 < len(stuck) <= _MAX_LEAVING:
+        silent = node_words(dict.fromkeys(info.pod.node_name for info in stuck))
+        text = f"make {silent} reachable, so that {joined(map(of, stuck), _MAX_PODS)}"
+        yield Remedy(f"{text} {plural(len(stuck), 'ends', 'end')}", "nodeCondition", True, removal(stuck))
 
 
 def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:

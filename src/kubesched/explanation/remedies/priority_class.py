@@ -9,10 +9,10 @@ import numpy as np
 
 from kubesched.admission import BUILT_IN_CLASSES
 from kubesched.api import PodSpec, PriorityClass
-from kubesched.documents import joined
+from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, moves_of, of, removal, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, data_words, moves_of, of, removal, spec_edit
 from kubesched.state import NodeInfo, PodInfo
 
 _FOR_DAEMONS: Final = "system-node-critical"
@@ -36,7 +36,10 @@ def priority(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for name, value in _classes(case):
         found = [victims for position in nearest if (victims := _victims(case, case.nodes[position], value))]
         if found and len(victims := min(found, key=len)) <= _MAX_VICTIMS:
-            text = f"set priorityClassName: {name}, so that it evicts {joined(map(of, victims))}"
+            broken = case.evaluation.snapshot.cluster_state.disruption_budgets.broken_by(victims)
+            which = f", which breaks {plural(len(broken), 'budget')} {joined(broken)}" if broken else ""
+            text = f"set priorityClassName: {name}, so that it evicts {joined(map(of, victims))}{which}"
+            text += data_words(victims)
             change = spec_edit(partial(_with_class, name=name, value=value)) + removal(victims)
             moves = moves_of(victims)
             yield Remedy(text, "priorityClass", effort is Effort.ADAPT, change, moves=moves, effort=effort)

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import PodSpec, TopologySpreadConstraint
+from kubesched.api import HOSTNAME, PodSpec, TopologySpreadConstraint
 from kubesched.documents import plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
@@ -15,16 +15,14 @@ from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import (
     Case,
     Remedy,
-    data_words,
     moved,
     node_edit,
     node_words,
     of,
-    removal,
+    off_node,
     spec_edit,
     with_label,
 )
-from kubesched.explanation.trial import Move
 from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
 
@@ -43,7 +41,7 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
             text = f"correct the topology key {one.topology_key} of the spread, which no node has, to {near}"
             yield Remedy(text, "topologyKey", True, _with(i, topology_key=near), effort=Effort.CORRECT)
         elif (lacking := where & (case.nodes.codes(one.topology_key) == 0)).any():
-            yield _labelled(case, lacking, one.topology_key)
+            yield from _labelled(case, lacking, one.topology_key)
         yield from _moves(case, where, one)
         if (one.node_taints_policy or "Ignore") != "Honor":
             text = f"set nodeTaintsPolicy: Honor for the spread over {key}, so that nodes with taints do not count"
@@ -59,14 +57,27 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
         yield Remedy(text, "scheduleAnyway", False, _with(i, when_unsatisfiable="ScheduleAnyway"))
 
 
-def _labelled(case: Case, lacking: BoolVector, key: str) -> Remedy:
-    """The nodes with the topology key that they lack; which domain each is in, only a person knows."""
+def _labelled(case: Case, lacking: BoolVector, key: str) -> Iterator[Remedy]:
+    """The nodes with the topology key that they lack: in one of the domains that there are, if they are in it.
+
+    Where no node has the key, the values are blanks, each another one, which a person fills in: no name is made up. Of
+    a node's own name it is known.
+    """
     names = [node.name for node in case.at(lacking)]
-    nowhere = not (case.nodes.codes(key) > 0).any()
-    who = "no node has" if nowhere else plural(len(names), "it lacks", "they lack")
-    text = f"label {node_words(names)} with {key}, which {who}: each with its {key.rpartition('/')[2]}"
-    edits = tuple(node_edit(name, partial(with_label, key=key, value=name)) for name in names)
-    return Remedy(text, "label", True, Change(edits=edits))
+    short, which = key.rpartition("/")[2], node_words(names)
+    known = [value for value in case.nodes.label(key).values.values if value is not None]
+    is_new, lack = not (case.nodes.codes(key) > 0).any(), plural(len(names), "it lacks", "they lack")
+    if is_new or key == HOSTNAME:
+        blanks = {name: name if key == HOSTNAME else f"<{short} of {name}>" for name in names}
+        edits = tuple(node_edit(name, partial(with_label, key=key, value=value)) for name, value in blanks.items())
+        text = f"label {which} with {key}, which {'no node has' if is_new else lack}: each with its {short}"
+        yield Remedy(text, "label", True, Change(edits=edits))
+        return
+    are = plural(len(names), "it is", "they are")
+    for value in known[:_MAX_DOMAINS]:
+        edits = tuple(node_edit(name, partial(with_label, key=key, value=value)) for name in names)
+        text = f"label {which} with {key}, which {lack}, if {are} in {short} {value}"
+        yield Remedy(text, "label", True, Change(edits=edits), ladder=f"label {key}")
 
 
 def _with(place: int, **fields: object) -> Change:
@@ -93,16 +104,16 @@ def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iter
     first: dict[int, PodInfo] = {}
     for index in placed.matching(constraint.selects).tolist():
         info, position = placed.pods[index], int(placed.positions[index])
-        if not info.pod.is_terminating and (counting is None or counting[position]):
-            first.setdefault(int(codes[position]), info)
+        code = int(codes[position])
+        if code not in first and (counting is None or counting[position]) and case.may_go([info]):
+            first[code] = info
     short = key.rpartition("/")[2]
     for code in chosen:
         value = known[code]
         if code in first and value is not None:
             info = first[code]
             if short == "hostname":
-                yield moved(info, "movePod")
-                continue
-            moves = (Move(info.pod, frozenset({(key, value)})),)
-            text = f"move {of(info)} out of {short} {value}{data_words([info])}"
-            yield Remedy(text, "movePod", True, removal([info]), moves=moves)
+                yield from off_node(case, info, "movePod")
+            else:
+                text = f"move {of(info)} out of {short} {value}"
+                yield from moved(case, text, "movePod", [info], frozenset({(key, value)}))
