@@ -14,7 +14,10 @@ POD = {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"}, "spec": {"
 
 
 def read(
-    server_says: dict[str, list], others: Mapping[str, list[Answer]] = NOTHING, **options: object
+    server_says: dict[str, list],
+    others: Mapping[str, list[Answer]] = NOTHING,
+    lists: Mapping[str, list[Answer]] = NOTHING,
+    **options: object,
 ) -> tuple[ClusterObjects, FakeApiServer]:
     async def scenario() -> tuple[ClusterObjects, FakeApiServer]:
         async with FakeApiServer() as server, client_of(server) as client:
@@ -22,6 +25,8 @@ def read(
                 server.on("LIST", list_path(kind), *server_says.get(kind, [objects()]))
             for path, answers in others.items():
                 server.on("GET", path, *answers)
+            for path, answers in lists.items():
+                server.on("LIST", path, *answers)
             return await read_live_cluster(client, ListedObjects(**options)), server
 
     return run(scenario())
@@ -131,3 +136,27 @@ def test_progress_counts_kinds() -> None:
 
     run(scenario())
     assert seen == [(done, len(KINDS)) for done in range(len(KINDS))]
+
+
+STATUS_PATH = "/api/v1/configmaps"
+STATUS = {
+    "metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"},
+    "data": {"status": "nodeGroups: []"},
+}
+
+
+def test_the_pools_of_autoscalers_are_read() -> None:
+    pool = {"metadata": {"name": "gpu"}, "spec": {"limits": {"cpu": "100"}}}
+    answers = {STATUS_PATH: [objects(STATUS)]}
+    cluster, server = read({"NodePool": [objects(pool)]}, {}, lists=answers)
+    assert [known.key for known in cluster] == ["gpu", "kube-system/cluster-autoscaler-status"]
+    (asked,) = server.asked_for("LIST", STATUS_PATH)
+    assert asked.query["fieldSelector"] == "metadata.name=cluster-autoscaler-status"
+
+
+def test_a_refused_status_of_the_autoscaler_is_noted_and_an_absent_one_is_not() -> None:
+    cluster, _ = read({}, {}, lists={STATUS_PATH: [status(403, "Forbidden")]})
+    assert cluster.notes == (
+        "ConfigMap cluster-autoscaler-status cannot be read (403 Forbidden): which node groups may grow is not known",
+    )
+    assert read({}, {}, lists={STATUS_PATH: [status(404, "NotFound")]})[0].notes == ()

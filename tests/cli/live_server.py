@@ -49,7 +49,7 @@ def api_server(
             items = lists.get(url.path, [])
             more = {"continue": str(start + limit)} if start + limit < len(items) else {}
             page = {
-                "kind": kinds.get(url.path, ""),
+                "kind": kinds.get(url.path, "ConfigMapList" if url.path == "/api/v1/configmaps" else ""),
                 "metadata": {"resourceVersion": "9"} | more,
                 "items": items[start : start + limit],
             }

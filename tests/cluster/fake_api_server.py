@@ -153,7 +153,8 @@ def objects(*items: dict[str, Any], version: str = "10", more: str = "") -> Answ
 
 def list_kind(path: str) -> str:
     """The kind of the list at a path."""
-    return next((f"{KINDS[kind].name}List" for kind in KINDS if path == list_path(kind)), "List")
+    others = "ConfigMapList" if path == "/api/v1/configmaps" else "List"
+    return next((f"{KINDS[kind].name}List" for kind in KINDS if path == list_path(kind)), others)
 
 
 def line(type: str, obj: dict[str, Any]) -> bytes:

@@ -20,6 +20,7 @@ with lazy_exports(__name__):
         custom_resource as custom_resource,
     )
     from kubesched.api.kinds import (
+        AUTOSCALER_STATUS as AUTOSCALER_STATUS,
         KINDS as KINDS,
         WATCHED_KINDS as WATCHED_KINDS,
         Kind as Kind,
@@ -65,6 +66,11 @@ with lazy_exports(__name__):
         NodeSpec as NodeSpec,
         NodeStatus as NodeStatus,
         Taint as Taint,
+    )
+    from kubesched.api.node_pools import (
+        NodeClaim as NodeClaim,
+        NodeClaimSpec as NodeClaimSpec,
+        NodePool as NodePool,
     )
     from kubesched.api.pod import Pod as Pod
     from kubesched.api.pod_fields import (

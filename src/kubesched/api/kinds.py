@@ -10,6 +10,7 @@ import msgspec
 from kubesched.api.meta import KubeObject
 from kubesched.api.new_pods import HorizontalPodAutoscaler, LimitRange, ResourceQuota, RuntimeClass
 from kubesched.api.node import Node
+from kubesched.api.node_pools import NodeClaim, NodePool
 from kubesched.api.pod import Pod
 from kubesched.api.resource_claims import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.storage import (
@@ -50,6 +51,8 @@ class KindUse(Enum):
     NEW_PODS = "new pods"
     """Only what foresees new pods as an API server and its controllers create them: those of a manifest, and those that
     follow an evicted pod. Nothing of them is left to decide when a scheduler sees the pod."""
+    NEW_NODES = "new nodes"
+    """Only what foresees new nodes as an autoscaler makes them."""
     PLUGINS = "plugins"
     """A scheduler whose plugins name the kind in `reads`."""
 
@@ -147,6 +150,8 @@ KINDS: Final[dict[str, Kind]] = {
             HorizontalPodAutoscaler,
             use=KindUse.NEW_PODS,
         ),
+        Kind("NodePool", "karpenter.sh", "v1", "nodepools", False, NodePool, True, KindUse.NEW_NODES),
+        Kind("NodeClaim", "karpenter.sh", "v1", "nodeclaims", False, NodeClaim, True, KindUse.NEW_NODES),
         Kind("PodGroup", "scheduling.k8s.io", "v1alpha2", "podgroups", True, PodGroup, True, KindUse.PLUGINS),
         Kind(
             "PodGroup",
@@ -168,6 +173,9 @@ controller, so these kinds are not among them; kube-scheduler's roles do not all
 
 No rule reads ResourceSlices and ResourceClaims yet. They are watched already, so that today's roles and recordings
 are enough for the version that places claims."""
+
+AUTOSCALER_STATUS: Final = "cluster-autoscaler-status"
+"""The ConfigMap, in whatever namespace, in which cluster-autoscaler describes its node groups."""
 
 _CHANGED_IN_V1: Final = ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
 _KEYS: Final = {(kind.name, kind.group): key for key, kind in KINDS.items()}

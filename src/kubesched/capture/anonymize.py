@@ -92,6 +92,7 @@ _LABELS: Final = ("labels", "match_labels", "node_selector", "selector")
 _QUANTITIES: Final = (
     *("allocatable", "allocated_resources", "capacity", "limits", "overhead", "requests"),
     *("pod_fixed", "default", "default_request", "min", "max", "max_limit_request_ratio", "hard", "used"),
+    "resources",
 )
 _OF_QUOTAS: Final = ("requests.", "limits.")
 _EXTENDED_RESOURCES: Final = ("extended_resource_name", "resource_name")

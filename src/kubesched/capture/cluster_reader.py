@@ -6,7 +6,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Final
 
-from kubesched.api import Kind, Unstructured
+from kubesched.api import AUTOSCALER_STATUS, Kind, Unstructured, kind_named
 from kubesched.cluster import ApiClient, find_served, is_served, list_path, list_raw
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.snapshot import ClusterObjects, ListedObjects
@@ -16,6 +16,7 @@ Progress = Callable[[int, int], None]  # kinds listed so far, kinds in all
 _NEEDED: Final = ("Node", "Pod")
 _FORBIDDEN: Final = 403
 _PATIENCE_SECONDS = 10.0  # for each answer about a kind that plugins do without
+_NO_ANSWER: Final = "no answer within {:g} s"
 
 
 async def read_live_cluster(
@@ -43,16 +44,44 @@ async def read_live_cluster(
         try:
             await _list(client, kind, into)
         except TimeoutError:
-            refused[kind.key] = f"no answer within {_PATIENCE_SECONDS:g} s"
+            refused[kind.key] = _NO_ANSWER.format(_PATIENCE_SECONDS)
         except ClusterError as error:
             if kind.type is Unstructured:
-                refused[kind.key] = f"{error.status} {error.reason}" if error.status >= 300 else "no usable answer"
+                refused[kind.key] = _reason(error)
                 continue
             if kind.key in _NEEDED or not _is_refusal(error):
                 raise
             if error.status == _FORBIDDEN and await is_served(client, kind):
-                refused[kind.key] = f"{error.status} {error.reason}"
-    return into.finish(refused=refused, taken_at=taken_at)
+                refused[kind.key] = _reason(error)
+    notes = await _list_autoscaler_status(client, into)
+    return into.finish(refused=refused, taken_at=taken_at, notes=notes)
+
+
+async def _list_autoscaler_status(client: ApiClient, into: ListedObjects) -> tuple[str, ...]:
+    """Read the one ConfigMap of cluster-autoscaler, unless plugins read all. Returns: a note, if that fails."""
+    kind = kind_named("v1/ConfigMap")
+    if any(one.key == kind.key for one in into.kinds):
+        return ()
+    try:
+        async with (
+            asyncio.timeout(_PATIENCE_SECONDS),
+            aclosing(list_raw(client, kind, name=AUTOSCALER_STATUS)) as pages,
+        ):
+            async for items in pages:
+                into.add(kind, items, f"{client.access.server}{list_path(kind)}", client.timing.now())
+    except NotFoundError:
+        return ()
+    except TimeoutError:
+        why = _NO_ANSWER.format(_PATIENCE_SECONDS)
+    except ClusterError as error:
+        why = _reason(error)
+    else:
+        return ()
+    return (f"ConfigMap {AUTOSCALER_STATUS} cannot be read ({why}): which node groups may grow is not known",)
+
+
+def _reason(error: ClusterError) -> str:
+    return f"{error.status} {error.reason}" if error.status >= 300 else "no usable answer"
 
 
 async def _list(client: ApiClient, kind: Kind, into: ListedObjects) -> None:

@@ -107,8 +107,8 @@ def snapshot(
     """Save what decides where pods go in one file.
 
     Without a SNAPSHOT it reads the cluster of the current kubeconfig context. The file has only the kinds and fields
-    that a scheduler reads: no Secrets or ConfigMaps, no environment variables, commands or arguments. --keep adds
-    objects of other kinds, whole.
+    that a scheduler reads, and the node pools of autoscalers: no Secrets, no environment variables, commands or
+    arguments. --keep adds objects of other kinds, whole.
 
     \b
     Examples:

@@ -62,18 +62,20 @@ async def list_objects(client: ApiClient, kind: str) -> dict[str, ListedObject]:
     return {item.key: item async for page in _pages(client, kind, _Page) for item in page.items or ()}
 
 
-async def list_raw(client: ApiClient, kind: str | Kind) -> AsyncGenerator[list[msgspec.Raw]]:
+async def list_raw(client: ApiClient, kind: str | Kind, *, name: str = "") -> AsyncGenerator[list[msgspec.Raw]]:
     """Yield the JSON of all objects of a kind that a scheduler or a plugin reads, 500 for each request, one by one.
 
     If the API server forgets the version that the first page has, the list begins again, so that an object may come
     twice; the later one is newer. The third list is not in pages, as with client-go's pager.
 
+    Args:
+        name: of the objects that are meant, in all namespaces; empty for all.
     Raises:
         ClusterError: the API server refused, did not answer, or forgot the version three times.
     """
     for page_size in _PAGE_SIZES:
         try:
-            async for page in _pages(client, kind, ListPage, page_size):
+            async for page in _pages(client, kind, ListPage, page_size, name):
                 yield page.items or []
             return
         except GoneError as error:
@@ -116,10 +118,11 @@ async def request_page(
 
 
 async def _pages(
-    client: ApiClient, kind: str | Kind, type: type[PageT], page_size: int = _PAGE_SIZE
+    client: ApiClient, kind: str | Kind, type: type[PageT], page_size: int = _PAGE_SIZE, name: str = ""
 ) -> AsyncGenerator[PageT]:
     """Each page of a list, as a type with `metadata` and `items`."""
     selector = FIELD_SELECTORS.get(kind, "") if isinstance(kind, str) else ""
+    selector = f"metadata.name={name}" if name else selector
     query: dict[str, str | int] = {"limit": page_size} | ({"fieldSelector": selector} if selector else {})
     for number in count(1):
         page = await request_page(client, kind, query, type, number=number)

@@ -50,16 +50,17 @@ class ListedObjects:
         with paused_gc():
             self._reader.read_listed(kind, items, label, n_before, time=time)
 
-    def finish(self, *, refused: Mapping[str, str], taken_at: datetime) -> ClusterObjects:
+    def finish(self, *, refused: Mapping[str, str], taken_at: datetime, notes: Iterable[str] = ()) -> ClusterObjects:
         """Everything that was taken in, with the objects of the manifests.
 
         Args:
             refused: the keys of kinds that could not be listed, and why; a note says what is decided without each.
+            notes: further ones.
         Raises:
             InputError: a manifest cannot be read, or is not valid.
         """
         with paused_gc(is_kept=True):
             cluster = completed_cluster(self._reader, self._manifests)
-        notes = (*cluster.notes, *effects_of_refusals(cluster, refused))
+        notes = (*cluster.notes, *effects_of_refusals(cluster, refused), *notes)
         listed_kinds = frozenset(kind.key for kind in self.kinds) - refused.keys()
         return msgspec.structs.replace(cluster, notes=notes, taken_at=taken_at, listed_kinds=listed_kinds)

@@ -46,6 +46,7 @@ _UNREFERRED: Final = {
         ("RuntimeClass", "LimitRange", "ResourceQuota", "HorizontalPodAutoscaler"),
         "new pods are tried without what an API server and its controllers take from them",
     ),
+    **dict.fromkeys(("NodePool", "NodeClaim"), "which nodes Karpenter may make is not known"),
     **dict.fromkeys(
         (key for key, kind in KINDS.items() if kind.name == "PodGroup"),
         "how many pods a group needs at once is not known; explain counts all of them",

@@ -14,6 +14,7 @@ import msgspec
 
 from kubesched.admission import ObjectChecker, as_stored
 from kubesched.api import (
+    AUTOSCALER_STATUS,
     KINDS,
     Kind,
     KubeObject,
@@ -38,6 +39,7 @@ from kubesched.snapshot.parts import PartPool
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
 
 _PROGRESS_EVERY: Final = 2048  # objects
+_CONFIG_MAP: Final = kind_named("v1/ConfigMap")
 
 
 class ObjectReader:
@@ -148,6 +150,7 @@ class ObjectReader:
         kind, skipped = _classify(item.header.api_version, item.header.kind or "")
         if skipped:
             further = self._further_kind(item.header) if self._further else None
+            further = _CONFIG_MAP if further is None and _is_autoscaler_status(item) else further
             if further is None:
                 self.skipped[skipped] += 1
                 return
@@ -183,6 +186,13 @@ def _named_in_list(key: str) -> Kind | None:
     except InputError:
         return None
     return kind if kind.type is Unstructured else None
+
+
+def _is_autoscaler_status(item: Item) -> bool:
+    """Whether an object is the one ConfigMap that is read: that of cluster-autoscaler."""
+    if item.header.kind != _CONFIG_MAP.name or AUTOSCALER_STATUS.encode() not in bytes(item.raw):
+        return False
+    return decode_object(_CONFIG_MAP, item.raw).name == AUTOSCALER_STATUS
 
 
 def _key_of(kind: str, read: KubeObject) -> tuple[str, str, str]:
