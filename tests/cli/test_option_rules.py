@@ -79,6 +79,8 @@ IN_PYTHON = {
     "--replicas": {"replicas": 2},
     "--rollout": {"rollout": True},
     "--add": {"add": True},
+    "--write": {"keeps_objects": True},
+    "--alone": {"alone": True},
     "a search": {"nodes_like": "n1"},
 }
 """What `kubesched.planning.fit` is called with for an option of the command."""

@@ -214,12 +214,13 @@ def test_a_bound_volume_keeps_its_pod_on_its_nodes():
     assert "didn't match PersistentVolume's node affinity" in pod.message
 
 
-def test_the_objects_of_the_result_have_the_nodes_cordoned_and_the_evicted_pods_pending():
+def test_the_objects_of_the_result_have_the_nodes_cordoned_and_the_moved_pods_on_their_nodes():
     result = drain([*nodes(2), web("web-1")], ["n1"])
     (node,) = (one for one in result.objects if one.key == "n1")
     assert node.document["spec"]["unschedulable"] is True
-    (placement,) = Simulator(result.objects).run().placements
-    assert (placement.pod, placement.node) == ("default/web-1", "n2")
+    (pod,) = (one for one in result.objects if isinstance(one, Pod))
+    assert (pod.key, pod.node_name, pod.status.phase) == ("default/web-1", "n2", "Running")
+    assert Simulator(result.objects).run().placements == ()
 
 
 def test_a_node_that_does_not_exist_is_an_error():

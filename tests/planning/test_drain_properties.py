@@ -33,14 +33,15 @@ def held(fill: Fill) -> dict[str, dict[str, int]]:
 
 @pytest.mark.parametrize("tie_break", TieBreak)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_simulating_the_result_of_a_drain_gives_the_same_placements(seed: int, tie_break: TieBreak):
+def test_the_cluster_after_a_drain_has_the_pods_where_the_result_has_them(seed: int, tie_break: TieBreak):
     objects = random_cluster(seed)
     with Drainer(objects, set_up(), tie_break=tie_break, seed=7) as drainer:
         for names in (["n0"], ["n1", "n2"], ["n0", "n1", "n2", "n3"]):
             result = drainer.drain(names)
             written = list(result.objects)
             report = Simulator(written, tie_break=tie_break, seed=7).run()
-            assert held(report.after) == held(result.after)
+            if not result.pushed_out:  # whose new pods are there, too
+                assert held(report.after) == held(result.after)
             after = after_simulation(written, report)
             moved = {pod.pod: pod.to for pod in result.pods if pod.fate in HAS_SUCCESSOR}
             assert {key: after.get(key, "") for key in moved} == moved

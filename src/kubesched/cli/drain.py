@@ -7,14 +7,13 @@ import click
 
 from kubesched.cli.cluster import read_both
 from kubesched.cli.completed_names import complete_zones
-from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
-from kubesched.cli.written_files import refuse_inputs
+from kubesched.cli.write_option import check_written, write_after, write_option
 
 if TYPE_CHECKING:
     from kubesched.pages.formats import Page
@@ -42,12 +41,7 @@ _AFTER: Final = "after.json"
 @click.option(
     "--most", is_flag=True, help="Search for a large set of nodes that could go together.  [default: among all nodes]"
 )
-@click.option(
-    "--write",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Write the cluster after the last eviction, with the evicted pods pending: .json, .json.gz or .json.zst.",
-)
+@write_option
 @click.option(
     "--fail-on-harm",
     "--fail-on-pending",
@@ -87,7 +81,7 @@ def drain(
     """  # noqa: D301
     from kubesched.pages.plans import drain_page, each_page, most_page
 
-    _check_written(write, inputs)
+    check_written(write, inputs.files())
     cluster, setup = read_both(inputs)
     names = _chosen(cluster, inputs.names, selector, zone)
     with noting_slow_plugins(setup) as watched, _drainer(cluster, watched, inputs) as drainer:
@@ -100,20 +94,12 @@ def drain(
     else:
         explain = _explain(inputs, selector, zone)
         page = drain_page(results[0], explain=explain, cluster=inputs.cluster, taken_at=cluster.taken_at)
-    if write is not None:
-        _write(cluster, results[0], write)
+    write_after(cluster, results[0].objects if results else (), write)
     print_report(page, output)
     is_known = all(result.could_go is not None for result in results)
     finds_none = most and not results[0].nodes and bool(results[0].undecided_nodes)
     if not is_known or finds_none or (fail_on_harm and any(map(_is_harm, results))):
         raise click.exceptions.Exit(1)
-
-
-def _check_written(write: str | None, inputs: InputOptions) -> None:
-    from kubesched.snapshot import check_target
-
-    if write is not None:
-        refuse_inputs("--write", check_target(write), inputs.files())
 
 
 def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | None, zone: str | None) -> list[str]:
@@ -145,14 +131,6 @@ def _drained(drainer: "Drainer", names: Sequence[str], *, each: bool, most: bool
         if each:
             return list(drainer.each(names, progress))
         return [drainer.most(names, progress) if most else drainer.drain(names, progress)]
-
-
-def _write(cluster: "ClusterObjects", result: "Drain", file: str) -> None:
-    import msgspec
-
-    from kubesched.snapshot import write_snapshot
-
-    write_snapshot(msgspec.structs.replace(cluster, objects=result.objects), file)
 
 
 def _explain(inputs: InputOptions, selector: str | None, zone: str | None) -> str:

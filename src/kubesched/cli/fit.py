@@ -14,6 +14,7 @@ from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered, option_words, pairs
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
+from kubesched.cli.write_option import check_written, write_after, write_option
 from kubesched.pages.formats import WITHOUT_SENTENCES
 
 if TYPE_CHECKING:
@@ -154,8 +155,9 @@ class PodsInQuestion(NamedTuple):
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
+@write_option
 @report_output_option()
-def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, output: str) -> None:
+def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, write: str | None, output: str) -> None:
     """Answer whether new pods would fit, where they would go, and how many would fit.
 
     The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed. If a plugin fails, its pod
@@ -168,6 +170,7 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
       kubesched fit cluster.json -f deployment.yaml --max
       kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
       kubesched fit cluster.json -f deployment.yaml --rollout
+      kubesched fit cluster.json -f first.yaml --write after.json && kubesched fit after.json -f second.yaml
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
       helm template chart/ | kubesched fit cluster.json -f - --only deploy/web --max
@@ -178,9 +181,11 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
     from kubesched.pages.plans import fit_page
 
     # how many nodes would it take in an empty cluster?
+    check_written(write, (*inputs.files(), *question.filenames))
     cluster, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model))
     asked = question.asked(cluster)
-    answer = _answer(question, asked, cluster, setup)
+    answer = _answer(question, asked, cluster, setup, keeps_objects=write is not None)
+    write_after(cluster, answer.objects, write)
     explain, again = question.explained(inputs), question.again(inputs)
     print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
     if output in WITHOUT_SENTENCES:  # there is no room for notes on the manifests
@@ -190,7 +195,9 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, o
         raise click.exceptions.Exit(1)
 
 
-def _answer(question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects", setup: "Setup") -> "Fit":
+def _answer(
+    question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects", setup: "Setup", *, keeps_objects: bool
+) -> "Fit":
     from kubesched.planning import fit_asked
 
     with progress_bar("placing") as progress, noting_slow_plugins(setup) as watched:
@@ -205,6 +212,7 @@ def _answer(question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects",
             add=question.add,
             rollout=question.rollout,
             alone=question.alone,
+            keeps_objects=keeps_objects,
             progress=progress,
         )
 

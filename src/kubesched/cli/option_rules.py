@@ -138,6 +138,7 @@ _TLS: Final = NeedEachOther(("--tls-cert-file", "--tls-private-key-file"), "; gi
 RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "simulate": (
         Excludes("--extenders call", ("--no-preemption-effects",)),
+        Excludes("--write", ("--no-preemption-effects",), ": the cluster afterwards is without the evicted pods"),
         NeedEachOther(("--add-nodes", "--like"), ": --add-nodes 3 --like worker-1"),
         NeedEachOther(("-l", _BARE), ": --without-nodes -l pool=spot"),
         _TIES,
@@ -159,6 +160,8 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         Excludes("--rollout", ("--add",), ": the old pods are replaced, or they stay"),
         Excludes("--rollout", (_SEARCH,), ": use --replicas N and --nodes-like NODE=N"),
         Excludes("--rollout", ("--extenders call",)),
+        Excludes("--write", (_SEARCH,), ": use --replicas N and --nodes-like NODE=N"),
+        Excludes("--write", ("--alone",), ": the pods that are pending belong to the cluster"),
         *_ONE_SOURCE,
     ),
     "drain": (

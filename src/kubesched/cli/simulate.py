@@ -1,6 +1,6 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -15,16 +15,18 @@ from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import what_if_options
+from kubesched.cli.write_option import check_written, write_after, write_option
 from kubesched.pages.formats import WITHOUT_SENTENCES, Format
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from kubesched.api import KubeObject
-    from kubesched.planning import Difference, WhatIf
+    from kubesched.planning import Changed, Difference, WhatIf
     from kubesched.scheduler import TieBreak
     from kubesched.session import Report, Session
     from kubesched.setup import Setup
+    from kubesched.snapshot import ClusterObjects
 
 
 @click.command()
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Try each pod once, by priority; list the victims of preemption but do not evict them.",
 )
+@write_option
 @report_output_option("summary")
 def simulate(
     inputs: InputOptions,
@@ -53,13 +56,14 @@ def simulate(
     profile: str | None,
     fail_on_pending: bool,
     no_preemption_effects: bool,
+    write: str | None,
     output: str,
 ) -> None:
     """Place the pending pods of a cluster as kube-scheduler would.
 
     Each pod goes through the queue and takes its resources and volumes before the next pod is tried. A pod that fits
-    nowhere may evict pods of lower priority. Evicted pods do not come back. If a plugin fails, the pod ends in an error
-    (SchedulerError), and the command exits with 1.
+    nowhere may evict pods of lower priority. Evicted pods come back only in the file of --write. If a plugin fails, the
+    pod ends in an error (SchedulerError), and the command exits with 1.
 
     \b
     Examples:
@@ -67,12 +71,13 @@ def simulate(
       kubesched simulate cluster.json --manifest deployment.yaml --fail-on-pending
       kubesched simulate dump/ --config scheduler.yaml --plugin team_zone.py:TeamZone -o json
       kubesched simulate cluster.json --without-nodes -l pool=spot --scale deploy/web=20
+      kubesched simulate cluster.json --write after.json && kubesched drain after.json worker-3
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
-    from kubesched.explanation import with_reasons
     from kubesched.planning import new_pods, simulated
 
+    check_written(write, inputs.files())
     read, whole = read_both(inputs)
     setup = _only(profile, whole)
     changed = what_if.applied(read)
@@ -87,9 +92,9 @@ def simulate(
             n_pending, n_failed = _print_places(session, inputs.ties)
     else:
         with _session(known, setup, inputs, new) as session:
-            report, difference = simulated(session, changed, run) if compares else (run(session), None)
-            if not compares and output != "summary":
-                report = with_reasons(session, report)
+            at_end = partial(_write, read, changed.objects, write)
+            answer = simulated if compares else partial(_as_it_is, explains=output != "summary")
+            report, difference = answer(session, changed, run, at_end)
         report = _with_left_out(report, profile, whole, setup)
         explain = "" if what_if else inputs.next_command("explain")
         n_pending, n_failed = _print(report, difference, output, explain, read.taken_at, is_changed=bool(what_if))
@@ -117,6 +122,32 @@ def _run(session: "Session", one_by_one: "TieBreak | None") -> "Report":
 
     with progress_bar("placing") as progress:
         return session.schedule(progress) if one_by_one is None else place_all(session, one_by_one, progress)
+
+
+def _as_it_is(
+    session: "Session",
+    changed: "Changed",
+    run: "Callable[[Session], Report]",
+    at_end: "Callable[[Session, Report], object]",
+    *,
+    explains: bool,
+) -> "tuple[Report, None]":
+    """Simulate the cluster of a session, with the change if there is one: `simulated` without a difference."""
+    from kubesched.explanation import with_reasons
+
+    report = run(session)
+    report = with_reasons(session, report) if explains else report
+    at_end(session, report)
+    return report, None
+
+
+def _write(
+    read: "ClusterObjects", before: "Sequence[KubeObject]", write: str | None, session: "Session", report: "Report"
+) -> None:
+    from kubesched.planning import cluster_after_run
+
+    if write is not None:
+        write_after(read, cluster_after_run(session, report, before, read), write)
 
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":

@@ -91,6 +91,7 @@ with lazy_exports(__name__):
         further_pods as further_pods,
         pods_to_add as pods_to_add,
         pods_to_remove as pods_to_remove,
+        with_free_names as with_free_names,
     )
     from kubesched.controllers.successors import (
         RE_CREATING_KINDS as RE_CREATING_KINDS,

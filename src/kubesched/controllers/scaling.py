@@ -1,7 +1,7 @@
 """Which pods a controller adds and removes when the number of its replicas changes."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
@@ -11,6 +11,7 @@ from kubesched.controllers.replacements import claims_of, fresh_claim, fresh_pod
 from kubesched.errors import InputError
 
 _MAX_PODS: Final = 500_000
+_NAMING: Final = ("ReplicaSet", "ReplicationController", "Job")  # whose pods have generated names
 
 
 def pods_to_remove(workload: Workload, pods: Sequence[Pod], n: int) -> list[Pod]:
@@ -79,6 +80,26 @@ def further_pods(workload: Workload, pods: Sequence[Pod], objects: Sequence[Kube
             new_claims = (fresh_claim(claim, model, pod) for claim in of_model)
             yield from (claim for claim in new_claims if claim.key not in claims)
             yield pod
+
+
+def with_free_names(new: Iterable[KubeObject], taken: Container[str]) -> Iterator[KubeObject]:
+    """New objects, in which no pod with a generated name has that of another one; its claims follow the name.
+
+    Args:
+        taken: `namespace/name` of the pods that are there.
+    """
+    known = list(new)
+    claims = {one.key: one for one in known if isinstance(one, PersistentVolumeClaim)}
+    free = count(1)
+    renewed: dict[int, KubeObject] = {}
+    for pod in known:
+        controller = pod.metadata.controller
+        if isinstance(pod, Pod) and pod.key in taken and controller is not None and controller.kind in _NAMING:
+            base = pod.name.rpartition("-")[0]
+            name = next(name for i in free if f"{pod.namespace}/{(name := f'{base}-new-{i}')}" not in taken)
+            renewed[id(pod)] = renamed = fresh_pod(pod, name)
+            renewed |= {id(claim): fresh_claim(claim, pod, renamed) for claim in claims_of(pod, claims)}
+    return (renewed.get(id(one), one) for one in known)
 
 
 def _base(workload: Workload, model: Pod) -> str:

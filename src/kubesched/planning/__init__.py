@@ -29,3 +29,4 @@ with lazy_exports(__name__):
         fit_asked as fit_asked,
     )
     from kubesched.planning.rollout import Rollout as Rollout
+    from kubesched.planning.settling import cluster_after_run as cluster_after_run

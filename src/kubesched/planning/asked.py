@@ -23,7 +23,7 @@ from kubesched.api import (
     workload_of,
     workloads,
 )
-from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods, further_pods, pods_to_add
+from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods, further_pods, pods_to_add, with_free_names
 from kubesched.documents import count, listed
 from kubesched.errors import InputError, QuantityError
 from kubesched.naming import find_workload, typed_name
@@ -263,7 +263,8 @@ def _of_manifests(
     new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake, namespace=namespace)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
     there, without = new.applied_to(cluster), new.without_pods
-    asked = Asked(there, new.objects, new.notes, strategies, without, new.scaled, new.left_out)
+    added = with_free_names(new.objects, {one.key for one in cluster if isinstance(one, Pod)})
+    asked = Asked(there, added, new.notes, strategies, without, new.scaled, new.left_out)
     if not namespace:
         asked.notes += tuple(_namesakes(asked.workloads, cluster))
     return asked

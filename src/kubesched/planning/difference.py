@@ -61,19 +61,25 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def simulated(
-    session: Session, changed: Changed, run: Callable[[Session], Report] = Session.schedule
+    session: Session,
+    changed: Changed,
+    run: Callable[[Session], Report] = Session.schedule,
+    at_end: Callable[[Session, Report], object] | None = None,
 ) -> tuple[Report, Difference]:
     """Simulate the cluster of a session with and without a change.
 
     Args:
         session: of the cluster without the change, in which the pods of `new_pods` do not exist yet.
         run: simulates the cluster of a session.
+        at_end: called when it has simulated the changed cluster.
     """
     known = session.objects_now()
     with session.fork():
         session.become(changed.objects, new=new_pods(changed.objects, known))
         report = run(session)
         report = with_reasons(session, report, _changed_nodes(known, changed.objects))
+        if at_end is not None:
+            at_end(session, report)
     with session.fork():
         return report, _difference(run(session), report, changed, known)
 

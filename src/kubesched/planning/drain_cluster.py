@@ -9,7 +9,7 @@ from kubesched.controllers import Allowance, controllers_of, job_of
 from kubesched.engine import paused_gc
 from kubesched.naming import nodes_named
 from kubesched.planning.blocking_budgets import why_it_blocks
-from kubesched.planning.settling import settle
+from kubesched.planning.settling import count_in_budgets, settle
 from kubesched.session import PodState, Progress, Session, workload_text
 
 
@@ -58,7 +58,7 @@ class SettledCluster:
         placed = {pod.key: pod for pod in now if isinstance(pod, Pod) and pod.node_name}
         ran = [pod for pod in settled.evicted if pod.key not in pending]
         replaced = [pod for pod in ran if not settled.successors[pod.key].costs_nothing]
-        self._count_as_ready(placed.values(), ran)
+        count_in_budgets(session, placed.values(), ran)
         self.settled = [pod for pod in placed.values() if pod.key in pending]
         self._as_pending = {pod.key: pending[pod.key] for pod in self.settled}
         self.faults = tuple(settled.faults)
@@ -99,15 +99,6 @@ class SettledCluster:
             why = ("", "") if budget is None else why_it_blocks(budget, self._pods_of.get(budget.namespace, ()))
             self._why_blocked[key] = why
         return self._why_blocked[key]
-
-    def _count_as_ready(self, placed: Iterable[Pod], evicted: Iterable[Pod]) -> None:
-        """Enter into the budgets that the placed pods are ready, and that others have left."""
-        allowance = self.allowance()
-        for pod in evicted:
-            allowance.lose(pod)
-        for pod in placed:
-            allowance.give_back(pod)
-        self.session.change(allowance.changed())
 
     def named(self, names: Iterable[str]) -> list[Node]:
         """The nodes of these names, in the given order, each once; a name may be cut at its first dot.

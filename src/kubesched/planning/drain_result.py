@@ -136,8 +136,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         groups: the pool and zone of each node.
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
         undecided_nodes: of `most`: candidates that are left out because kubesched cannot decide about pods on them.
-        objects: the cluster after the last eviction, for a Simulator or `write_snapshot`: the pods of the last step are
-            pending. Empty in results of `each`.
+        objects: the cluster after the drain, for the next question or `write_snapshot`: pods run where they were
+            placed, also the new ones of those that were pushed out. Empty in results of `each`.
 
     Example:
         result = drain(load_snapshot("cluster.json"), ["n1"])

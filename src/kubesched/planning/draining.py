@@ -19,6 +19,7 @@ from kubesched.explanation import with_reasons
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
+from kubesched.planning.settling import cluster_after
 from kubesched.session import Placement, PodState, Progress, Report, Victim, workload_text
 
 
@@ -65,7 +66,7 @@ class Draining:
         self._ended_elsewhere: list[DrainedPod] = []
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
-        self._last: list[KubeObject] | None = None
+        self._pushed_out: list[Pod] = []
         self._report: Report | None = None
         self._reasons: dict[str, Placement] = {}
         self._placed = {pod.key for pod in cluster.settled}
@@ -85,8 +86,6 @@ class Draining:
             self._evict(now)
             waiting = [pod for pod in waiting if pod.key not in self._successors]  # else its Job has ended it
             self._schedule()
-        if self._keeps_objects and self._last is None:
-            self._last = self._session.objects_now()
         if self._explains and self._report is not None:
             self._explain(self._report)
         self._session.change(self._allowance.changed())
@@ -113,8 +112,12 @@ class Draining:
             evicted_before=self._cluster.evicted,
             unplaced_before=self._cluster.unplaced,
             evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
-            objects=() if self._last is None else tuple(self._session.objects(self._last)),
+            objects=self._objects() if self._keeps_objects else (),
         )
+
+    def _objects(self) -> tuple[KubeObject, ...]:
+        now = self._session.objects_now()
+        return cluster_after(self._session, self._cluster.controllers, now, self._pushed_out)
 
     def _leave_at_once(self) -> list[Pod]:
         """Remove what needs no eviction. Returns: the pods to evict."""
@@ -188,11 +191,10 @@ class Draining:
         return bool(made)
 
     def _schedule(self) -> None:
-        if self._keeps_objects:
-            self._last = self._session.objects_now()
         report = self._session.schedule(self._progress)
         for action in self._session.cluster.evicted:
             broken = self._allowance.lose(action.pod)
+            self._pushed_out.append(action.pod)
             owner = self._cluster.owner_of(action.pod)
             preemptor = action.preemptor.key
             self._victims.append(Victim(action.pod.key, owner, action.node_name, preemptor, broken))

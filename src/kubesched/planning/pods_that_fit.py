@@ -19,6 +19,7 @@ from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of, rivals
 from kubesched.planning.rollout import Rollout, roll_out
+from kubesched.planning.settling import cluster_after_run
 from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Progress, Report, Session, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
@@ -73,6 +74,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         taken_at: when the snapshot was taken, if that is known.
         n_alone: how many of the new pods would fit without the pods that are pending already; None where these take no
             room, or where all fit.
+        objects: with keeps_objects: the cluster with the new pods, for the next question or `write_snapshot`.
         helpful_node: if no number of new nodes is enough: a node of the same shape in another zone, of which more would
             be; empty for none.
 
@@ -98,6 +100,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     taken_at: datetime | None = None
     n_alone: int | None = None
     helpful_node: str = ""
+    objects: tuple[KubeObject, ...] = ()
 
     @property
     def n_asked(self) -> int:
@@ -157,6 +160,7 @@ def fit(
     rollout: bool = False,
     alone: bool = False,
     only: str = "",
+    keeps_objects: bool = False,
     tie_break: TieBreak = TieBreak.FIRST,
     seed: int = 0,
     progress: Progress | None = None,
@@ -180,6 +184,7 @@ def fit(
         alone: leave out the pods that are pending already.
         only: ask about one of several workloads: `deploy/web`, or `shop/deploy/web` with its namespace. The pods of the
             others are left out.
+        keeps_objects: whether the answer has the cluster afterwards; not if it is a number that is asked for.
         progress: called with how many pods have been tried and how many there are.
     Raises:
         InputError: a manifest, the configuration or an argument is not valid.
@@ -204,6 +209,7 @@ def fit(
         add=add,
         rollout=rollout,
         alone=alone,
+        keeps_objects=keeps_objects,
         progress=progress,
     )
     return msgspec.structs.replace(answer, taken_at=getattr(snapshot, "taken_at", None))
@@ -223,6 +229,7 @@ def fit_asked(
     add: bool = False,
     rollout: bool = False,
     alone: bool = False,
+    keeps_objects: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
     """The answer for pods that are admitted to the snapshot already; arguments as for `fit` and Session."""
@@ -240,7 +247,7 @@ def fit_asked(
         progress=progress,
         replicas=replicas,
     )
-    answer = ask(asked, alone=alone)
+    answer = ask(asked, alone=alone, keeps_objects=keeps_objects)
     if not (rollout or maximum or nodes_like or replicas is not None):
         answer = _with_notes(answer, (_at_maximum(one, partial(ask, alone=alone)) for one in asked.below_maximum()))
     is_search = bool(nodes_like) and n_nodes is None
@@ -293,9 +300,14 @@ def _fit_asked(
     add: bool,
     rollout: bool,
     alone: bool,
+    keeps_objects: bool = False,
     progress: Progress | None,
 ) -> Fit:
     _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
+    if keeps_objects and (maximum or (nodes_like and n_nodes is None)):
+        raise InputError("keeps_objects and a search are mutually exclusive: give the number of pods and of nodes")
+    if keeps_objects and alone:
+        raise InputError("keeps_objects and alone are mutually exclusive: pods that are pending belong to the cluster")
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
     asked = _resolved(asked, add=add, rollout=rollout)
     if rollout and (maximum or (nodes_like and n_nodes is None)):
@@ -326,6 +338,7 @@ def _fit_asked(
             session.change(new)
             report = session.schedule(progress)
             report = with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)])
+        objects = cluster_after_run(session, report, [*cluster, *new], snapshot) if keeps_objects else ()
     return Fit(
         placements_of(new, report),
         report,
@@ -338,6 +351,7 @@ def _fit_asked(
         n_at_most=more.n_at_most if more else None,
         obstacle=more.obstacle if more else "",
         helpful_node=more.helpful_node if more else "",
+        objects=objects,
         rollouts=rollouts,
         n_written=len(asked.pods),
         notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *_blocking(new), *filter(None, [on_model])),

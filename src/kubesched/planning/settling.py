@@ -1,11 +1,11 @@
 """Places the pending pods of a cluster, and what controllers create for the pods that preemption evicts for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kubesched.api import Pod, kind_of
-from kubesched.controllers import Controllers, LeavingPods, Successor
-from kubesched.session import Placement, Progress, Session, Victim
+from kubesched.api import KubeObject, Pod, kind_of
+from kubesched.controllers import Controllers, LeavingPods, Successor, controllers_of
+from kubesched.session import Placement, Progress, Report, Session, Victim
 
 
 class Settled(NamedTuple):
@@ -26,22 +26,74 @@ class Settled(NamedTuple):
     faults: dict[str, None]
 
 
-def settle(session: Session, known: Controllers, progress: Progress | None = None) -> Settled:
+def settle(
+    session: Session, known: Controllers, progress: Progress | None = None, *, evicted: Sequence[Pod] | None = None
+) -> Settled:
     """Schedule until no pod is evicted; a victim has a lower priority than its preemptor, so that comes to an end.
 
     Args:
         known: the controllers of the cluster.
+        evicted: the pods that the last run has evicted, as they were, where it was not this one that ran.
     """
     settled = Settled({}, [], [], {}, {})
-    while True:
+    gone = evicted
+    while gone is None or _replaced(session, known, gone, settled.successors):
         report = session.schedule(progress)
         settled.placements.update((one.pod, one) for one in report.placements)
         settled.faults.update(dict.fromkeys(report.faults))
         settled.victims.extend(report.victims)
         gone = [action.pod for action in session.cluster.evicted]
         settled.evicted.extend(gone)
-        if not _replaced(session, known, gone, settled.successors):
-            return settled
+    return settled
+
+
+def cluster_after_run(
+    session: Session, report: Report, before: Sequence[KubeObject], read: object
+) -> tuple[KubeObject, ...]:
+    """The cluster after the run of a report, as from `cluster_after`.
+
+    Args:
+        before: the objects before the run.
+        read: what the objects were read as; of ClusterObjects, `taken_at` and `listed_kinds` count.
+    """
+    known = controllers_of(before, getattr(read, "taken_at", None), getattr(read, "listed_kinds", ()))
+    pods = {one.key: one for one in before if isinstance(one, Pod)}
+    evicted = [pods[one.pod] for one in report.victims if one.pod in pods]
+    return cluster_after(session, known, before, evicted)
+
+
+def cluster_after(
+    session: Session, known: Controllers, before: Iterable[KubeObject], evicted: Sequence[Pod]
+) -> tuple[KubeObject, ...]:
+    """The cluster after a run, for the next question or for `write_snapshot`.
+
+    Pods with a place run there. The new pods of the evicted ones are placed or pending, and disruption budgets count
+    all of them. Scheduling it again places no pod and evicts none.
+
+    Args:
+        known: the controllers of the cluster.
+        before: its objects when the budgets were counted last.
+        evicted: the pods that preemption has evicted in the run, as they were.
+    """
+    ran = _running(before)
+    settle(session, known, evicted=evicted)
+    run = _running(session.objects_now())
+    count_in_budgets(session, [run[key] for key in run if key not in ran], [ran[key] for key in ran if key not in run])
+    return tuple(session.objects())
+
+
+def count_in_budgets(session: Session, placed: Iterable[Pod], gone: Iterable[Pod]) -> None:
+    """Enter into the disruption budgets that the placed pods are ready, and that others have left."""
+    allowance = session.allowance()
+    for pod in gone:
+        allowance.lose(pod)
+    for pod in placed:
+        allowance.give_back(pod)
+    session.change(allowance.changed())
+
+
+def _running(objects: Iterable[KubeObject]) -> dict[str, Pod]:
+    return {one.key: one for one in objects if isinstance(one, Pod) and one.node_name and not one.is_finished}
 
 
 def _replaced(session: Session, known: Controllers, gone: Sequence[Pod], successors: dict[str, Successor]) -> bool:

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, kind_of, rewritten
 from kubesched.state import ClusterState
 
 Key = tuple[str, str]
 """Kind, and `namespace/name` or the name alone."""
+
+_STARTED: Final = [{"type": name, "status": "True"} for name in ("PodScheduled", "Ready")]
+"""What a kubelet says of a pod that it has started."""
 
 _Entry = tuple[Key, KubeObject | None, int | None]
 """A key, with its object and its position before a change; None for none."""
@@ -185,6 +188,10 @@ def _as_written(one: KubeObject) -> KubeObject:
     """An object whose JSON has what the session decided."""
     if not isinstance(one, Pod) or not one.node_name:
         return one
-    return rewritten(
-        one, lambda document: document.update(spec={**(document["spec"] or {}), "nodeName": one.node_name})
-    )
+    document = one.document
+    spec, status = document.get("spec") or {}, document.get("status") or {}
+    if spec.get("nodeName") == one.node_name:
+        return one
+    started = {**status, "phase": "Running", "conditions": _STARTED}
+    started.pop("nominatedNodeName", None)
+    return rewritten(one, lambda whole: whole.update(spec={**spec, "nodeName": one.node_name}, status=started))

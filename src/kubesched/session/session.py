@@ -178,13 +178,9 @@ class Session(ClusterNow):
         """An object as it is now; None where there is none."""
         return self._inventory.get((kind, key))
 
-    def objects(self, at: Iterable[KubeObject] | None = None) -> list[KubeObject]:
-        """The cluster as it is now, complete enough for `write_snapshot`.
-
-        Args:
-            at: what `objects_now` returned at the time that is meant; None for now.
-        """
-        return self._inventory.written(self.objects_now() if at is None else at)
+    def objects(self) -> list[KubeObject]:
+        """The cluster as it is now, complete enough for `write_snapshot`: the pods that have got a node run there."""
+        return self._inventory.written(self.objects_now())
 
     def objects_now(self) -> list[KubeObject]:
         """The objects as they are now; the JSON of pods that the session placed has no node."""

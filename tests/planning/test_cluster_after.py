@@ -1,0 +1,108 @@
+"""The cluster after a run is at rest: another simulation changes nothing, and budgets count what runs."""
+
+import pytest
+
+from kubesched.api import KubeObject, Pod, PodDisruptionBudget
+from kubesched.errors import InputError
+from kubesched.planning import cluster_after_run, drain, fit
+from kubesched.session import Session, Simulator
+from kubesched.testing import make_node, make_pod
+from tests.planning.drain_clusters import budget, owned_by, random_cluster
+from tests.trials import seeds
+
+ROOM = {"cpu": "4", "pods": "9"}
+
+
+def places(objects) -> dict[str, str]:
+    return {one.key: one.node_name for one in objects if isinstance(one, Pod)}
+
+
+def simulated(objects: list[KubeObject]) -> tuple[KubeObject, ...]:
+    with Session(objects) as session:
+        return cluster_after_run(session, session.schedule(), objects, None)
+
+
+def web(name: str, node: str = "", cpu: str = "1", **fields) -> Pod:
+    metadata = owned_by("ReplicaSet", "web-5d8")
+    return make_pod(name, node=node, requests={"cpu": cpu}, labels={"app": "web"}, metadata=metadata, **fields)
+
+
+@pytest.mark.parametrize("seed", seeds(6))
+def test_another_simulation_changes_nothing(seed: int):
+    objects = random_cluster(seed)
+    for after in (simulated(objects), drain(objects, ["n0", "n1"]).objects):
+        report = Simulator(after).run()
+        assert [one.pod for one in report.placements if one.node] == []
+        assert report.victims == ()
+        assert places(simulated(list(after))) == places(after)
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_placed_pods_are_where_the_report_has_them(seed: int):
+    objects = random_cluster(seed)
+    report = Simulator(objects).run()
+    after = places(simulated(objects))
+    if not report.victims:
+        assert after == places(objects) | {one.pod: one.node for one in report.placements}
+
+
+def test_a_placed_pod_runs_without_the_condition_of_its_last_attempt():
+    failed = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}
+    status = {"phase": "Pending", "conditions": [failed], "nominatedNodeName": "n1"}
+    after = simulated([make_node("n1", allocatable=ROOM), web("web-1", status=status)])
+    (pod,) = (one for one in after if isinstance(one, Pod))
+    assert pod.document["spec"]["nodeName"] == "n1"
+    conditions = [{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "True"}]
+    assert pod.document["status"] == {"phase": "Running", "conditions": conditions}
+
+
+def test_an_evicted_pod_is_created_again_and_placed_or_pending():
+    high = make_pod("high", requests={"cpu": "4"}, priority=9, metadata=owned_by("ReplicaSet", "high"))
+    first = make_node("n1", allocatable=ROOM)
+    bare = make_pod("bare", node="n1", requests={"cpu": "1"})
+    objects = [first, web("web-1", "n1"), bare, high]
+    assert places(simulated(objects)) == {"default/web-1": "", "default/high": "n1"}
+    small = make_node("n2", allocatable={"cpu": "1", "pods": "9"})
+    assert places(simulated([*objects, small])) == {"default/web-1": "n2", "default/high": "n1"}
+
+
+def test_budgets_count_the_placed_pods_and_those_that_left():
+    objects = [make_node("n1", allocatable=ROOM), web("web-1"), web("web-2"), budget("web", "web", 1)]
+    (after,) = (one for one in simulated(objects) if isinstance(one, PodDisruptionBudget))
+    assert after.status.disruptions_allowed == 3
+    high = make_pod("high", requests={"cpu": "4"}, priority=9)
+    objects = [make_node("n1", allocatable=ROOM), web("web-1", "n1"), high, budget("web", "web", 1)]
+    (after,) = (one for one in simulated(objects) if isinstance(one, PodDisruptionBudget))
+    assert after.status.disruptions_allowed == 0
+
+
+WEB = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, resources: {requests: {cpu: 500m}}}]}
+"""
+
+
+def test_fit_after_fit_counts_the_pods_of_both(tmp_path):
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(WEB)
+    first = fit([make_node("n1", allocatable=ROOM)], manifest, keeps_objects=True)
+    assert sorted(places(first.objects).values()) == ["n1"] * 3
+    second = fit(first.objects, manifest, add=True, keeps_objects=True)
+    assert (second.n_fit, len(places(second.objects))) == (3, 6)
+    assert fit(second.objects, manifest, add=True, maximum=True).n_fit == 2
+    assert fit([make_node("n1", allocatable=ROOM)], manifest, maximum=True).n_fit == 8
+    replaced = fit(second.objects, manifest, rollout=True, keeps_objects=True)
+    assert (replaced.n_fit, [one.n_old for one in replaced.rollouts]) == (3, [6])
+    assert len(places(replaced.objects)) == 3
+
+
+def test_what_is_asked_for_is_no_cluster():
+    with pytest.raises(InputError, match="keeps_objects and a search are mutually exclusive"):
+        fit([make_node("n1")], {"cpu": "1"}, maximum=True, keeps_objects=True)
