@@ -1,6 +1,8 @@
 """What a drain has to say beside who moves: outages, steps as commands, devices, nodes that do not report."""
 
 import json
+import os
+import subprocess
 from typing import Any
 
 import pytest
@@ -40,14 +42,15 @@ def test_workloads_that_do_not_run_meanwhile_are_named():
     ]
     result = drain([*nodes(), *pods], ["n1"])
     assert result.out_meanwhile == ("ReplicaSet default/single", "ReplicaSet default/both")
-    assert "ReplicaSet default/both" in as_text(drain_page(result)).partition("Until their new pods are ready")[2]
+    assert "ReplicaSet default/both" in as_text(drain_page(result)).partition("Would be interrupted")[2]
     assert drain_page(result).document["outMeanwhile"] == list(result.out_meanwhile)
 
 
 def steps(markdown: str) -> list[str]:
-    """The commands of all blocks of code but the last, which is what to run next."""
+    """The commands of all blocks of code but the last, which is what to run next, without what waits."""
     blocks = markdown.split("```shell\n")[1:]
-    return [line.partition("  #")[0] for block in blocks[:2] for line in block.partition("\n```")[0].splitlines()]
+    lines = [line for block in blocks[:2] for line in block.partition("\n```")[0].splitlines()]
+    return [line for line in lines if not line.startswith(("#", "wait_for_pods"))]
 
 
 def test_markdown_has_the_steps_and_the_way_back():
@@ -59,7 +62,6 @@ def test_markdown_has_the_steps_and_the_way_back():
         "kubectl cordon n1 n2",
         "kubectl drain n1",
         "kubectl drain n2 --force",
-        "kubectl get pods -A --field-selector status.phase=Pending",
         "kubectl uncordon n1 n2",
         "kubectl apply -f lost-dev.yaml",
     ]
@@ -68,9 +70,9 @@ def test_markdown_has_the_steps_and_the_way_back():
 
 def test_what_was_not_saved_is_not_restored():
     many = [make_pod(f"bare-{i}", node="n1") for i in range(11)]
-    said = steps(as_markdown(drain_page(drain([*nodes(), *many], ["n1"]))))
-    assert said[0] == "# save the manifests of 11 pods that no controller has"
-    assert said[-1] == "kubectl uncordon n1"
+    text = as_markdown(drain_page(drain([*nodes(), *many], ["n1"])))
+    assert "\n# save the manifests of 11 pods that no controller has\n" in text
+    assert steps(text) == ["kubectl cordon n1", "kubectl drain n1 --force", "kubectl uncordon n1"]
 
 
 @pytest.mark.parametrize("name", ["$(id)", "a\nid"])
@@ -93,7 +95,7 @@ def test_steps_leave_a_node_cordoned_that_was_and_name_a_budget_that_never_allow
         budget("web", "web", 0),
     ]
     text = as_markdown(drain_page(drain(known, ["n1", "n3"])))
-    assert "kubectl drain n1  # 1 pod; does not end: budget default/web" in text
+    assert "# does not end: budget default/web: it allows no eviction\nkubectl drain n1\n" in text
     assert steps(text)[-1] == "kubectl uncordon n1"
 
 
@@ -158,3 +160,86 @@ def test_lost_pods_fail_a_check_of_the_drain(tmp_path):
     assert run("drain", cluster, "n1", "--fail-on-pending").exit_code == 1
     lost = json.loads(run("drain", cluster, "n1", "-o", "json").stdout)["summary"]["lost"]
     assert lost == 1
+
+
+# --- -o runbook ---
+
+
+def runbook(tmp_path, *objects: KubeObject, names: tuple[str, ...] = ("n1",)) -> list[str]:
+    return run("drain", write(tmp_path, *objects), *names, "-o", "runbook").stdout.splitlines()
+
+
+def test_a_runbook_is_the_plan_alone_and_a_shell_takes_all_of_it(tmp_path):
+    odd = {"volumes": [{"name": "tmp", "emptyDir": {}}]}
+    known = [*nodes(), make_pod("bare", node="n1", spec=odd), pod_of("ReplicaSet", "web", 0, "n1", spec=odd)]
+    lines = runbook(tmp_path, *known)
+    assert lines[1] == "# n1 could not be drained without harm: of 2 pods, 1 would run elsewhere, 1 would be lost."
+    assert lines[-1] == "# Pods that run elsewhere then do not come back by themselves."
+    assert "# --force deletes for good, as no controller creates them again: default/bare" in lines
+    data = "# --delete-emptydir-data deletes the data in emptyDir volumes of default/bare, default/web-0"
+    assert lines[lines.index(data) + 1] == "kubectl drain n1 --delete-emptydir-data --force"
+    script = tmp_path / "plan.sh"
+    script.write_text("\n".join(lines))
+    subprocess.run(["bash", "-n", script], check=True)
+
+
+def test_a_runbook_runs_one_drain_after_another_and_waits_for_pods_without_a_node(tmp_path):
+    """kubectl is a script that writes what it is asked, and lists one pod without a node once."""
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n'
+        f'if [ "$1" = get ] && ! [ -e {tmp_path}/once ]; then touch {tmp_path}/once; echo pod/a; fi\n'
+    )
+    (tmp_path / "sleep").write_text("#!/bin/sh\n")
+    for name in ("kubectl", "sleep"):
+        (tmp_path / name).chmod(0o755)
+    known = [*nodes(), pod_of("ReplicaSet", "a", 0, "n1"), pod_of("ReplicaSet", "b", 0, "n2")]
+    lines = runbook(tmp_path, *known, names=("n1", "n2"))
+    plan = "\n".join(lines[: lines.index("# How to undo")])
+    subprocess.run(["bash", "-c", plan], check=True, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    get = "get pods -A --field-selector spec.nodeName=,status.phase=Pending -o name"
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked == ["cordon n1 n2", "drain n1", get, get, "drain n2", get]
+
+
+def test_a_runbook_waits_for_the_workloads_that_do_not_run_meanwhile(tmp_path):
+    lines = runbook(tmp_path, *nodes(), pod_of("StatefulSet", "db", 0, "n1"), pod_of("ReplicaSet", "web", 0, "n1"))
+    assert "# Is out until a new pod is ready: StatefulSet default/db, ReplicaSet default/web." in lines
+    at = lines.index("kubectl drain n1")
+    assert lines[at + 1 : at + 3] == [
+        "wait_for_pods",
+        "kubectl rollout status -n default statefulset/db --timeout=10m",
+    ]
+
+
+def test_who_starts_over_and_who_asks_not_to_be_evicted_is_named(tmp_path):
+    keep = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+    owned = {**owned_by("ReplicaSet", "cache"), "annotations": keep}
+    job = make_object("Job", "etl", spec={"completions": 9, "backoffLimit": 6})
+    pods = [make_pod("cache-0", node="n1", metadata=owned), job]
+    pods += [pod_of("Job", "etl", 0, "n1"), pod_of("Job", "etl", 1, "n2")]
+    lines = runbook(tmp_path, *nodes(), *pods)
+    assert "# Starts over: Job default/etl." in lines
+    asks = 'asks not to be evicted (cluster-autoscaler.kubernetes.io/safe-to-evict: "false")'
+    assert f"# A{asks[1:]}: ReplicaSet default/cache." in lines
+    page = drain_page(drain([*nodes(), *pods], ["n1"]))
+    (table,) = [table for table in page.tables if table.name == "interrupted"]
+    assert [row[2] for row in table.rows] == [f"is out until a new pod is ready; {asks}", "starts over"]
+    assert page.document["pods"][0]["keepsOff"] == asks[24:-1]
+
+
+def test_a_runbook_says_what_to_do_before_a_drain_that_would_not_end(tmp_path):
+    known = [*nodes(), pod_of("ReplicaSet", "web", 0, "n1")]
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 1}
+    lines = runbook(tmp_path, *known, make_object("PodDisruptionBudget", "web", spec=spec, status={}))
+    at = lines.index("# does not end: budget default/web: minAvailable 1 of 1 pod")
+    assert lines[at + 1] == "# before: run a second replica, or set maxUnavailable: 1 instead"
+
+
+def test_most_prints_a_runbook_and_each_does_not(tmp_path):
+    cluster = write(tmp_path, *nodes(), pod_of("ReplicaSet", "web", 0, "n1"))
+    most = run("drain", cluster, "--most", "-o", "runbook").stdout
+    assert most.count("kubectl drain n") == 2
+    each = run("drain", cluster, "--each", "-o", "runbook")
+    assert each.exit_code == 2
+    assert "use --most, or name the nodes" in each.output

@@ -9,7 +9,7 @@ from kubesched.cli.cluster import read_both
 from kubesched.cli.completed_names import complete_zones
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
-from kubesched.cli.output import progress_bar
+from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubesched.snapshot import ClusterObjects
 
 _AFTER: Final = "after.json"
+_RUNBOOK: Final = "runbook"
 
 
 @click.command()
@@ -51,7 +52,7 @@ _AFTER: Final = "after.json"
     "back, never be evicted, or be evicted from another node. With --each, if that is so of any node; with --most, if "
     "no node is found.",
 )
-@report_output_option()
+@report_output_option(_RUNBOOK)
 def drain(
     inputs: InputOptions,
     selector: str | None,
@@ -74,6 +75,7 @@ def drain(
       kubesched drain cluster.json -l pool=spot
       kubesched drain cluster.json --zone eu-west-1a --write after.json
       kubesched drain cluster.json --each
+      kubesched drain cluster.json worker-3 worker-4 -o runbook
       kubesched drain cluster.json --most -l pool=general
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. An argument is
@@ -95,7 +97,7 @@ def drain(
         explain = _explain(inputs, selector, zone)
         page = drain_page(results[0], explain=explain, cluster=inputs.cluster, taken_at=cluster.taken_at)
     write_after(cluster, results[0].objects if results else (), write)
-    print_report(page, output)
+    _print(page, output)
     is_known = all(result.could_go is not None for result in results)
     finds_none = most and not results[0].nodes and bool(results[0].undecided_nodes)
     if not is_known or finds_none or (fail_on_harm and any(map(_is_harm, results))):
@@ -131,6 +133,15 @@ def _drained(drainer: "Drainer", names: Sequence[str], *, each: bool, most: bool
         if each:
             return list(drainer.each(names, progress))
         return [drainer.most(names, progress) if most else drainer.drain(names, progress)]
+
+
+def _print(page: "Page", output: str) -> None:
+    from kubesched.pages.formats import as_script
+
+    if output == _RUNBOOK:
+        print_text(as_script(page))
+    else:
+        print_report(page, output)
 
 
 def _explain(inputs: InputOptions, selector: str | None, zone: str | None) -> str:

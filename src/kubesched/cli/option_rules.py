@@ -114,6 +114,7 @@ def _one_source(has_snapshots: Callable[[Mapping[str, Any]], bool]) -> tuple[Rul
 BARE_WITHOUT_NODES: Final = "-l"
 """What --without-nodes has without a NODE."""
 _NODE: Final = OptionCase("NODE", _has_names)
+_RUNBOOK: Final = OptionCase("-o runbook", lambda params: params["output"] == "runbook")
 _POD: Final = OptionCase("POD", _has_names)
 _ONE_POD: Final = OptionCase("one pod", lambda params: _has_names(params) or params["pod"] is not None)
 _BARE: Final = OptionCase("--without-nodes", lambda params: BARE_WITHOUT_NODES in params["removed"])
@@ -167,6 +168,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "drain": (
         Excludes("--each", ("--most",)),
         Excludes("--each", ("--write",), ": --each tries many drains"),
+        Excludes("--each", (_RUNBOOK,), ": --each drains each node alone; use --most, or name the nodes"),
         Excludes(_NODE, ("-l", "--zone")),
         NeedsOne(
             (_NODE, "-l", "--zone", "--each", "--most"),

@@ -44,6 +44,7 @@ with lazy_exports(__name__):
         hangs_because as hangs_because,
         has_local_data as has_local_data,
         is_unreachable as is_unreachable,
+        keeps_off_evictions as keeps_off_evictions,
         leaves_because as leaves_because,
         stays_because as stays_because,
     )

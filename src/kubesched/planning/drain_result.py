@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kubesched.api import KubeObject
+from kubesched.api import KubeObject, Pod
 from kubesched.session import Fill, NodeFill, NodeGroup, Victim, node_fills
 from kubesched.shown import Shown
 
@@ -59,6 +59,7 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
         was_pending: whether it is pending in the snapshot, so that it does not run. If it was placed on the node before
             the drain, it is placed again without an eviction: it needs no budget, and has no data to lose.
+        keeps_off: the annotation by which it asks not to be evicted, such as safe-to-evict: "false"; a drain evicts it.
         cause, fix: why it stays pending, and the best change after which it fits, as `explain` finds them on the
             cluster that the drain leaves; empty where there is none, and in results of `each` and `most`.
     """
@@ -73,6 +74,7 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     budgets: tuple[str, ...] = ()
     has_local_data: bool = False
     was_pending: bool = False
+    keeps_off: str = ""
     cause: str = ""
     fix: str = ""
 
@@ -206,6 +208,11 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     def fills(self) -> tuple[NodeFill, ...]:
         """How full every node is before and after, in the snapshot's order."""
         return node_fills(self.before, self.after, self.groups)
+
+    @property
+    def n_waiting(self) -> int:
+        """How many pods of the cluster have no node in the end; 0 in results of `each`."""
+        return sum(isinstance(one, Pod) and not one.node_name and not one.is_finished for one in self.objects)
 
     @property
     def n_evicted(self) -> int:

@@ -12,6 +12,7 @@ from kubesched.controllers import (
     is_cordoned,
     is_unreachable,
     job_of,
+    keeps_off_evictions,
     leaves_because,
     stays_because,
 )
@@ -266,6 +267,7 @@ class Draining:
             budgets=tuple(self._allowance.selecting(pod)) if is_evicted else (),
             has_local_data=not (fate is Fate.STAYS or was_pending or pod.is_finished) and has_local_data(pod),
             was_pending=was_pending,
+            keeps_off=keeps_off_evictions(pod) if is_evicted else "",
             cause="" if reason is None else reason.diagnosis,
             fix="" if reason is None else reason.fix,
         )

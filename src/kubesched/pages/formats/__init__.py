@@ -41,4 +41,5 @@ with lazy_exports(__name__):
         page_of as page_of,
         text_of as text_of,
     )
+    from kubesched.pages.formats.script import as_script as as_script
     from kubesched.pages.formats.text import print_page as print_page

@@ -138,6 +138,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "unreachable": list(result.unreachable),
         "cordonedBefore": list(result.cordoned_before),
         "outMeanwhile": list(result.out_meanwhile),
+        "waiting": result.n_waiting,
         "unplacedBefore": list(result.unplaced_before),
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,

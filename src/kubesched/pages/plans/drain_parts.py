@@ -20,6 +20,7 @@ _N_NAMED: Final = 4
 _MAX_NODES: Final = 20
 _HEADINGS: Final = {"cpu": "CPU", "memory": "MEMORY"}
 _GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload", "OF"))
+_BACK: Final = (Fate.MOVES, Fate.RETURNS, Fate.PENDING, Fate.NOT_KNOWN)
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
     Fate.RETURNS: Level.WARNING,
@@ -40,7 +41,7 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
     yield _pending("notKnown", "Cannot be decided", result.of(Fate.NOT_KNOWN))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
-    yield _out(result)
+    yield _interrupted(result)
     yield _hanging(result.of(Fate.HANGS))
     yield from _unreachable(result)
     yield _losses(result)
@@ -148,14 +149,26 @@ def _held(budget: BudgetUse, *, is_shared: bool) -> str:
     return f"{blocks}: {budget.why}; {budget.fix}" if budget.why else f"{blocks}: it allows no eviction"
 
 
-def _out(result: Drain) -> Table:
-    """The workloads that do not run for a while: single replicas, or replicas that are on one node."""
+def by_interruption(result: Drain) -> dict[str, list[str]]:
+    """What a drain does to workloads whose new pods find a place -> the workloads."""
+    leaving = [pod for pod in result.pods if pod.step]
+    jobs = dict.fromkeys(workload_of(pod) for pod in leaving if pod.owner.startswith("Job/") and pod.fate in _BACK)
+    out = [of for of in result.out_meanwhile if of not in jobs]
+    kept = grouped((pod for pod in leaving if pod.keeps_off), lambda pod: pod.keeps_off)
+    said = {f"asks not to be evicted ({text})": [*dict.fromkeys(map(workload_of, of))] for text, of in kept.items()}
+    every = {"is out until a new pod is ready": out, "starts over": [*jobs], **said}
+    return {what: workloads for what, workloads in every.items() if workloads}
+
+
+def _interrupted(result: Drain) -> Table:
+    """The workloads that do not run for a while, such as single replicas, start over, or ask not to be evicted."""
     counts = Counter(map(workload_of, result.pods))
-    rows: list[Row] = [
-        [counts[of], Cell(of, level=Level.WARNING), "starts over" if of.startswith("Job ") else "is out"]
-        for of in result.out_meanwhile
-    ]
-    return Table("outMeanwhile", "Until their new pods are ready", (*_GROUP, Column("what")), rows)
+    what: dict[str, list[str]] = {}
+    for words, workloads in by_interruption(result).items():
+        for of in workloads:
+            what.setdefault(of, []).append(words)
+    rows: list[Row] = [[counts[of], Cell(of, level=Level.WARNING), "; ".join(words)] for of, words in what.items()]
+    return Table("interrupted", "Would be interrupted", (*_GROUP, Column("what")), rows)
 
 
 def _losses(result: Drain) -> Table:

@@ -1,14 +1,19 @@
 """The steps of a drain as commands, for a ticket: what to save, to drain and to wait for, and how to undo it."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from kubesched.api import is_object_key
-from kubesched.documents import count
+from kubesched.documents import count, listed
 from kubesched.pages.formats import Level, Paragraph, Part, command_about, grouped
-from kubesched.pages.plans.drain_parts import NO_WAIT, namespace_and_name
+from kubesched.pages.plans.drain_parts import NO_WAIT, by_interruption, namespace_and_name, workload_of
 from kubesched.planning import Drain, DrainedPod, Fate
 
-_MAX_SAVED = 10
+_MAX_SAVED: Final = 10
+_N_NAMED: Final = 5
+_ROLLED_OUT: Final = ("Deployment", "StatefulSet")
+_WAITING: Final = "kubectl get pods -A --field-selector spec.nodeName=,status.phase=Pending -o name"
+"""The pods that have no node yet; those that have one are Pending, too, until their containers start."""
 
 
 def runbook(result: Drain, cluster: str) -> tuple[Part, ...]:
@@ -18,54 +23,91 @@ def runbook(result: Drain, cluster: str) -> tuple[Part, ...]:
         cluster: where the nodes are; empty where that is not known.
     """
     steps, undo = list(_steps(result)), list(_undo(result))
-    if not result.nodes or not all(map(command_of, steps)):
+    if not result.nodes or not all(steps):
         return ()
     where = f"Cluster: {cluster}. " if cluster else ""
     return (
         Paragraph("Steps", Level.HEADING),
         Paragraph(f"{where}Nodes: {', '.join(result.nodes)}."),
+        *map(Paragraph, _interrupted(result)),
         Paragraph("\n".join(steps), is_code=True, language="shell"),
         Paragraph("How to undo", Level.HEADING),
-        Paragraph("\n".join(undo), is_code=True, language="shell"),
+        *([Paragraph("\n".join(undo), is_code=True, language="shell")] if undo else []),
         Paragraph("Pods that run elsewhere then do not come back by themselves."),
     )
 
 
-def command_of(line: str) -> str:
-    """The command in a line, without the comment after it."""
-    return line.partition("  #")[0]
+def _interrupted(result: Drain) -> Iterator[str]:
+    """Who is interrupted, a sentence for each way."""
+    for what, workloads in by_interruption(result).items():
+        yield f"{what[0].upper()}{what[1:]}: {listed(workloads, first=_MAX_SAVED)}."
 
 
 def _steps(result: Drain) -> Iterator[str]:
+    """The lines, among them an empty one for a command with a name that is not valid."""
     if lost := bare_pods(result):
         if commands := save_commands(lost):
-            yield "set -o noclobber  # keeps what an earlier drain saved"
+            yield "# the manifests of the pods that no controller has; noclobber keeps what an earlier drain saved"
+            yield "set -o noclobber"
             yield from commands.values()
         else:
             yield f"# save the manifests of {count(len(lost), 'pod')} that no controller has"
-    yield f"{command_about('kubectl cordon', *result.nodes)}  # all of them first: no pod moves from one to another"
+    n = result.n_waiting
+    yield f"# waits while more pods have no node than the {n:,} that are expected; Ctrl-C ends it"
+    is_done = f'pods=$({_WAITING}) && [ "$(echo "$pods" | grep -c .)" -le {n} ]'
+    yield f"wait_for_pods() {{ until {is_done}; do sleep 5; done; }}"
+    yield "# all nodes first, so that no pod moves from one of them to another"
+    yield command_about("kubectl cordon", *result.nodes)
     of_node = grouped(result.pods, lambda pod: pod.node)
     for node in result.nodes:
-        pods = [pod for pod in of_node.get(node, ()) if pod.fate not in (Fate.STAYS, Fate.GONE)]
-        yield f"{drain_command([node], of_node.get(node, ()), is_silent=node in result.never_ends_on)}{_hint(pods)}"
-    n = sum(pod.fate is Fate.PENDING for pod in result.pods)
-    expected = f"  # expect {count(n + result.n_pending_before, 'pod')}"
-    yield f"kubectl get pods -A --field-selector status.phase=Pending{expected}"
+        pods = of_node.get(node, ())
+        yield from map(_comment, _expected(node, pods, result))
+        yield drain_command([node], pods, is_silent=node in result.never_ends_on)
+        if any(pod.step for pod in pods):
+            yield "wait_for_pods"
+        yield from _rollouts(pods, result)
 
 
-def _hint(pods: Sequence[DrainedPod]) -> str:
-    """What to expect of the drain of a node."""
-    budgets = {budget for pod in pods if pod.fate is Fate.BLOCKED for budget in pod.budgets}
-    blocked = sorted(filter(is_object_key, budgets))  # a line break in a name would begin a command
-    moving = f"  # {count(len(pods), 'pod')}" if pods else "  # no pod"
-    return f"{moving}; does not end: budget {', '.join(blocked)}" if blocked else moving
+def _rollouts(pods: Sequence[DrainedPod], result: Drain) -> Iterator[str]:
+    """The commands that wait for the workloads of which no pod runs meanwhile."""
+    out = {workload_of(pod): pod for pod in pods if pod.step and workload_of(pod) in result.out_meanwhile}
+    for pod in out.values():
+        kind, _, name = pod.owner.partition("/")
+        namespace, _ = namespace_and_name(pod)
+        if kind in _ROLLED_OUT and all(map(is_object_key, (namespace, name))):
+            yield f"kubectl rollout status -n {namespace} {kind.lower()}/{name} --timeout=10m"
+
+
+def _expected(node: str, pods: Sequence[DrainedPod], result: Drain) -> Iterator[str]:
+    """What to expect of the drain of a node, and what it deletes for good."""
+    leaving = [pod for pod in pods if pod.fate not in (Fate.STAYS, Fate.GONE)]
+    yield f"{node}: {count(len(leaving), 'pod has', 'pods have') if leaving else 'no pod has'} to leave"
+    if bare := [pod.pod for pod in leaving if not pod.owner]:
+        yield f"--force deletes for good, as no controller creates them again: {listed(bare, _N_NAMED)}"
+    if with_data := [pod.pod for pod in leaving if pod.has_local_data]:
+        yield f"--delete-emptydir-data deletes the data in emptyDir volumes of {listed(with_data, _N_NAMED)}"
+    for budget in result.budgets:
+        if any(pod.fate is Fate.BLOCKED and budget.budget in pod.budgets for pod in leaving):
+            yield f"does not end: budget {budget.budget}: {budget.why or 'it allows no eviction'}"
+            if budget.fix:
+                yield f"  before: {budget.fix}"
+    for pod in {f"{workload_of(pod)} {pod.cause}": pod for pod in leaving if pod.fate is Fate.PENDING}.values():
+        yield f"{workload_of(pod)} stays pending: {pod.cause or pod.message}"
+        if pod.fix:
+            yield f"  before: {pod.fix}"
+
+
+def _comment(text: str) -> str:
+    """A line that no shell runs: a line break in a name of the cluster would begin a command."""
+    return f"# {' '.join(text.split())}"
 
 
 def _undo(result: Drain) -> Iterator[str]:
     if was_open := [node for node in result.nodes if node not in result.cordoned_before]:
         yield command_about("kubectl uncordon", *was_open)
     for namespace in save_commands(bare_pods(result)):
-        yield f"kubectl apply -f {_file(namespace)}  # without spec.nodeName, kube-scheduler chooses the nodes"
+        yield "# without spec.nodeName, kube-scheduler chooses the node"
+        yield f"kubectl apply -f {_file(namespace)}"
 
 
 def bare_pods(result: Drain) -> list[DrainedPod]:
