@@ -37,10 +37,11 @@ def three_nodes() -> list[KubeObject]:
     return [make_node(name, allocatable=SMALL, zone=zone) for name, zone in (("n1", "a"), ("n2", "a"), ("n3", "b"))]
 
 
-def replica(name: str, **more: Any) -> Pod:
-    """A pod that a ReplicaSet of its name creates again."""
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name, "uid": name, "controller": True}
-    return make_pod(name, metadata={"ownerReferences": [owner]}, **more)
+def replica(name: str, owner: str = "", **more: Any) -> Pod:
+    """A pod that a ReplicaSet, by default one of its name, creates again."""
+    of = owner or name
+    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": of, "uid": of, "controller": True}
+    return make_pod(name, metadata={"ownerReferences": [reference]}, **more)
 
 
 def filling(node: str, **requests: str) -> Pod:

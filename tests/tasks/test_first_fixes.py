@@ -6,6 +6,7 @@ import pytest
 
 from kubesched.api import Pod
 from kubesched.explanation import Explainer, Fix
+from kubesched.explanation.effort import Effort
 from tests.tasks.clusters import GPU, MODEL, SPOT, ZONE, cloud, home
 
 # Workload -> its first fix, and beginnings of fixes that may not be offered.
@@ -18,7 +19,7 @@ ANSWERS = {
     "finetune": (rf"add a node like prod-gpu-\d with {MODEL}=model-t4, which no node has$", ("correct", "label")),
     "report": (f"tolerate {SPOT}=true:NoSchedule$", ()),
     "canary": (f"correct the node selector {ZONE}=north1a, which no node has, to {ZONE}=north1-a$", ("label", "add")),
-    "login-2": (r"make the required pod anti-affinity preferred|recreate claim default/login-2 in zone", ("move",)),
+    "login-2": (r"make the required pod anti-affinity preferred, or run 2 replicas$", ("move",)),
     "mailer": (r"recreate claim default/spool with a StorageClass that exists \(premium or standard\)", ()),
     "importer": ("create PersistentVolumeClaim default/imports$", ("add", "label", "tolerate", "drop")),
     "shell": ("uncordon prod-base-north1-a-1$", ("change", "correct", "add")),
@@ -55,6 +56,11 @@ def test_the_first_fix_is_right_and_what_is_not_true_is_not_offered(answers, wor
     texts = [fix.text for fix in fixes]
     assert re.match(first, texts[0]), texts
     assert not [text for text in texts if text.startswith(forbidden)], texts
+
+
+def test_to_copy_data_costs_the_same_whatever_else_keeps_the_pod_away(answers):
+    copies = {fix.effort for fixes in answers.values() for fix in fixes if fix.text.endswith("copy the data)")}
+    assert copies == {Effort.DATA}
 
 
 def test_a_spot_pool_comes_before_a_reserved_one_and_says_what_it_is(answers):

@@ -17,7 +17,7 @@ class Effort(IntEnum):
     OPEN = 2
     """A change of the cluster that one command makes, such as uncordon."""
     LOOSEN = 3
-    """A rule between equal pods becomes a preference."""
+    """A rule that keeps replicas of one workload apart becomes weaker: nobody else relies on it."""
     REPAIR = 4
     """A node or a device is out of order."""
     MOVE = 5

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from kubesched.api import edited
+from kubesched.explanation.effort import Effort
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import (
     SMALL,
@@ -119,3 +120,25 @@ def test_a_pod_that_is_moved_for_the_spread_loses_its_local_data():
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
     said = texts(pod, *nodes, web)
     assert "move default/web (n1) out of zone a (what is in emptyDir cache is lost)" in said
+
+
+@pytest.mark.parametrize(("owner", "effort"), [("web", Effort.LOOSEN), ("other", Effort.DROP)])
+def test_a_spread_between_equal_pods_is_loosened_and_one_that_others_rely_on_is_dropped(owner, effort):
+    web = replica("web-0", owner, labels={"app": "web"}, node="n1")
+    nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", taints=["gpu:NoSchedule"])]
+    pod = replica("web-1", "web", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
+    fixes = fixes_of(pod, *nodes, web)
+    assert fixes["set maxSkew: 2 for the spread over zone"].effort is effort
+    assert fixes["set whenUnsatisfiable: ScheduleAnyway for the spread over zone"].effort is effort
+
+
+def test_a_skew_far_from_the_written_one_drops_the_rule():
+    web = [replica(f"web-{i}", "web", labels={"app": "web"}, node="n1") for i in range(3)]
+    nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", taints=["gpu:NoSchedule"])]
+    pod = replica("web-3", "web", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
+    fixes = list(fixes_of(pod, *nodes, *web).values())
+    looser = [fix.text for fix in fixes if fix.kind in ("scheduleAnyway", "maxSkew")]
+    assert looser == [
+        "set whenUnsatisfiable: ScheduleAnyway for the spread over zone",
+        "set maxSkew: 4 for the spread over zone",
+    ]

@@ -2,8 +2,9 @@
 
 import pytest
 
+from kubesched.explanation.effort import Effort
 from kubesched.testing import make_node, make_pod
-from tests.explanation.asking import SMALL, filling, fixes_of, texts
+from tests.explanation.asking import SMALL, ZONE, filling, fixes_of, texts
 
 
 def test_a_taint_is_tolerated_or_removed():
@@ -22,6 +23,40 @@ def test_a_toleration_keeps_the_intent_of_a_pod_that_chooses_the_nodes():
     chosen = fixes_of(make_pod("p", node_selector={"pool": "gpu"}), node)["tolerate gpu:NoSchedule"]
     assert chosen.keeps_intent
     assert not fixes_of(make_pod("p"), node)["tolerate gpu:NoSchedule"].keeps_intent
+
+
+@pytest.mark.parametrize("place", [ZONE, "kubernetes.io/arch"])
+def test_a_place_where_all_nodes_are_reserved_chooses_no_reserved_nodes(place):
+    """A zone has no other nodes than those of the data team: the pod did not ask for them."""
+    nodes = [
+        make_node("n1", labels={place: "here"}, taints=["dedicated=data:NoSchedule"]),
+        make_node("n2", labels={place: "there"}, allocatable=SMALL),
+    ]
+    required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": place, "operator": "In", "values": ["here"]}]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    for pod in (make_pod("p", node_selector={place: "here"}), make_pod("p", spec={"affinity": affinity})):
+        fix = fixes_of(pod, *nodes)["tolerate dedicated=data:NoSchedule"]
+        assert fix.effort is Effort.RESERVED
+        assert not fix.keeps_intent
+
+
+def test_of_two_reserved_pools_with_the_chosen_label_neither_is_meant():
+    nodes = [
+        make_node("n1", labels={"disk": "ssd"}, taints=["dedicated=data:NoSchedule"]),
+        make_node("n2", labels={"disk": "ssd"}, taints=["spot=true:NoSchedule"]),
+    ]
+    fixes = fixes_of(make_pod("p", node_selector={"disk": "ssd"}), *nodes)
+    efforts = [fix.effort for text, fix in fixes.items() if text.startswith("tolerate")]
+    assert efforts == [Effort.OTHER_POOL, Effort.RESERVED]
+
+
+def test_a_pool_is_chosen_also_in_one_zone_and_where_a_node_of_it_has_another_taint():
+    nodes = [
+        make_node("n1", labels={"pool": "gpu"}, zone="a", taints=["gpu:NoSchedule"]),
+        make_node("n2", labels={"pool": "gpu"}, zone="b", taints=["gpu:NoSchedule", "x:NoSchedule"]),
+    ]
+    pod = make_pod("p", node_selector={"pool": "gpu", ZONE: "a"})
+    assert fixes_of(pod, *nodes)["tolerate gpu:NoSchedule"].effort is Effort.ADAPT
 
 
 def test_a_toleration_that_is_nearly_right_shows_the_intent_and_is_named():

@@ -7,7 +7,17 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, KubeObject, Node, Pod, PodSpec, edited
+from kubesched.api import (
+    AffinityToNodes,
+    Container,
+    KubeObject,
+    Node,
+    NodeSelector,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+    edited,
+)
 from kubesched.controllers import Allowance, is_bound_to_node
 from kubesched.documents import count, joined, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
@@ -17,12 +27,13 @@ from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.trial import Move
 from kubesched.framework import Code
 from kubesched.naming import near_key
-from kubesched.plugins import missing_resources, required_node_affinity
+from kubesched.plugins import RequiredNodeAffinity, missing_resources
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
 ELSEWHERE: Final = "to another node"
 """In the text of a remedy that moves one pod; the fix has the node instead."""
 
+_PLACES: Final = ("zone", "region", "arch", "os")  # ends of label keys that do not say which pool a node is of
 _ABOVE_ALL: Final = 2**62  # higher than every priority
 
 
@@ -130,15 +141,33 @@ class Case:
 
     @cached_property
     def chosen(self) -> BoolVector | None:
-        """(nodes,) bool: the nodes that the pod's node selector and required node affinity choose; None without any."""
-        if required_node_affinity(self.info.node_choice) is None:
+        """(nodes,) bool: the kind of nodes that the pod chooses, wherever they are; None where it chooses no kind.
+
+        A node selector or required node affinity of a place or platform alone, such as a zone, chooses no kind.
+        """
+        choice = self.info.node_choice.value
+        pairs = [(key, value) for key, value in choice.node_selector if not _is_place(key)]
+        required = choice.affinity.required if choice.affinity else None
+        terms = [_without_places(term) for term in (required.node_selector_terms if required else None) or ()]
+        has_terms = bool(terms) and all(term.match_expressions or term.match_fields for term in terms)
+        if not pairs and not has_terms:
             return None
-        return ~self.rejected("NodeAffinity")
+        affinity = AffinityToNodes(NodeSelector(tuple(terms))) if has_terms else None
+        return RequiredNodeAffinity(pairs, affinity).matches(self.nodes)
 
     @cached_property
     def placed(self) -> "PodsOnNodes":
         """The pods on the nodes."""
         return PodsOnNodes(self.nodes)
+
+
+def _is_place(key: str) -> bool:
+    return key.rpartition("/")[2] in _PLACES
+
+
+def _without_places(term: NodeSelectorTerm) -> NodeSelectorTerm:
+    kept = tuple(one for one in term.match_expressions or () if not _is_place(one.key))
+    return msgspec.structs.replace(term, match_expressions=kept)
 
 
 class PodsOnNodes:

@@ -15,6 +15,7 @@ from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import (
     Case,
     Remedy,
+    is_equal,
     moved,
     node_edit,
     node_words,
@@ -49,12 +50,14 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if one.min_domains is not None:
             text = f"drop minDomains: {one.min_domains} from the spread over {key}"
             yield Remedy(text, "minDomains", False, _with(i, min_domains=None))
+        looser = Effort.LOOSEN if _counts_equal_pods(case, one) else Effort.DROP
         for more in _SKEWS:
             skew = one.max_skew + more
             text = f"set maxSkew: {skew} for the spread over {key}"
-            yield Remedy(text, "maxSkew", False, _with(i, max_skew=skew), ladder=f"maxSkew {i}")
+            effort = looser if more <= one.max_skew else Effort.DROP
+            yield Remedy(text, "maxSkew", False, _with(i, max_skew=skew), ladder=f"maxSkew {i}", effort=effort)
         text = f"set whenUnsatisfiable: ScheduleAnyway for the spread over {key}"
-        yield Remedy(text, "scheduleAnyway", False, _with(i, when_unsatisfiable="ScheduleAnyway"))
+        yield Remedy(text, "scheduleAnyway", False, _with(i, when_unsatisfiable="ScheduleAnyway"), effort=looser)
 
 
 def _labelled(case: Case, lacking: BoolVector, key: str) -> Iterator[Remedy]:
@@ -78,6 +81,13 @@ def _labelled(case: Case, lacking: BoolVector, key: str) -> Iterator[Remedy]:
         edits = tuple(node_edit(name, partial(with_label, key=key, value=value)) for name in names)
         text = f"label {which} with {key}, which {lack}, if {are} in {short} {value}"
         yield Remedy(text, "label", True, Change(edits=edits), ladder=f"label {key}")
+
+
+def _counts_equal_pods(case: Case, one: TopologySpreadConstraint) -> bool:
+    """Whether the constraint spreads replicas of the pod's own controller, so that nobody else relies on it."""
+    constraint = own_constraint(one, case.info.identity.value)
+    pods = (case.placed.pods[index].pod for index in case.placed.matching(constraint.selects).tolist())
+    return not constraint.selector.is_empty and all(is_equal(pod, case.pod) for pod in pods)
 
 
 def _with(place: int, **fields: object) -> Change:

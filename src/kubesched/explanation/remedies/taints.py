@@ -119,13 +119,20 @@ def _missing_daemons(case: Case, name: str, gone: tuple[Taint, ...]) -> Iterator
 
 
 def _effort(case: Case, blocking: tuple[Taint, ...], positions: np.ndarray) -> Effort:
-    """What it means to tolerate the taints: the pod chooses these nodes, or they are for others."""
-    if case.chosen is not None and not (case.chosen & ~tainted(case)).any():
+    """What it means to tolerate the taints: all nodes of the kind that it chooses have them, or they are others'."""
+    if case.chosen is not None and _all_have(case, case.chosen, {taint.key for taint in blocking}):
         return Effort.ADAPT
     if _devices(case, positions):
         return Effort.LAST_RESORT
     is_spot = all(any(word in f"{taint.key}={taint.value}".lower() for word in _SPOT) for taint in blocking)
     return Effort.OTHER_POOL if is_spot else Effort.RESERVED
+
+
+def _all_have(case: Case, nodes: BoolVector, keys: set[str]) -> bool:
+    """Whether each of some nodes has a taint with each of the keys."""
+    lists = case.nodes.columns.taint_lists.values
+    numbers = np.unique(case.nodes.taint_ids[nodes]).tolist()
+    return all(keys <= {taint.key for taint in lists[number] or ()} for number in numbers)
 
 
 def _devices(case: Case, positions: np.ndarray) -> bool:

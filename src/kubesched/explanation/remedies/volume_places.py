@@ -20,7 +20,6 @@ from kubesched.api import (
     edited,
 )
 from kubesched.engine import BoolVector, equal_rows
-from kubesched.explanation.effort import Effort
 from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
 from kubesched.explanation.remedies.new_node import added_node
@@ -63,10 +62,9 @@ def volume_places(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for disk in disks:
         yield from _driver_started(case, where, disk)
     yield from _node_there(case, where, disks)
-    effort = Effort.OPEN if _is_kept_apart(case, disks) else Effort.DATA
     for node in _places(case, where, keys):
         if far := [disk for disk in disks if disk.unmet(node.node)]:
-            yield from _recreated(node, far, effort, is_split=len(far) < len(disks))
+            yield from _recreated(node, far, is_split=len(far) < len(disks))
 
 
 def _disks(case: Case) -> Iterator[_Disk]:
@@ -121,13 +119,7 @@ def _places(case: Case, where: BoolVector, keys: Iterable[str]) -> Iterator[Node
 # --- another disk ---
 
 
-def _is_kept_apart(case: Case, disks: Sequence[_Disk]) -> bool:
-    """Whether a rule keeps the pod from every node where its disks are, which would have to go if the disks stay."""
-    there = _near(case, disks)
-    return bool(there.any() and not (there & ~case.rejected("InterPodAffinity", "PodTopologySpread")).any())
-
-
-def _recreated(node: NodeInfo, far: Sequence[_Disk], effort: Effort, *, is_split: bool) -> Iterator[Remedy]:
+def _recreated(node: NodeInfo, far: Sequence[_Disk], *, is_split: bool) -> Iterator[Remedy]:
     """Other disks where a node is.
 
     Args:
@@ -147,7 +139,7 @@ def _recreated(node: NodeInfo, far: Sequence[_Disk], effort: Effort, *, is_split
         words.append(f"recreate claim {disk.claim} {here} ({stays}; copy the data)")
     edits = tuple(Edit("PersistentVolume", disk.volume.name, partial(_brought, node=node.node)) for disk in far)
     ladder = " ".join(("recreateClaim", *(disk.claim for disk in far)))
-    yield Remedy(" and ".join(words), "recreateClaim", False, Change(edits=edits), ladder=ladder, effort=effort)
+    yield Remedy(" and ".join(words), "recreateClaim", False, Change(edits=edits), ladder=ladder)
 
 
 def _old(unmet: Requirement) -> str:
