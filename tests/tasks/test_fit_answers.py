@@ -134,4 +134,6 @@ def test_a_pod_that_waits_for_the_same_fix_is_named(manifest):
     asked = {"nvidia.com/gpu": "2"}
     said = as_text(fit_page(fit([*cluster, other], asked)), width=120)
     assert "default/llm waits for the same fix, and comes first." in said
+    later = make_pod("llm", requests={"nvidia.com/gpu": "2"}, priority=-5)
+    assert "waits for the same" not in as_text(fit_page(fit([*cluster, later], asked)), width=120)
     assert "waits for the same" not in as_text(fit_page(fit(cluster, asked)), width=120)

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
@@ -247,7 +248,8 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
     first = answer.first_left
     asked = {one.pod for one in answer.placements} | ({first.pod} if first is not None else set())
     fix = first.fix if first is not None else ""
-    if same := [one.pod for one in answer.report.placements if fix and one.fix == fix and one.pod not in asked]:
+    before = takewhile(lambda one: one.pod not in asked, answer.report.placements)  # in the order of the queue
+    if same := [one.pod for one in before if fix and one.fix == fix]:
         text = f"{listed(same, first=2)} {plural(len(same), 'waits', 'wait')} for the same fix"
         yield Paragraph(f"{text}, and {plural(len(same), 'comes', 'come')} first.", Level.WARNING)
 
