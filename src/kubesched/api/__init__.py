@@ -72,6 +72,7 @@ with lazy_exports(__name__):
         NodeClaimSpec as NodeClaimSpec,
         NodePool as NodePool,
     )
+    from kubesched.api.patch import Patch as Patch, PatchTarget as PatchTarget
     from kubesched.api.pod import Pod as Pod
     from kubesched.api.pod_fields import (
         Affinity as Affinity,
@@ -169,12 +170,14 @@ with lazy_exports(__name__):
         DO_NOT_DISRUPT as DO_NOT_DISRUPT,
         HOSTNAME as HOSTNAME,
         INDEX_FAILURES as INDEX_FAILURES,
+        KUEUE as KUEUE,
         KUSTOMIZE_GROUP as KUSTOMIZE_GROUP,
         MIGRATED_PLUGINS as MIGRATED_PLUGINS,
         MIRROR_POD as MIRROR_POD,
         REGION as REGION,
         SAFE_TO_EVICT as SAFE_TO_EVICT,
         SELECTED_NODE as SELECTED_NODE,
+        SERVICE_OF_K3S as SERVICE_OF_K3S,
         ZONE as ZONE,
     )
     from kubesched.api.workloads import (

@@ -26,3 +26,7 @@ DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
+
+# how names begin that others give
+KUEUE: Final = "kueue.x-k8s.io/"  # scheduling gates
+SERVICE_OF_K3S: Final = "svclb-"  # the DaemonSet svclb-SERVICE-HASH holds the ports of a LoadBalancer Service

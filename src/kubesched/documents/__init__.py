@@ -17,6 +17,7 @@ with lazy_exports(__name__):
         shorten as shorten,
     )
     from kubesched.documents.go_json import decode_forgiving as decode_forgiving
+    from kubesched.documents.merge_patches import merge_patch as merge_patch
     from kubesched.documents.nesting import RawJson as RawJson, decode_nested as decode_nested
     from kubesched.documents.slash_comments import advice_on_comments as advice_on_comments
     from kubesched.documents.text_places import (

@@ -7,6 +7,7 @@ with lazy_exports(__name__):
         HookAnswer as HookAnswer,
         turned_down_words as turned_down_words,
     )
+    from kubesched.explanation.change import Change as Change, Edit as Edit
     from kubesched.explanation.choice import (
         Choice as Choice,
         Ranked as Ranked,
@@ -19,7 +20,7 @@ with lazy_exports(__name__):
     from kubesched.explanation.evaluation import Evaluation as Evaluation, Preemption as Preemption
     from kubesched.explanation.explainer import Explainer as Explainer, explain as explain, unplaced as unplaced
     from kubesched.explanation.explanation import N_NEAREST as N_NEAREST, Explanation as Explanation
-    from kubesched.explanation.fix import Change as Change, Edit as Edit, Fix as Fix
+    from kubesched.explanation.fix import Fix as Fix
     from kubesched.explanation.fixes import MAX_FIXES as MAX_FIXES
     from kubesched.explanation.gang import Gang as Gang, find_group as find_group, gangs_of as gangs_of
     from kubesched.explanation.group import GroupFit as GroupFit, place_group as place_group

@@ -7,10 +7,11 @@ from typing import Self
 from kubesched.api import KubeObject, Pod, completed, objects_of, on_node
 from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
+from kubesched.explanation.change import Edit
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.explanation import Explanation, explained
-from kubesched.explanation.fix import Edit, Fix
+from kubesched.explanation.fix import Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.trial import applied
 from kubesched.explanation.unscheduled import ended_of

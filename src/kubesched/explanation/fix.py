@@ -1,61 +1,13 @@
 """A fix: a change of the pod or of the cluster after which the pod fits somewhere, and how to apply it."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 import msgspec
 
-from kubesched.api import KubeObject, Pod, completed, kind_of
+from kubesched.api import Patch
 from kubesched.documents import count
+from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
+from kubesched.explanation.patches import Before, FixPart, patches_of
 from kubesched.framework import Status
-
-PodEdit = Callable[[Pod], Pod]
-
-
-class Edit(msgspec.Struct, frozen=True):
-    """What happens to one object of the cluster.
-
-    Attributes:
-        kind, key: which object: a key of KINDS, and `namespace/name` or the name alone.
-        change: gets the object, or None if there is none. It returns the object after the edit, or None to remove it.
-    """
-
-    kind: str
-    key: str
-    change: Callable[[Any], KubeObject | None]
-
-
-class Change(msgspec.Struct, frozen=True):
-    """Edits of the pending pod and of objects of the cluster, in the order in which they are applied.
-
-    Example:
-        gone = Change(edits=(Edit("Pod", "shop/web-7", lambda pod: None),))
-        objects, pod = gone.apply(load_snapshot("cluster.json"), make_pod("new"))
-    """
-
-    of_pod: tuple[PodEdit, ...] = ()
-    edits: tuple[Edit, ...] = ()
-
-    def __add__(self, other: "Change") -> "Change":
-        return Change(self.of_pod + other.of_pod, self.edits + other.edits)
-
-    def pod(self, pod: Pod) -> Pod:
-        """The pending pod after the change."""
-        for edit in self.of_pod:
-            pod = edit(pod)
-        return pod
-
-    def apply(self, objects: Iterable[KubeObject], pod: Pod) -> tuple[list[KubeObject], Pod]:
-        """The objects of the cluster and the pending pod after the change; those that are new come last."""
-        changed = {(kind_of(obj), obj.key): obj for obj in map(completed, objects)}
-        for edit in self.edits:
-            after = edit.change(changed.get((edit.kind, edit.key)))
-            if after is not None:
-                changed[edit.kind, edit.key] = after
-            else:
-                changed.pop((edit.kind, edit.key), None)
-        return list(changed.values()), self.pod(pod)
 
 
 class Fix(msgspec.Struct, frozen=True):
@@ -74,6 +26,7 @@ class Fix(msgspec.Struct, frozen=True):
         fault: what a plugin fails with on other nodes, also with the change; None for nothing. It ends an attempt that
             reaches them.
         leaves_pending: `namespace/name` of the pods that make way for it and then have no node.
+        before: what it changes, as it is before; None where nothing is known of it.
 
     Example:
         fix = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "5"})).fixes[0]
@@ -92,6 +45,15 @@ class Fix(msgspec.Struct, frozen=True):
     leaves_pending: tuple[str, ...] = ()
     effort: Effort = Effort.ADAPT
     fault: Status | None = None
+    before: Before | None = None
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        """The steps that apply it, in order, for programs and as commands; made anew at each call."""
+        if self.before is None:
+            return ()
+        parts = [FixPart(one.text, one.kind, one.change) for one in self.parts or (self,)]
+        return patches_of(parts, self.change, self.before)
 
     def __str__(self) -> str:
         return f"{self.text} -> {count(self.n_nodes, 'node')}"

@@ -9,13 +9,15 @@ import numpy as np
 
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.before_fix import before_of
+from kubesched.explanation.change import Change
 from kubesched.explanation.daemon_pods import gone_node
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.fix import Change, Fix
+from kubesched.explanation.fix import Fix
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, is_equal, without_gates
-from kubesched.explanation.trial import Trial, placing
+from kubesched.explanation.trial import Move, Trial, placing
 from kubesched.framework import Framework, Status
 from kubesched.state import PodInfo
 
@@ -52,7 +54,8 @@ def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_
     search = _Search(Trial(framework, evaluation.pod), gates)
     helping = search.tried([()]) if evaluation.fits else _helping(case, search)
     helping.sort(key=_rank)
-    evaluation.fixes = tuple([fix for fix in helping if fix.effort < Effort.LAST_RESORT][:max_fixes] or helping[:1])
+    best = [fix for fix in helping if fix.effort < Effort.LAST_RESORT][:max_fixes] or helping[:1]
+    evaluation.fixes = tuple(search.with_before(fix, evaluation) for fix in best)
     evaluation.fix_fault = evaluation.failure or search.fault
     return evaluation.fixes
 
@@ -88,7 +91,13 @@ class _Search:
     def __init__(self, trial: Trial, gates: Remedy | None) -> None:
         self._trial = trial
         self._always = () if gates is None else (gates,)
+        self._moves: dict[str, list[Move]] = {}
         self.fault: Status | None = None
+
+    def with_before(self, fix: Fix, evaluation: Evaluation) -> Fix:
+        """A fix that was found here, with what it changes."""
+        before = before_of(evaluation, fix.change, self._moves.get(fix.text, ()))
+        return msgspec.structs.replace(fix, before=before)
 
     def tried(self, combinations: Sequence[tuple[Remedy, ...]]) -> list[Fix]:
         """The combinations that help, in order; of a ladder of remedies only the first."""
@@ -97,8 +106,9 @@ class _Search:
         for combination in combinations:
             rungs = tuple(remedy.ladder or remedy.text for remedy in combination)
             fix = None if rungs in climbed else self._try((*self._always, *combination))
-            if fix is not None:
-                helping.setdefault(fix.text, fix)
+            if fix is not None and fix.text not in helping:
+                helping[fix.text] = fix
+                self._moves[fix.text] = [move for remedy in combination for move in remedy.moves]
                 climbed.add(rungs)
         return list(helping.values())
 

@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, on_node
 from kubesched.controllers import is_bound_to_node, successor_of
-from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.change import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState
 

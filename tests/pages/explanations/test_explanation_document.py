@@ -30,6 +30,8 @@ def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
         document["advice"]
         == "any one of these makes it fit: add a node like n1 -> 1 node; lower the request to 500m cpu -> 1 node."
     )
+    patches = document["fixes"][1].pop("patches")
+    assert [(one["action"], one["target"]["name"]) for one in patches] == [("recreate", "p")]
     assert document["fixes"][1] == {
         "text": "lower the request to 500m cpu",
         "kind": "requests",
@@ -56,6 +58,14 @@ def test_the_parts_of_a_pair_are_listed():
     (fix, *_) = as_document(ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"], unschedulable=True)))["fixes"]
     assert fix["kind"] == "uncordon+toleration"
     assert [part["text"] for part in fix["parts"]] == ["uncordon n1", "tolerate gpu:NoSchedule"]
+    assert [one["target"]["kind"] for one in fix["patches"]] == ["Node", "Pod"]
+
+
+def test_a_step_that_no_patch_takes_has_null_as_its_target():
+    pod = make_pod("p", requests={"cpu": "2"})
+    (fix, *_) = as_document(ask(pod, make_node("n1", allocatable=SMALL), filling("n1", cpu="1500m")))["fixes"]
+    assert fix["kind"] == "addNode"
+    assert (fix["patches"][0]["target"], fix["patches"][0]["patch"]) == (None, None)
 
 
 def test_a_pod_that_runs_has_its_node_with_rank_and_points():

@@ -3,8 +3,8 @@
 import msgspec
 
 from kubesched.api import BIND_COMPLETED, ObjectMeta, OwnerReference, PersistentVolume, PersistentVolumeClaim, edited
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import FixKind
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.state import ClaimUse
 

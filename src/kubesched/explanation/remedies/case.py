@@ -21,9 +21,9 @@ from kubesched.api import (
 from kubesched.controllers import Allowance, is_bound_to_node
 from kubesched.documents import count, joined, listed
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind, usual_effort
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.trial import Move
 from kubesched.framework import Code
 from kubesched.naming import near_key

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 import numpy as np
 
+from kubesched.api import KUEUE
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
@@ -30,7 +31,6 @@ from kubesched.explanation.remedies.volumes import claims, has_claim_problem
 from kubesched.explanation.remedies.waiting_claims import waiting_claims
 
 Remedies = Callable[[Case, BoolVector], Iterator[Remedy]]
-_KUEUE = "kueue.x-k8s.io/"
 _ADMITS = "let Kueue admit the pod (look at its queue), which removes"
 _MISSING = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
 
@@ -92,6 +92,6 @@ def without_gates(case: Case) -> Remedy | None:
         return None
     names = [gate.name for gate in gates]
     which = f"the scheduling {plural(len(names), 'gate')} {joined(names)}"
-    text = f"{_ADMITS} {which}" if all(name.startswith(_KUEUE) for name in names) else f"remove {which}"
+    text = f"{_ADMITS} {which}" if all(name.startswith(KUEUE) for name in names) else f"remove {which}"
     change = field_edit("scheduling_gates")
     return Remedy(text, "schedulingGate", True, change)

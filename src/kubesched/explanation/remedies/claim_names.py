@@ -14,9 +14,9 @@ from kubesched.api import (
     StorageClass,
     edited,
 )
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.claim_problems import ClaimProblem
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
 from kubesched.state import storage_class_of

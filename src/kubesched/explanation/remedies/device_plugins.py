@@ -8,8 +8,8 @@ import msgspec
 from kubesched.api import Container, Node, edited, parse_quantity, whole_units
 from kubesched.documents import plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, node_edit, node_words
 from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_most
 from kubesched.naming import respelt

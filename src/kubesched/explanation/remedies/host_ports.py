@@ -6,16 +6,15 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import Container
+from kubesched.api import SERVICE_OF_K3S, Container
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, daemon_set, moved
 from kubesched.plugins import WantedPorts
 from kubesched.state import PodInfo, Port
 
-_SERVICE_OF_K3S: Final = "svclb-"  # K3s: the DaemonSet svclb-SERVICE-HASH holds the ports of a LoadBalancer Service
 _ANY: Final = "0.0.0.0"
 _MAX_NODES: Final = 3
 _MAX_SEARCHED: Final = 200  # nodes of which the one with the fewest holders of a port is taken
@@ -36,8 +35,8 @@ def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
         gone = frozenset(port for port in mine if any(map(WantedPorts((port,)).clash_with, clashing)))
         numbers = joined(str(number) for *_, number in sorted(gone))
         text = f"remove hostPort {numbers}"
-        if is_service := (case.pod.name.startswith(_SERVICE_OF_K3S) and daemon_set(case.pod)):
-            service = case.pod.name.removeprefix(_SERVICE_OF_K3S).rsplit("-", 2)[0]
+        if is_service := (case.pod.name.startswith(SERVICE_OF_K3S) and daemon_set(case.pod)):
+            service = case.pod.name.removeprefix(SERVICE_OF_K3S).rsplit("-", 2)[0]
             text = f"give the LoadBalancer Service {service} another port than {numbers}, or delete it"
         stay = bool(held) and all(any(daemon_set(info.pod) for info in holders) for _, _, holders, _ in held)
         effort = Effort.LOOSEN if stay or is_service else Effort.DROP

@@ -11,8 +11,8 @@ from kubesched.api import KubeObject, edited, kind_of
 from kubesched.controllers import new_names, node_with
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import stopped_devices
 from kubesched.explanation.remedies.short_amounts import at_least

@@ -11,8 +11,8 @@ import numpy as np
 from kubesched.api import NodeSelector, NodeSelectorTerm, SelectorRequirement, as_int64
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort, FixKind
-from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit, with_label
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.taints import tainted

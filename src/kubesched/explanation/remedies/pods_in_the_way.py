@@ -13,8 +13,8 @@ from kubesched.api import HOSTNAME, Pod, PodAffinity, PodSpec, Selector, Weighte
 from kubesched.controllers import is_unreachable
 from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import (
     Case,
     Remedy,

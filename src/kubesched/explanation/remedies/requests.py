@@ -19,8 +19,8 @@ from kubesched.api import (
 )
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import misspelt_resources
 from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_least, at_most

@@ -10,8 +10,8 @@ import numpy as np
 from kubesched.api import HOSTNAME, PodSpec, TopologySpreadConstraint
 from kubesched.documents import plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import (
     Case,
     Remedy,

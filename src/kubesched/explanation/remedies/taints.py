@@ -12,8 +12,8 @@ from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited, is_exte
 from kubesched.controllers import CORDON, like_on_node, may_run_daemon, uncordon, unpinned
 from kubesched.documents import plural
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
 from kubesched.explanation.remedies.new_node import added
 from kubesched.plugins import near_miss, taint_words, untolerated_taints

@@ -20,7 +20,7 @@ from kubesched.api import (
     edited,
 )
 from kubesched.engine import BoolVector, equal_rows
-from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.plugins import NodeTerms, meets_demand, volume_demands

@@ -8,9 +8,9 @@ import msgspec
 
 from kubesched.api import PersistentVolumeClaim, edited
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.claim_problems import VOLUME_PLUGINS, ClaimProblem, Problem, claim_problems
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_names import near_claim, storage_classes

@@ -24,8 +24,8 @@ from kubesched.api import (
 )
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.fix import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.volume_places import labels_there

@@ -44,6 +44,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
     said["keepsIntent"] = fix.keeps_intent
     if fix.leaves_pending:
         said["leavesPending"] = list(fix.leaves_pending)
+    if patches := fix.patches:
+        said["patches"] = msgspec.to_builtins(patches)
     return {**said, "parts": [_fix(part) for part in fix.parts]} if fix.parts else said
 
 

@@ -1,0 +1,93 @@
+"""Commands of kubectl that take the steps of a fix. Names and values come from a cluster: a shell must not run them."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from kubesched.api import KubeObject, Node, Patch, PatchTarget, Taint, is_label_value, is_object_key
+from kubesched.controllers import CORDON
+from kubesched.documents import escape_controls
+
+Type = Literal["merge", "strategic"]
+
+
+def command(*words: str, names: tuple[str, ...] = (), comment: str = "") -> tuple[str, ...]:
+    """One line for a shell; none if Kubernetes does not allow one of the names in it.
+
+    Args:
+        words: quoted where that is needed, the names among them.
+    """
+    if not all(map(is_object_key, names)):
+        return ()
+    said = f"  # {one_line(comment)}" if comment else ""
+    return (f"{shlex.join(words)}{said}",)
+
+
+def one_line(text: str) -> str:
+    """A text for a comment: the end of a line would begin a command."""
+    return escape_controls(" ".join(text.split()))
+
+
+def in_namespace(target: PatchTarget) -> tuple[str, ...]:
+    """The option with the namespace of an object."""
+    return ("-n", target.namespace) if target.namespace else ()
+
+
+def names_of(target: PatchTarget) -> tuple[str, ...]:
+    """The names in a command about an object."""
+    return (target.name, *([target.namespace] if target.namespace else []))
+
+
+def patching(text: str, target: PatchTarget, body: dict[str, Any], type: Type, comment: str = "") -> Patch:
+    """The step that patches an object."""
+    kind = target.kind.lower()
+    words = ("kubectl", "patch", kind, target.name, *in_namespace(target), "--type", type, "-p", _json(body))
+    return Patch(text, target, "patch", body, type, command(*words, names=names_of(target), comment=comment))
+
+
+def recreating(text: str, target: PatchTarget, body: dict[str, Any], type: Type, comment: str) -> Patch:
+    """The step that deletes an object and creates it with a patch."""
+    get = shlex.join(["kubectl", "get", target.kind.lower(), target.name, *in_namespace(target), "-o", "yaml"])
+    edit = shlex.join(["kubectl", "patch", "--local", "-f", "-", "--type", type, "-p", _json(body), "-o", "yaml"])
+    line = f"{get} | {edit} | kubectl replace --force -f -  # {one_line(comment)}"
+    lines = (line,) if all(map(is_object_key, names_of(target))) else ()
+    return Patch(text, target, "recreate", body, type, lines)
+
+
+def deleting(text: str, target: PatchTarget, comment: str) -> Patch:
+    """The step that deletes an object."""
+    words = ("kubectl", "delete", target.kind.lower(), target.name, *in_namespace(target))
+    return Patch(text, target, "delete", commands=command(*words, names=names_of(target), comment=comment))
+
+
+def on_object(text: str, target: PatchTarget, old: KubeObject, body: dict[str, Any]) -> Patch:
+    """The step that patches an object of the cluster, with the command that kubectl has for it."""
+    patch = patching(text, target, body, "merge")
+    if not isinstance(old, Node) or not patch.commands:
+        return patch
+    lines = tuple(_node_commands(target.name, old, body))
+    return Patch(text, target, "patch", body, "merge", lines) if lines else patch
+
+
+def _node_commands(name: str, old: Node, body: dict[str, Any]) -> Iterator[str]:
+    spec, labels = body.get("spec") or {}, (body.get("metadata") or {}).get("labels") or {}
+    if "unschedulable" in spec:
+        yield f"kubectl uncordon {name}"
+    if "taints" in spec:
+        kept = [(one.get("key"), one.get("value") or "", one.get("effect")) for one in spec["taints"] or ()]
+        gone = (one for one in old.taints if (one.key, one.value, one.effect) not in kept and one.key != CORDON.key)
+        for one in gone:
+            yield f"{shlex.join(['kubectl', 'taint', 'nodes', name, _removed(one)])}  # for every pod"
+    for key, value in labels.items():
+        change = ["--overwrite"] if key in old.labels else []
+        blank = "" if is_label_value(value) else "  # fill in the value"
+        yield f"{shlex.join(['kubectl', 'label', 'nodes', name, f'{key}={value}', *change])}{blank}"
+
+
+def _removed(taint: Taint) -> str:
+    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}-"
+
+
+def _json(body: dict[str, Any]) -> str:
+    return json.dumps(body, separators=(",", ":"), sort_keys=True)

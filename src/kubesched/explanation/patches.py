@@ -1,0 +1,148 @@
+"""How to apply a fix: the objects before and after its change, compared as documents, and as commands of kubectl.
+
+Patches of objects are JSON merge patches, because those of maps and of null are the shortest, and `--type merge` works
+for every kind. A change of the pod is one of the template that its workload has. That is a strategic merge patch: it
+names a container and what changes of it, so it needs neither the template, which snapshots may lack, nor what the API
+server and webhooks added to the pod.
+
+What only a machine, a controller or a person can do has no patch: a new node, a repaired device, the status of an
+object, and a volume that a provisioner makes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import BIND_COMPLETED, KINDS, KubeObject, Patch, PatchTarget, Pod
+from kubesched.documents import merge_patch
+from kubesched.explanation.change import Change
+from kubesched.explanation.departures import Departure, moved_pod
+from kubesched.explanation.kubectl import on_object, recreating
+from kubesched.explanation.pod_patches import Owners, pod_patches
+
+_BY_HAND: Final = frozenset(
+    (
+        "addNode",
+        "addVolume",
+        "claimUnbound",
+        "csiDriver",
+        "devicePlugin",
+        "nodeCondition",
+        "nomination",
+        "recreateClaim",
+        "startPod",
+        "storageCapacity",
+        "terminating",
+        "volumeMissing",
+    )
+)
+"""Kinds of fixes whose changes of objects only show what the cluster is like once somebody has done the work."""
+_EVICTING: Final = "priorityClass"  # kube-scheduler evicts the pods that make way
+_VOLUME: Final = "PersistentVolume"
+_CLAIM: Final = "PersistentVolumeClaim"
+
+Key = tuple[str, str]
+"""Kind and key of an object."""
+
+
+class FixPart(msgspec.Struct, frozen=True):
+    """One of the fixes of which all are needed: its text, kind and change."""
+
+    text: str
+    kind: str
+    change: Change
+
+
+class Before(msgspec.Struct, frozen=True):
+    """What a fix changes, as it is before.
+
+    Attributes:
+        pod: the pending pod.
+        owners: of that pod.
+        is_new: whether it is from a manifest, and not in the cluster.
+        objects: those that the change names and that there are.
+        departures: by `namespace/name`, how the pods that make way leave their nodes.
+    """
+
+    pod: Pod
+    owners: Owners = ()
+    is_new: bool = False
+    objects: Mapping[Key, KubeObject] = {}
+    departures: Mapping[str, Departure] = {}
+
+
+def patches_of(parts: Sequence[FixPart], change: Change, before: Before) -> tuple[Patch, ...]:
+    """The steps that apply a fix, in order.
+
+    Args:
+        change: of all parts together; it has the new nodes of the pods that make way, too.
+    """
+    objects = dict(before.objects)
+    last = _applied(change, objects)
+    steps: list[Patch] = []
+    of_pod = [part.text for part in parts if part.change.of_pod]
+    for part in parts:
+        steps += _of_objects(part, objects, last, before)
+    if of_pod:
+        steps += pod_patches(
+            " and ".join(of_pod), before.pod, change.pod(before.pod), before.owners, is_new=before.is_new
+        )
+    return tuple(steps)
+
+
+def _applied(change: Change, objects: Mapping[Key, KubeObject]) -> dict[Key, KubeObject | None]:
+    """The objects that a change names, after it."""
+    after: dict[Key, KubeObject | None] = {}
+    for edit in change.edits:
+        name = (edit.kind, edit.key)
+        after[name] = edit.change(after.get(name, objects.get(name)))
+    return after
+
+
+def _of_objects(
+    part: FixPart, objects: dict[Key, KubeObject], last: Mapping[Key, KubeObject | None], before: Before
+) -> list[Patch]:
+    """The steps of one part that change objects of the cluster."""
+    after = _applied(part.change, objects)
+    if part.kind == _EVICTING or not after:
+        return []
+    is_made = any(name not in objects and name[0] != _VOLUME for name in after)
+    steps: list[Patch] = []
+    for name, new in after.items() if not is_made and part.kind not in _BY_HAND else ():
+        old, gone = objects.get(name), before.departures.get(name[1]) if name[0] == "Pod" else None
+        if gone is not None:
+            steps += moved_pod(part.text, gone, last.get(name))
+        elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
+            steps += _of_object(part.text, name[0], old, new)
+            objects[name] = new
+    return steps if steps or part.change.of_pod else [Patch(part.text)]
+
+
+def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterator[Patch]:
+    """The step that changes one object, without what controllers write."""
+    body = merge_patch(old.document, new.document)
+    body.pop("status", None)
+    if kind == _CLAIM:
+        body = _without_binding(body)
+    if not body:
+        return
+    known = KINDS[kind]
+    target = PatchTarget(known.api_version, known.name, new.namespace, new.name)
+    if kind == _CLAIM and "spec" in body:  # Kubernetes: the spec of a claim cannot be changed
+        yield recreating(text, target, body, "merge", "the claim is deleted and created again, without its data")
+    else:
+        yield on_object(text, target, old, body)
+
+
+def _without_binding(body: dict[str, Any]) -> dict[str, Any]:
+    """The patch of a claim without what binds it to a volume."""
+    spec, metadata = dict(body.get("spec") or {}), dict(body.get("metadata") or {})
+    if spec.get("volumeName") is not None:
+        del spec["volumeName"]
+    metadata.pop("ownerReferences", None)
+    annotations = metadata.get("annotations")
+    if isinstance(annotations, dict):
+        metadata["annotations"] = {key: value for key, value in annotations.items() if key != BIND_COMPLETED}
+    metadata = {key: value for key, value in metadata.items() if value != {}}
+    return ({"metadata": metadata} if metadata else {}) | ({"spec": spec} if spec else {})

@@ -1,0 +1,108 @@
+"""Applies the patches of fixes to the documents of a cluster, as an API server and controllers do."""
+
+import io
+import json
+from typing import Any
+
+from kubesched.api import KubeObject, Pod, type_of
+from kubesched.explanation import Fix
+from kubesched.snapshot import load_snapshot
+from kubesched.testing import make_pod
+
+Document = dict[str, Any]
+Key = tuple[str, str, str]
+TEMPLATES = {"CronJob": ("spec", "jobTemplate", "spec", "template")}
+BY_NAME = {"containers": "name", "initContainers": "name", "volumes": "name", "ports": "containerPort"}
+BY_NAME |= {"topologySpreadConstraints": "topologyKey"}
+
+
+def merged(document: Any, patch: Any, type: str) -> Any:
+    """RFC 7386; or a strategic merge patch, of which lists of pods are merged by their keys."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(document) if isinstance(document, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        elif type == "strategic" and name in BY_NAME and isinstance(result.get(name), list):
+            result[name] = merged_list(result[name], value, BY_NAME[name])
+        else:
+            result[name] = merged(result.get(name), value, type)
+    return result
+
+
+def merged_list(entries: list[Document], patch: list[Document], key: str) -> list[Document]:
+    if {"$patch": "replace"} in patch:
+        return [one for one in patch if one != {"$patch": "replace"}]
+    by_key = {one[key]: one for one in entries}
+    assert all(one[key] in by_key for one in patch)
+    for one in patch:
+        by_key[one[key]] = merged(by_key[one[key]], one, "strategic")
+    return list(by_key.values())
+
+
+def documents_of(objects: list[KubeObject]) -> list[Document]:
+    """The objects as files have them."""
+    known = [(type_of(one), one.document) for one in objects]
+    return [{**document, "apiVersion": version, "kind": kind} for (version, kind), document in known]
+
+
+def key_of(document: Document) -> Key:
+    metadata = document["metadata"]
+    return document["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def is_equal(one: Document, other: Document) -> bool:
+    """Whether one controller has both and they are not the same pod."""
+    owners = [each["metadata"].get("ownerReferences") for each in (one, other)]
+    return one is not other and one["kind"] == "Pod" and bool(owners[0]) and owners[0] == owners[1]
+
+
+def bound(cluster: list[KubeObject], fix: Fix) -> dict[Key, Document]:
+    """The claims that controllers bind once the fix is applied, with their volumes."""
+    objects, _ = fix.change.apply(cluster, make_pod("other"))
+    new = {key_of(one): one for one in documents_of(objects)}
+    old = {key_of(one): one for one in documents_of(cluster)}
+    claims = {
+        key: one
+        for key, one in new.items()
+        if key[0] == "PersistentVolumeClaim" and one != old.get(key) and (one["metadata"].get("annotations") or {})
+    }
+    volumes = {("PersistentVolume", "", one["spec"].get("volumeName", "")) for one in claims.values()}
+    return {
+        key: {
+            "spec": {"volumeName": one["spec"].get("volumeName")},
+            "metadata": {"annotations": one["metadata"]["annotations"]},
+        }
+        for key, one in claims.items()
+    } | {key: new[key] for key in volumes if key in new and key not in old}
+
+
+def after(cluster: list[KubeObject], pod: Pod, fix: Fix) -> list[KubeObject]:
+    """The cluster after the patches of a fix, loaded as from a file."""
+    documents, patches = documents_of(cluster), fix.patches
+    by_key = {key_of(one): one for one in documents}
+    mine = ("Pod", pod.namespace, pod.name)
+    for one in patches:
+        assert one.target is not None
+        key = (one.target.kind, one.target.namespace, one.target.name)
+        if one.action == "delete" and key[0] == "Job":
+            continue
+        if one.action == "delete":
+            by_key = {name: known for name, known in by_key.items() if name != key or name == mine}  # created again
+        elif key in by_key and (key[0] in ("Node", "Pod") or one.type == "merge"):
+            by_key[key] = merged(by_key[key], one.patch, one.type)
+        else:  # a workload: its controller creates the pod from the template
+            template: Any = one.patch
+            for step in TEMPLATES.get(one.target.kind, ("spec", "template")):
+                template = template[step]
+            for name in [mine, *(name for name in by_key if is_equal(by_key[name], by_key[mine]))]:
+                by_key[name] = merged(by_key[name], {"spec": template["spec"]}, one.type)
+    for key, document in bound(cluster, fix).items():
+        by_key[key] = merged(by_key.get(key), document, "merge")
+    pod_spec = by_key[mine]["spec"]
+    admitted = by_key.get(("PriorityClass", "", pod_spec.get("priorityClassName", "")))
+    if admitted is not None:
+        pod_spec["priority"] = admitted["value"]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(by_key.values())})
+    return list(load_snapshot(io.BytesIO(text.encode())))
