@@ -7,7 +7,6 @@ from typing import Any
 from kubesched.api import KubeObject, Pod, type_of
 from kubesched.explanation import Fix
 from kubesched.snapshot import load_snapshot
-from kubesched.testing import make_pod
 
 Document = dict[str, Any]
 Key = tuple[str, str, str]
@@ -58,9 +57,9 @@ def is_equal(one: Document, other: Document) -> bool:
     return one is not other and one["kind"] == "Pod" and bool(owners[0]) and owners[0] == owners[1]
 
 
-def bound(cluster: list[KubeObject], fix: Fix) -> dict[Key, Document]:
+def bound(cluster: list[KubeObject], pod: Pod, fix: Fix) -> dict[Key, Document]:
     """The claims that controllers bind once the fix is applied, with their volumes."""
-    objects, _ = fix.change.apply(cluster, make_pod("other"))
+    objects, _ = fix.change.apply(cluster, pod)
     new = {key_of(one): one for one in documents_of(objects)}
     old = {key_of(one): one for one in documents_of(cluster)}
     claims = {
@@ -98,7 +97,7 @@ def after(cluster: list[KubeObject], pod: Pod, fix: Fix) -> list[KubeObject]:
                 template = template[step]
             for name in [mine, *(name for name in by_key if is_equal(by_key[name], by_key[mine]))]:
                 by_key[name] = merged(by_key[name], {"spec": template["spec"]}, one.type)
-    for key, document in bound(cluster, fix).items():
+    for key, document in bound(cluster, pod, fix).items():
         by_key[key] = merged(by_key.get(key), document, "merge")
     pod_spec = by_key[mine]["spec"]
     admitted = by_key.get(("PriorityClass", "", pod_spec.get("priorityClassName", "")))
