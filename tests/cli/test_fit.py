@@ -9,6 +9,7 @@ from click.testing import Result
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
+from tests.planning.drain_clusters import owned_by
 
 NODES = [make_node(f"n{i}", allocatable={"cpu": "4", "memory": "8Gi", "pods": "10"}) for i in range(3)]
 DEPLOYMENT = """
@@ -360,3 +361,50 @@ def test_what_is_said_of_the_manifests_is_in_every_format(cluster, tmp_path):
     assert f'name="Job train"><skipped message="no pod is added: {SLEEPS}"/>' in junit
     for output in ("csv", "jsonl", "junit"):
         assert "note: " + document["notes"][0] in run("fit", cluster, "-f", path, "-o", output).stderr
+
+
+def first_line(*arguments: object) -> str:
+    result = run("fit", *arguments)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout.splitlines()[0]
+
+
+def test_the_first_line_says_under_which_changes_it_is_answered(cluster, manifest):
+    assert first_line(cluster, "-f", manifest, "--without-nodes", "n2") == "If n2 were removed: 4 of 4 would fit."
+    assert first_line(
+        cluster, "-f", manifest, "--cordon", "n2", "--replicas", "5", "--add-nodes", "2", "--like", "n0"
+    ) == ("If n2 were cordoned, and 2 nodes like n0 were added: 5 of 5 would fit.")
+    assert first_line(cluster, "-f", manifest, "--cordon", "n1", "--cordon", "n2", "--max").startswith(
+        "If n1 and n2 were cordoned: 2 would fit; the 3rd: "
+    )
+    document = json.loads(run("fit", cluster, "-f", manifest, "--cordon", "n2", "-o", "json").stdout)
+    assert document["assumed"] == ["n2 were cordoned"]
+
+
+def test_no_fix_takes_the_change_back(cluster, manifest):
+    for more in ([], ["--max"], ["--nodes-like", "n2"]):
+        options = ("--cordon", "n0", "--cordon", "n1", "--cordon", "n2", *more)
+        assert "uncordon" not in run("fit", cluster, "-f", manifest, *options).stdout
+        assert "uncordon" not in run("simulate", cluster, "-f", manifest, *options[:6], "-o", "jsonl").stdout
+
+
+def test_the_pods_of_removed_nodes_take_room_and_lost_ones_are_named(tmp_path, manifest):
+    pods = [
+        make_pod(f"old-{i}", node="n2", requests={"cpu": "2"}, metadata=owned_by("ReplicaSet", "old")) for i in (1, 2)
+    ]
+    path = write(tmp_path, *NODES, *pods, make_pod("bare", node="n1"))
+    out = run("fit", path, "-f", manifest, "--without-nodes", "n1", "--without-nodes", "n2").stdout
+    assert out.startswith("If n1 and n2 were removed: 0 of 4 would fit; the queue takes the room of 2 more")
+    assert "2 pods of the removed nodes would be re-created." in out
+    assert "1 pod would be lost: default/bare" in " ".join(out.split())
+
+
+def test_the_next_command_is_about_the_same_changes(cluster, manifest):
+    last = run("fit", cluster, "-f", manifest, "--without-nodes", "n2", "--replicas", "9").stdout.splitlines()[-1]
+    assert last == f"Next: kubesched fit {cluster} -f {manifest} --without-nodes n2 --replicas 9 --nodes-like n0"
+
+
+def test_what_if_options_need_each_other_in_fit_too(cluster, manifest):
+    for options, words in ((["--add-nodes", "2"], "--add-nodes and --like need each other"), (["-l", "a=b"], "-l and")):
+        result = run("fit", cluster, "-f", manifest, *options)
+        assert (result.exit_code, words in result.stderr) == (2, True)

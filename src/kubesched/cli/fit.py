@@ -8,17 +8,18 @@ import click
 from kubesched.cli.cluster import note, read_both
 from kubesched.cli.completed_names import complete_namespaces, complete_nodes_or_files
 from kubesched.cli.completion import complete_files
-from kubesched.cli.inputs import InputOptions, with_inputs
+from kubesched.cli.inputs import InputOptions, given_words, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered, option_words, pairs
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
+from kubesched.cli.what_if import WHAT_IF_NAMES, what_if_options
 from kubesched.cli.write_option import check_written, write_after, write_option
 from kubesched.pages.formats import WITHOUT_SENTENCES
 
 if TYPE_CHECKING:
-    from kubesched.planning import Asked, Fit
+    from kubesched.planning import Asked, Changed, Fit, WhatIf
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
@@ -81,7 +82,7 @@ class PodsInQuestion(NamedTuple):
 
     def explained(self, inputs: InputOptions) -> str:
         """The command that explains the pods; empty where it would not answer for the same ones."""
-        if not self.filenames or self.namespace or self.rollout or self.add:
+        if not self.filenames or self.namespace or self.rollout or self.add or _change_words():
             return ""
         return inputs._replace(manifests=self.filenames).next_command("explain")
 
@@ -91,7 +92,7 @@ class PodsInQuestion(NamedTuple):
             return ""
         namespace, only = self.namespace or None, self.only or None
         words = option_words({"-n": namespace, "--resource": self.resources, "--only": only, "--add": self.add})
-        words += option_words({"--alone": self.alone})
+        words += [*option_words({"--alone": self.alone}), *_change_words()]
         return inputs._replace(manifests=self.filenames).next_command("fit", *words, manifest_option="-f")
 
 
@@ -152,12 +153,20 @@ class PodsInQuestion(NamedTuple):
 )
 @click.option("--add", is_flag=True, help="If the workload runs already: keep its pods and add the new ones.")
 @click.option("--alone", is_flag=True, help="Leave out the pods that are pending already: as if the queue were empty.")
+@what_if_options
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
 @write_option
 @report_output_option()
-def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, write: str | None, output: str) -> None:
+def fit(
+    inputs: InputOptions,
+    question: PodsInQuestion,
+    what_if: "WhatIf",
+    fail_on_pending: bool,
+    write: str | None,
+    output: str,
+) -> None:
     """Answer whether new pods would fit, where they would go, and how many would fit.
 
     The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed. If a plugin fails, its pod
@@ -170,6 +179,7 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, w
       kubesched fit cluster.json -f deployment.yaml --max
       kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
       kubesched fit cluster.json -f deployment.yaml --rollout
+      kubesched fit cluster.json -f deployment.yaml --without-nodes -l pool=spot
       kubesched fit cluster.json -f first.yaml --write after.json && kubesched fit after.json -f second.yaml
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
@@ -178,13 +188,17 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, w
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
     cluster of the current kubeconfig context is read.
     """  # noqa: D301
+    import msgspec
+
     from kubesched.pages.plans import fit_page
 
     # how many nodes would it take in an empty cluster?
     check_written(write, (*inputs.files(), *question.filenames))
-    cluster, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model))
+    read, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model or what_if.add_nodes))
+    changed = what_if.applied(read)
+    cluster = msgspec.structs.replace(read, objects=tuple(changed.objects))
     asked = question.asked(cluster)
-    answer = _answer(question, asked, cluster, setup, keeps_objects=write is not None)
+    answer = _answer(question, asked, cluster, setup, changed, keeps_objects=write is not None)
     write_after(cluster, answer.objects, write)
     explain, again = question.explained(inputs), question.again(inputs)
     print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
@@ -195,8 +209,18 @@ def fit(inputs: InputOptions, question: PodsInQuestion, fail_on_pending: bool, w
         raise click.exceptions.Exit(1)
 
 
+def _change_words() -> list[str]:
+    return given_words(WHAT_IF_NAMES.__contains__)
+
+
 def _answer(
-    question: PodsInQuestion, asked: "Asked", cluster: "ClusterObjects", setup: "Setup", *, keeps_objects: bool
+    question: PodsInQuestion,
+    asked: "Asked",
+    cluster: "ClusterObjects",
+    setup: "Setup",
+    changed: "Changed",
+    *,
+    keeps_objects: bool,
 ) -> "Fit":
     from kubesched.planning import fit_asked
 
@@ -213,6 +237,7 @@ def _answer(
             rollout=question.rollout,
             alone=question.alone,
             keeps_objects=keeps_objects,
+            changed=changed,
             progress=progress,
         )
 

@@ -4,7 +4,7 @@ They also give the command after `Next:`, which is about the same.
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -155,14 +155,25 @@ def same_command() -> str:
     context = click.get_current_context()
     if STANDARD_STREAM in (*context.params["snapshots"], *context.params["manifests"]):
         return ""
+    command, snapshots = context.command.name or "", context.params["snapshots"]
+    words = given_words(lambda name: name not in _NOT_THE_ANSWER)
+    return shlex.join(["kubesched", command, *snapshots, *words])
+
+
+def given_words(is_meant: Callable[[str], bool]) -> list[str]:
+    """Options of the command line that runs now, as they are given.
+
+    Args:
+        is_meant: whether an option is to be among them, by the name of its parameter.
+    """
+    context = click.get_current_context()
     given = {
         option.opts[0]: _as_given(option, context.params[option.name or ""])
         for option in context.command.params
-        if isinstance(option, click.Option) and option.name not in _NOT_THE_ANSWER
+        if isinstance(option, click.Option) and is_meant(option.name or "")
         if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
     }
-    command, snapshots = context.command.name or "", context.params["snapshots"]
-    return shlex.join(["kubesched", command, *snapshots, *option_words(given)])
+    return option_words(given)
 
 
 def _as_given(option: click.Option, value: Any) -> Any:

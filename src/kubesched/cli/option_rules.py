@@ -134,14 +134,17 @@ _ONE_FILE: Final = OptionCase("--table and -o name the same file; the table has 
 _ONE_SOURCE: Final = _one_source(lambda params: bool(params["snapshots"]))
 _ONE_SOURCE_BESIDE_NAMES: Final = _one_source(lambda params: bool(split_targets(params["snapshots"]).snapshots))
 _TIES: Final = Needs(("--tie-break random",), ("--seed N",), ", so that the run can be repeated")
+_WHAT_IF: Final = (
+    NeedEachOther(("--add-nodes", "--like"), ": --add-nodes 3 --like worker-1"),
+    NeedEachOther(("-l", _BARE), ": --without-nodes -l pool=spot"),
+)
 _TLS: Final = NeedEachOther(("--tls-cert-file", "--tls-private-key-file"), "; give both")
 
 RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "simulate": (
         Excludes("--extenders call", ("--no-preemption-effects",)),
         Excludes("--write", ("--no-preemption-effects",), ": the cluster afterwards is without the evicted pods"),
-        NeedEachOther(("--add-nodes", "--like"), ": --add-nodes 3 --like worker-1"),
-        NeedEachOther(("-l", _BARE), ": --without-nodes -l pool=spot"),
+        *_WHAT_IF,
         _TIES,
         *_ONE_SOURCE,
     ),
@@ -163,6 +166,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         Excludes("--rollout", ("--extenders call",)),
         Excludes("--write", (_SEARCH,), ": use --replicas N and --nodes-like NODE=N"),
         Excludes("--write", ("--alone",), ": the pods that are pending belong to the cluster"),
+        *_WHAT_IF,
         *_ONE_SOURCE,
     ),
     "drain": (

@@ -135,6 +135,7 @@ def _as_it_is(
     """Simulate the cluster of a session, with the change if there is one: `simulated` without a difference."""
     from kubesched.explanation import with_reasons
 
+    session.assumed = changed.nodes
     report = run(session)
     report = with_reasons(session, report) if explains else report
     at_end(session, report)

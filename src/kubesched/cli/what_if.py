@@ -28,6 +28,9 @@ def _what_if(
     return WhatIf(add_nodes=add_nodes or 0, remove=names + selectors, scale=numbers, **fields)
 
 
+WHAT_IF_NAMES: Final = ("cordon", "uncordon", "removed", "selectors", "add_nodes", "like", "scale")
+"""The parameters of the options."""
+
 what_if_options: Final = option_value(
     "what_if",
     _what_if,

@@ -26,7 +26,7 @@ class PendingReasons:
     Args:
         session: at rest after the run, and not changed since.
         placements: those of the run.
-        assumed: kind and key of objects whose state is part of the question, such as the nodes of a drain: no fix
+        assumed: as `assumed` of the session, but only here, such as the nodes of a drain: no fix
             changes them.
 
     Example:
@@ -45,7 +45,7 @@ class PendingReasons:
         self._session = session
         self._explainer = Explainer(session)
         self._pods = {pod.key: pod for pod in session.pending}
-        self._not_to_change = {("Pod", one.pod) for one in placements if one.node}.union(assumed)
+        self._not_to_change = {("Pod", one.pod) for one in placements if one.node}.union(assumed, session.assumed)
         self._told: dict[Hashable, Told] = {}
 
     def of(self, placement: Placement) -> Told:

@@ -4,7 +4,7 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.planning.asked import Asked as Asked, PodsLike as PodsLike, asked_of as asked_of
-    from kubesched.planning.changed_cluster import Changed as Changed, WhatIf as WhatIf
+    from kubesched.planning.changed_cluster import Changed as Changed, WhatIf as WhatIf, premise as premise
     from kubesched.planning.changes import (
         cordoned as cordoned,
         scaled as scaled,

@@ -24,12 +24,14 @@ class Changed(NamedTuple):
     Attributes:
         notes: what became of pods, and what new nodes do not have of their model, one sentence each.
         assumed: the changes, each as what follows "if": `n1 and n2 were removed`.
+        nodes: kind and name of the nodes that are other ones then: no fix takes that back.
         lost, may_be_lost: `namespace/name` of the pods of which no controller, or perhaps none, creates new ones.
     """
 
     objects: list[KubeObject]
     notes: list[str]
     assumed: tuple[str, ...]
+    nodes: frozenset[tuple[str, str]] = frozenset()
     lost: tuple[str, ...] = ()
     may_be_lost: tuple[str, ...] = ()
 
@@ -69,7 +71,7 @@ class WhatIf(msgspec.Struct, frozen=True):
             InputError: a node or a workload is not there, a selector selects nothing, or a number is out of range.
         """
         read = getattr(objects, "taken_at", None), getattr(objects, "listed_kinds", ())
-        known = list(objects)
+        before = known = list(objects)
         notes: list[str] = []
         assumed: list[str] = []
         freed: list[str] = []
@@ -99,7 +101,13 @@ class WhatIf(msgspec.Struct, frozen=True):
             notes += filter(None, [note_on_scale(known, workload, n)])
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {count(n, 'pod')}")
-        return Changed(known, notes, tuple(assumed), tuple(lost.get(False, ())), tuple(lost.get(None, ())))
+        nodes = frozenset(("Node", name) for name in _other_nodes(before, known))
+        return Changed(known, notes, tuple(assumed), nodes, tuple(lost.get(False, ())), tuple(lost.get(None, ())))
+
+
+def premise(assumed: Sequence[str]) -> str:
+    """The beginning of an answer: `If n1 were removed, and deploy/web had 20 pods: `; empty without changes."""
+    return f"If {', and '.join(assumed)}: " if assumed else ""
 
 
 def node_model(objects: Sequence[KubeObject], text: str) -> Node:
@@ -114,6 +122,12 @@ def node_model(objects: Sequence[KubeObject], text: str) -> Node:
     if len(nodes) != 1:
         raise InputError(f"{text}: found {len(nodes)} nodes; expected a file with one Node")
     return nodes[0]
+
+
+def _other_nodes(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> Iterator[str]:
+    """The nodes that are only in one of two clusters, or are another object there."""
+    known, left = ({one.name: one for one in objects if isinstance(one, Node)} for objects in (before, after))
+    return (name for name in known.keys() | left.keys() if known.get(name) is not left.get(name))
 
 
 def _is_file(text: str) -> bool:

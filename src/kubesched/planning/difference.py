@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod
+from kubesched.api import KubeObject, Pod
 from kubesched.controllers import is_from_manifest
 from kubesched.documents import count, listed
 from kubesched.explanation import with_reasons
-from kubesched.planning.changed_cluster import Changed
+from kubesched.planning.changed_cluster import Changed, premise
 from kubesched.planning.placed import has_place
 from kubesched.session import Placement, PodState, Report, Session, workload_text
 
@@ -77,7 +77,8 @@ def simulated(
     with session.fork():
         session.become(changed.objects, new=new_pods(changed.objects, known))
         report = run(session)
-        report = with_reasons(session, report, _changed_nodes(known, changed.objects))
+        session.assumed = changed.nodes
+        report = with_reasons(session, report)
         if at_end is not None:
             at_end(session, report)
     with session.fork():
@@ -93,13 +94,6 @@ def new_pods(objects: Iterable[KubeObject], before: Iterable[KubeObject] | None 
     pending = _pending(objects)
     known = pending if before is None else _pending(before)
     return {key for key, pod in pending.items() if key not in known or is_from_manifest(pod)}
-
-
-def _changed_nodes(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> set[tuple[str, str]]:
-    """The nodes that a change itself changes: no fix is to take that back."""
-    known = {one.name: one for one in before if isinstance(one, Node)}
-    left = {one.name: one for one in after if isinstance(one, Node)}
-    return {("Node", name) for name in known.keys() | left.keys() if known.get(name) != left.get(name)}
 
 
 def _pending(objects: Iterable[KubeObject]) -> dict[str, Pod]:
@@ -140,7 +134,7 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
         of_manifests=tuple(one.pod for one in written),
         of_manifests_placed=sum(map(has_place, written)),
     )
-    return msgspec.structs.replace(counted, text=f"If {', and '.join(changed.assumed)}: {'; '.join(_words(counted))}.")
+    return msgspec.structs.replace(counted, text=f"{premise(changed.assumed)}{'; '.join(_words(counted))}.")
 
 
 def _is_undecided(placement: Placement) -> bool:

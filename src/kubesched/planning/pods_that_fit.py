@@ -7,13 +7,13 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, PodDisruptionBudget, objects_of
+from kubesched.api import KubeObject, Node, Pod, PodDisruptionBudget
 from kubesched.controllers import WithoutPods, note_on_model
 from kubesched.errors import InputError
 from kubesched.explanation import with_reasons
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.blocking_budgets import why_it_blocks
-from kubesched.planning.changed_cluster import node_model
+from kubesched.planning.changed_cluster import Changed, WhatIf, node_model
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
@@ -27,6 +27,7 @@ from kubesched.shown import Shown
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
+_NO_CHANGE: Final = WhatIf()
 _NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."
 
 
@@ -74,6 +75,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         taken_at: when the snapshot was taken, if that is known.
         n_alone: how many of the new pods would fit without the pods that are pending already; None where these take no
             room, or where all fit.
+        assumed: the changes to the cluster under which it is answered, each as what follows "if".
         objects: with keeps_objects: the cluster with the new pods, for the next question or `write_snapshot`.
         helpful_node: if no number of new nodes is enough: a node of the same shape in another zone, of which more would
             be; empty for none.
@@ -100,6 +102,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     taken_at: datetime | None = None
     n_alone: int | None = None
     helpful_node: str = ""
+    assumed: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     @property
@@ -160,6 +163,7 @@ def fit(
     rollout: bool = False,
     alone: bool = False,
     only: str = "",
+    what_if: WhatIf = _NO_CHANGE,
     keeps_objects: bool = False,
     tie_break: TieBreak = TieBreak.FIRST,
     seed: int = 0,
@@ -184,6 +188,7 @@ def fit(
         alone: leave out the pods that are pending already.
         only: ask about one of several workloads: `deploy/web`, or `shop/deploy/web` with its namespace. The pods of the
             others are left out.
+        what_if: changes to the cluster, before anything is placed.
         keeps_objects: whether the answer has the cluster afterwards; not if it is a number that is asked for.
         progress: called with how many pods have been tried and how many there are.
     Raises:
@@ -193,7 +198,8 @@ def fit(
         answer = fit(load_snapshot("cluster.json"), "pod.yaml", maximum=True)
         print(answer.n_fit, answer.first_left.message)
     """
-    objects = objects_of(snapshot)
+    changed = what_if.applied(snapshot)
+    objects = changed.objects
     asked = asked_of(pods, objects, may_wake=replicas is not None or maximum)
     asked = asked.only(only) if only else asked
     answer = fit_asked(
@@ -210,6 +216,7 @@ def fit(
         rollout=rollout,
         alone=alone,
         keeps_objects=keeps_objects,
+        changed=changed,
         progress=progress,
     )
     return msgspec.structs.replace(answer, taken_at=getattr(snapshot, "taken_at", None))
@@ -230,9 +237,14 @@ def fit_asked(
     rollout: bool = False,
     alone: bool = False,
     keeps_objects: bool = False,
+    changed: Changed | None = None,
     progress: Progress | None = None,
 ) -> Fit:
-    """The answer for pods that are admitted to the snapshot already; arguments as for `fit` and Session."""
+    """The answer for pods that are admitted to the snapshot already; arguments as for `fit` and Session.
+
+    Args:
+        changed: what has become of the cluster that was read, if that is another one than the snapshot.
+    """
     ask = partial(
         _fit_asked,
         snapshot,
@@ -246,8 +258,12 @@ def fit_asked(
         rollout=rollout,
         progress=progress,
         replicas=replicas,
+        assumed=frozenset() if changed is None else changed.nodes,
     )
     answer = ask(asked, alone=alone, keeps_objects=keeps_objects)
+    if changed is not None:
+        notes = (*changed.notes, *answer.notes)
+        answer = msgspec.structs.replace(answer, assumed=changed.assumed, notes=notes)
     if not (rollout or maximum or nodes_like or replicas is not None):
         answer = _with_notes(answer, (_at_maximum(one, partial(ask, alone=alone)) for one in asked.below_maximum()))
     is_search = bool(nodes_like) and n_nodes is None
@@ -300,6 +316,7 @@ def _fit_asked(
     add: bool,
     rollout: bool,
     alone: bool,
+    assumed: frozenset[tuple[str, str]],
     keeps_objects: bool = False,
     progress: Progress | None,
 ) -> Fit:
@@ -321,6 +338,7 @@ def _fit_asked(
     if isinstance(model, Node) and n_nodes is not None:
         cluster = with_nodes_like(before, model, n_nodes)
     with Session(cluster, setup, tie_break=tie_break, seed=seed) as session:
+        session.assumed = assumed
         if rollout and asked.existing:
             new, report, rollouts = roll_out(session, asked, replicas, progress)
             report = with_reasons(session, report, only=_names(new))

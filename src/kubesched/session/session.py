@@ -84,6 +84,7 @@ class Session(ClusterNow):
         loop: the event loop of the plugins.
         rng: random numbers.
         kubelets: start the new pods that name their nodes.
+        assumed: kind and key of the objects whose state is part of the question: no fix changes them.
         pending: pods without a node, in the order of the objects, before the last run.
         creation: which of them are created.
         decisions: called with every decision, in order; may be None.
@@ -115,6 +116,7 @@ class Session(ClusterNow):
         self.clock = VirtualClock()
         self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None
+        self.assumed: Set[tuple[str, str]] = frozenset()
         self.rng = Random(seed)
         self.plugin_events = PluginEvents()
         self.cluster = MemoryCluster(self.cluster_state, self._tell)

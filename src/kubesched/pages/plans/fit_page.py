@@ -33,7 +33,7 @@ from kubesched.pages.simulations import (
     report_document,
     victims_table,
 )
-from kubesched.planning import Fit, Rollout, WorkloadFit, has_place
+from kubesched.planning import Fit, Rollout, WorkloadFit, has_place, premise
 from kubesched.session import NodeGroup, Placement, PodState, waiting_words, without_post_filter
 
 _MAX_ROWS: Final = 20
@@ -78,7 +78,7 @@ def fit_page(
         parts += [Paragraph(fill_words(fills)), fill_table(fills, devices=answer.report.devices), nodes_table(fills)]
     return Page(
         "fit",
-        Paragraph(_verdict(answer), _level(answer)),
+        Paragraph(_under_change(answer, _verdict(answer)), _level(answer)),
         tuple(parts),
         limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
         next_command=_following(answer, explain, again, replicas) if answer.is_known else "",
@@ -106,6 +106,10 @@ def _level(answer: Fit) -> Level:
     if not answer.placements and answer.without_pods:
         return Level.PLAIN
     return Level.GOOD if answer.all_fit and answer.n_fit and answer.is_known else Level.BAD
+
+
+def _under_change(answer: Fit, text: str) -> str:
+    return f"{premise(answer.assumed)}{text[0].lower()}{text[1:]}" if answer.assumed else text
 
 
 def _verdict(answer: Fit) -> str:
@@ -353,6 +357,7 @@ def _victims(answer: Fit) -> Iterator[Table]:
 def _document(answer: Fit) -> dict[str, Any]:
     whole = report_document(answer.report)
     return {
+        "assumed": list(answer.assumed),
         "asked": answer.n_asked,
         "fit": None if answer.is_maximum and answer.undecided else answer.n_fit,
         "isMaximum": answer.is_maximum,
