@@ -133,12 +133,12 @@ with lazy_exports(__name__, "__version__"):
 __version__: Final = VERSION
 
 _PAGES: Final = {
-    "simulations": ("report_page",),
+    "simulations": ("report_page", "report_figure"),
     "explanations": ("explanation_page",),
     "plans": ("fit_page", "drain_page"),
     "comparisons": ("comparison_page",),
 }
-"""The functions that make the report of an answer, by package of pages; loading one registers it."""
+"""The functions that make the report or the figure of an answer, by package of pages; loading one registers it."""
 
 
 def _formats() -> Formats:

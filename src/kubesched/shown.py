@@ -3,13 +3,15 @@
 Their pages stand above them, in `pages`. The package `kubesched` says here where these are.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
 class Formats(Protocol):
@@ -20,6 +22,9 @@ class Formats(Protocol):
 
     def html_of(self, answer: object) -> str:
         """The report on an answer as a piece of HTML."""
+
+    def figure_of(self, answer: object) -> "Figure":
+        """The figure of an answer that has one."""
 
 
 class Shown:
@@ -46,6 +51,15 @@ def _formats() -> Formats:
     raise NotImplementedError("the package kubesched sets what makes reports")
 
 
+def figure_of(answer: object) -> "Figure":
+    """The figure of an answer.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    return _formats().figure_of(answer)
+
+
 def data_frame(columns: Mapping[str, Sequence[Any]], index: str = "") -> "pd.DataFrame":
     """A DataFrame of columns of equal length, in their order.
 
@@ -62,3 +76,23 @@ def data_frame(columns: Mapping[str, Sequence[Any]], index: str = "") -> "pd.Dat
         raise InputError("frames need pandas, which is not installed: pip install 'kubesched[frames]'") from None
     frame = pd.DataFrame(dict(columns))
     return frame.set_index(index) if index else frame
+
+
+def frame_of_pods(rows: Iterable[Any], fields: Sequence[str]) -> "pd.DataFrame":
+    """A DataFrame with a row for each of some structs about pods.
+
+    Args:
+        rows: their `pod`, `namespace/name`, is the first column; then come `namespace` and `name`.
+        fields: the attributes that follow; of an enum the text.
+    Raises:
+        InputError: pandas is not installed.
+    """
+    rows = list(rows)
+    pods = [row.pod for row in rows]
+    columns = {field: [_cell(getattr(row, field)) for row in rows] for field in fields}
+    namespaces, names = [pod.rpartition("/")[0] for pod in pods], [pod.rpartition("/")[2] for pod in pods]
+    return data_frame({"pod": pods, "namespace": namespaces, "name": names, **columns})
+
+
+def _cell(value: Any) -> Any:
+    return value.value if isinstance(value, enum.Enum) else value

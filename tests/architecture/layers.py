@@ -50,7 +50,15 @@ CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender_client", "extender", "live", "usage"},
     "click": {"cli"},
-    "pandas": {"shown", "session", "explanation"},  # the latter two for annotations
+    "matplotlib": {"shown", "session", "pages.formats", "pages.simulations"},  # but for the last, for annotations
+    "pandas": {
+        "shown",
+        "snapshot",
+        "session",
+        "explanation",
+        "planning",
+        "comparison",
+    },  # but for shown, for annotations
     "prometheus_client": {"metrics", "serving", "extender"},
     "rich": {"cli", "pages.formats"},
     "yaml": {"documents"},

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -21,9 +21,12 @@ from kubesched.config import effective
 from kubesched.documents import count
 from kubesched.errors import InputError
 from kubesched.review import review_of, scoring_advice
-from kubesched.session import NodeFill, PodState, Progress, Report, listed_devices, node_fills
+from kubesched.session import NodeFill, PodState, Progress, Report, fills_frame, listed_devices, node_fills
 from kubesched.setup import ConfigurationLike, PluginTimes, find_plugins
-from kubesched.shown import Shown
+from kubesched.shown import Shown, data_frame, frame_of_pods
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FEWEST_RUNS: Final = 5
 _MORE_PASSES: Final = 1  # a pod that stays can take the place of another one, and that of a third
@@ -168,6 +171,48 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     def findings(self) -> list[FigureDifference]:
         """The differences that are larger than chance."""
         return [difference for difference in self.differences if difference.is_finding]
+
+    def figures_frame(self) -> "pd.DataFrame":
+        """The figures as a DataFrame, a row for each; `figure`, its name, is the index.
+
+        Columns: `title`, `unit`, `a` and `b`, the least and the greatest value of the runs of each side, `a_least`,
+        `a_most`, `b_least`, `b_most`, and `is_finding`: whether the difference is larger than chance.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        rows = self.differences
+        columns: dict[str, list[Any]] = {
+            "figure": [row.figure.name for row in rows],
+            "title": [row.figure.title for row in rows],
+            "unit": [row.figure.unit.value for row in rows],
+            "a": [row.a for row in rows],
+            "b": [row.b for row in rows],
+            "a_least": [row.range_a[0] for row in rows],
+            "a_most": [row.range_a[1] for row in rows],
+            "b_least": [row.range_b[0] for row in rows],
+            "b_most": [row.range_b[1] for row in rows],
+            "is_finding": [row.is_finding for row in rows],
+        }
+        return data_frame(columns, "figure")
+
+    def moves_frame(self) -> "pd.DataFrame":
+        """The pods on another node as a DataFrame, a row for each.
+
+        Columns: `namespace`, `name`, and the fields of a PodMove. `cause` is the text.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return frame_of_pods(self.moves, ("a", "b", "cause", "plugin", "points"))
+
+    def nodes_frame(self) -> "pd.DataFrame":
+        """How full the nodes are, with the columns of `Report.nodes_frame`: before is A, after is B.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return fills_frame(self.fills)
 
 
 def compare(

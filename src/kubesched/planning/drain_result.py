@@ -3,12 +3,18 @@
 import enum
 from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from kubesched.api import KubeObject, Pod
-from kubesched.session import Fill, NodeFill, NodeGroup, Victim, node_fills
-from kubesched.shown import Shown
+from kubesched.session import Fill, NodeFill, NodeGroup, Victim, fills_frame, node_fills
+from kubesched.shown import Shown, frame_of_pods
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FRAMED: Final = ("owner", "node", "fate", "to", "step", "message", "cause", "fix", "has_local_data", "was_pending")
 
 
 class Fate(enum.Enum):
@@ -187,6 +193,24 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
             return None
         is_harmed = bool(self.pushed_out) or any(pod.fate.is_bad for pod in self.pods if pod.fate is not Fate.NOT_KNOWN)
         return None if not is_harmed and self.of(Fate.NOT_KNOWN) else self.can_go
+
+    def pods_frame(self) -> "pd.DataFrame":
+        """The pods as a DataFrame, a row for each in their order.
+
+        Columns: `namespace`, `name`, and the fields of a DrainedPod apart from `budgets`. `fate` is the text.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return frame_of_pods(self.pods, _FRAMED)
+
+    def nodes_frame(self) -> "pd.DataFrame":
+        """How full all nodes are, with the columns of `Report.nodes_frame`.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return fills_frame(node_fills(self.before, self.after, self.groups))
 
     def of(self, fate: Fate) -> list[DrainedPod]:
         """The pods with this fate."""

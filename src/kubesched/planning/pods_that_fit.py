@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -21,9 +21,12 @@ from kubesched.planning.placed import has_place, placements_of, rivals
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.settling import cluster_after_run
 from kubesched.scheduler import TieBreak
-from kubesched.session import Placement, PodState, Progress, Report, Session, workload_text
+from kubesched.session import Placement, PodState, Progress, Report, Session, placements_frame, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.shown import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
@@ -104,6 +107,22 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     helpful_node: str = ""
     assumed: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
+
+    def pods_frame(self) -> "pd.DataFrame":
+        """The new pods as a DataFrame, with the columns of `Report.pods_frame`.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return placements_frame(self.placements)
+
+    def nodes_frame(self) -> "pd.DataFrame":
+        """How full the nodes are without and with the new pods, as `Report.nodes_frame`.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return self.report.nodes_frame()
 
     @property
     def n_asked(self) -> int:

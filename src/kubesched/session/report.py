@@ -1,7 +1,7 @@
 """The result of a simulation, pod by pod and node by node."""
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -11,15 +11,21 @@ from kubesched.engine import IntMatrix
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.pending_counts import PendingCounts
 from kubesched.session.pending_diagnosis import without_post_filter
-from kubesched.shown import Shown, data_frame
+from kubesched.shown import Shown, data_frame, figure_of, frame_of_pods
 from kubesched.state import NodeColumns
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_DEVICES: Mapping[str, int] = {}
 _NO_GROUP = NodeGroup()
+_FRAMED: Final = (
+    *("owner", "state", "node", "total", "attempts", "reason", "diagnosis", "fix", "message", "profile"),
+    *("nominated_node", "evicted_by"),
+)
+"""The fields of a placement that are columns."""
 
 
 class PodState(enum.Enum):
@@ -257,26 +263,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         Raises:
             InputError: pandas is not installed.
         """
-        placed = self.placements
-        return data_frame(
-            {
-                "pod": [one.pod for one in placed],
-                "namespace": [one.pod.rpartition("/")[0] for one in placed],
-                "name": [one.pod.rpartition("/")[2] for one in placed],
-                "owner": [one.owner for one in placed],
-                "state": [one.state.value for one in placed],
-                "node": [one.node for one in placed],
-                "total": [one.total for one in placed],
-                "attempts": [one.attempts for one in placed],
-                "reason": [one.reason for one in placed],
-                "diagnosis": [one.diagnosis for one in placed],
-                "fix": [one.fix for one in placed],
-                "message": [one.message for one in placed],
-                "profile": [one.profile for one in placed],
-                "nominated_node": [one.nominated_node for one in placed],
-                "evicted_by": [one.evicted_by for one in placed],
-            }
-        )
+        return placements_frame(self.placements)
 
     def nodes_frame(self) -> "pd.DataFrame":
         """How full the nodes are as a DataFrame, a row for each node in the snapshot's order; `node` is the index.
@@ -288,17 +275,16 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         Raises:
             InputError: pandas is not installed.
         """
-        fills = self.nodes
-        columns: dict[str, list[Any]] = {
-            "node": [fill.node for fill in fills],
-            "pool": [fill.pool for fill in fills],
-            "zone": [fill.zone for fill in fills],
-        }
-        for resource in dict.fromkeys(name for fill in fills for name in fill.allocatable):
-            columns[f"{resource}_allocatable"] = [fill.allocatable.get(resource, 0) for fill in fills]
-            columns[f"{resource}_before"] = [fill.before.get(resource, 0) for fill in fills]
-            columns[f"{resource}_after"] = [fill.after.get(resource, 0) for fill in fills]
-        return data_frame(columns, "node")
+        return fills_frame(self.nodes)
+
+    def plot(self) -> "Figure":
+        """Draw how full each node is before and after, and how many pods are pending by cause.
+
+        Returns: a Figure of matplotlib, which a notebook shows, and `savefig` writes.
+        Raises:
+            InputError: matplotlib is not installed.
+        """
+        return figure_of(self)
 
     @property
     def removed(self) -> tuple[Victim, ...]:
@@ -342,6 +328,25 @@ def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tu
         NodeFill(name, after.allocatable(name), before.held(name), after.held(name), group.pool, group.zone)
         for name, group in named
     )
+
+
+def placements_frame(placements: Iterable[Placement]) -> "pd.DataFrame":
+    """Placements as a DataFrame, with the columns of `Report.pods_frame`."""
+    return frame_of_pods(placements, _FRAMED)
+
+
+def fills_frame(fills: Sequence[NodeFill]) -> "pd.DataFrame":
+    """The fill of nodes as a DataFrame, with the columns of `Report.nodes_frame`."""
+    columns: dict[str, list[Any]] = {
+        "node": [fill.node for fill in fills],
+        "pool": [fill.pool for fill in fills],
+        "zone": [fill.zone for fill in fills],
+    }
+    for resource in dict.fromkeys(name for fill in fills for name in fill.allocatable):
+        columns[f"{resource}_allocatable"] = [fill.allocatable.get(resource, 0) for fill in fills]
+        columns[f"{resource}_before"] = [fill.before.get(resource, 0) for fill in fills]
+        columns[f"{resource}_after"] = [fill.after.get(resource, 0) for fill in fills]
+    return data_frame(columns, "node")
 
 
 def shown_owner(pod: str, owner: str) -> str:

@@ -3,11 +3,25 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, kind_of
+from kubesched.api import (
+    KINDS,
+    EventType,
+    KubeObject,
+    Pod,
+    PodRequests,
+    ReplicaSet,
+    WatchEvent,
+    kind_of,
+    owner_of,
+)
+from kubesched.shown import data_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -60,6 +74,35 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     def of(self, type: type[T]) -> list[T]:
         """The objects of one kind, such as `of(Pod)`."""
         return [known for known in self.objects if isinstance(known, type)]
+
+    def pods_frame(self) -> "pd.DataFrame":
+        """The pods as a DataFrame, a row for each in the snapshot's order.
+
+        Columns: `pod`, `namespace`, `name`, `owner`, which is the controller as `Kind/name`, `node`, which is empty for
+        a pending pod, `phase`, `priority`, and what the pod holds of each resource, in milli-CPU, bytes and counts.
+
+        Raises:
+            InputError: pandas is not installed.
+
+        Example:
+            frame = load_snapshot("cluster.json").pods_frame()
+            print(frame[frame["node"] != ""].groupby("namespace")["cpu"].sum())
+        """
+        pods = self.of(Pod)
+        held = [PodRequests(pod).held for pod in pods]
+        sets = {known.key: known for known in self.of(ReplicaSet)}
+        columns: dict[str, list[Any]] = {
+            "pod": [pod.key for pod in pods],
+            "namespace": [pod.namespace for pod in pods],
+            "name": [pod.name for pod in pods],
+            "owner": [owner_of(pod, sets) for pod in pods],
+            "node": [pod.node_name for pod in pods],
+            "phase": [pod.status.phase for pod in pods],
+            "priority": [pod.priority for pod in pods],
+        }
+        for resource in dict.fromkeys(("cpu", "memory", *(name for of in held for name in of))):
+            columns[resource] = [of.get(resource, 0) for of in held]
+        return data_frame(columns)
 
     def events(self) -> Iterator[WatchEvent]:
         """The objects as a watch would bring them: each ADDED."""

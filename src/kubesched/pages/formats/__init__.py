@@ -37,6 +37,7 @@ with lazy_exports(__name__):
     from kubesched.pages.formats.next_command import command_about as command_about
     from kubesched.pages.formats.report_of import (
         as_text as as_text,
+        figure_of as figure_of,
         html_of as html_of,
         page_of as page_of,
         text_of as text_of,

@@ -3,11 +3,15 @@
 from functools import singledispatch
 from io import StringIO
 from shutil import get_terminal_size
+from typing import TYPE_CHECKING
 
 from kubesched.documents import escape_controls
 from kubesched.pages.formats.html import as_fragment
 from kubesched.pages.formats.model import Page
 from kubesched.pages.formats.text import print_page
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @singledispatch
@@ -21,6 +25,16 @@ def page_of(result: object) -> Page:
         print(page_of(Simulator(load_snapshot("cluster.json")).run()).verdict.text)
     """
     raise TypeError(f"{type(result).__name__} objects have no report")
+
+
+@singledispatch
+def figure_of(result: object) -> "Figure":
+    """The figure of a result, registered as with `page_of`.
+
+    Raises:
+        TypeError: no figure shows such a thing.
+    """
+    raise TypeError(f"{type(result).__name__} objects have no figure")
 
 
 def text_of(answer: object) -> str:

@@ -14,6 +14,7 @@ with lazy_exports(__name__):
         placement_line as placement_line,
         report_document as report_document,
     )
+    from kubesched.pages.simulations.report_figure import report_figure as report_figure
     from kubesched.pages.simulations.simulation_page import (
         report_page as report_page,
         summary_of as summary_of,
