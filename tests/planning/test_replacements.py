@@ -1,6 +1,6 @@
 """What comes in the place of a pod that goes is the same for a drain, for nodes that are removed, and for compare."""
 
-from kubesched.api import PersistentVolumeClaim, Pod
+from kubesched.api import PersistentVolume, PersistentVolumeClaim, Pod
 from kubesched.comparison.placed_again import parse_pod_choice, placed_again
 from kubesched.planning import WhatIf, drain, new_pods, simulated
 from kubesched.session import Session
@@ -57,6 +57,19 @@ def test_the_claim_of_an_ephemeral_volume_is_unbound_again():
         assert (way, new.spec.volume_name) == (way, "")
         assert pods(after) == ["web"]
         assert "pv-1" not in [one.name for one in after]
+
+
+def test_a_local_disk_is_offered_again_once_its_ephemeral_claim_has_gone():
+    claim = make_object("PersistentVolumeClaim", "web-scratch", spec={"volumeName": "pv-1"})
+    spec = {
+        "claimRef": {"name": "web-scratch"},
+        "local": {"path": "/mnt/disk"},
+        "persistentVolumeReclaimPolicy": "Delete",
+    }
+    for way in WAYS:
+        after = way(pod("web", "ReplicaSet", SCRATCH), claim, make_object("PersistentVolume", "pv-1", spec=spec))
+        (volume,) = [one for one in after if isinstance(one, PersistentVolume)]
+        assert (way, volume.spec.claim_ref, volume.status.phase) == (way, None, "Available")
 
 
 def test_pods_of_nodes_do_not_come_back():

@@ -82,11 +82,12 @@ with lazy_exports(__name__):
         unpinned as unpinned,
     )
     from kubesched.controllers.ordered_creation import OrderedCreation as OrderedCreation
-    from kubesched.controllers.replacements import replacement_of as replacement_of
+    from kubesched.controllers.replacements import further_copy as further_copy, replacement_of as replacement_of
     from kubesched.controllers.rollout_steps import (
         RolloutPlan as RolloutPlan,
         RolloutView as RolloutView,
         plan_rollout as plan_rollout,
+        rollout_bounds as rollout_bounds,
     )
     from kubesched.controllers.scaling import (
         further_pods as further_pods,

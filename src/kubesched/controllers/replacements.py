@@ -4,7 +4,7 @@ Rule: kube-controller-manager v1.36: a new pod has the template's spec and label
 and claims with the same number; a generic ephemeral volume has a claim that its pod owns.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from kubesched.api import (
@@ -116,15 +116,41 @@ def replacement_of(pod: Pod, find: Find, *, is_expected: bool = True) -> Replace
     made: list[KubeObject] = []
     gone: list[KubeObject] = [pod]
     new = fresh_pod(pod)
-    for volume in pod.volumes:
-        if volume.ephemeral is None:
-            continue
-        claim = find("PersistentVolumeClaim", f"{pod.namespace}/{pod.name}-{volume.name}")
-        if not isinstance(claim, PersistentVolumeClaim):
-            continue
+    for claim in _own_claims(pod, find):
         gone.append(claim)
         bound = find("PersistentVolume", claim.spec.volume_name)
         if isinstance(bound, PersistentVolume):
             gone.append(bound)
+            made += [rewritten(bound, _free_volume)] if _is_offered_again(bound) else []
         made.append(fresh_claim(claim, pod, new))
     return ([*made, new] if is_expected else []), gone
+
+
+def further_copy(pod: Pod, name: str, find: Find) -> list[KubeObject]:
+    """One more pod like a running one, after the claims of its generic ephemeral volumes."""
+    new = fresh_pod(pod, name)
+    return [*(fresh_claim(claim, pod, new) for claim in _own_claims(pod, find)), new]
+
+
+def _own_claims(pod: Pod, find: Find) -> Iterator[PersistentVolumeClaim]:
+    """The claims of generic ephemeral volumes, which live as long as the pod."""
+    for volume in pod.volumes:
+        if volume.ephemeral is not None:
+            claim = find("PersistentVolumeClaim", f"{pod.namespace}/{pod.name}-{volume.name}")
+            if isinstance(claim, PersistentVolumeClaim):
+                yield claim
+
+
+def _is_offered_again(volume: PersistentVolume) -> bool:
+    """Whether a disk of a node is cleaned and offered again once its claim has gone.
+
+    Rule: the provisioner of local volumes (sigs.k8s.io/sig-storage-local-static-provisioner), for the reclaim policy
+    Delete.
+    """
+    spec = volume.document["spec"]
+    return bool(spec.get("local")) and spec.get("persistentVolumeReclaimPolicy") == "Delete"
+
+
+def _free_volume(document: dict[str, Any]) -> None:
+    document["spec"].pop("claimRef", None)
+    document["status"] = {"phase": "Available"}

@@ -208,19 +208,7 @@ def _way(workload: Workload, strategy: UpdateStrategy, n: int) -> Way:
     if strategy.type == "OnDelete":
         raise InputError(f"{workload} has the update strategy OnDelete: its pods change only when they are deleted")
 
-    def amount(field: str, written: int | str | None, default: int | str, *, round_up: bool = True) -> int:
-        text = str(default if written is None else written)
-        number = as_int64(text.removesuffix("%"))
-        if number is None or number < 0:
-            expected = "expected a number such as 1, or a percentage such as 25%"
-            raise InputError(f"{workload}: {field}: found {text}; {expected}")
-        is_percentage = text.endswith("%")
-        if number > _PERCENT and is_percentage and field == "maxUnavailable":
-            raise InputError(f"{workload}: {field}: found {text}; expected 100% or less")
-        if not is_percentage:
-            return number
-        return (n * number + (_PERCENT - 1 if round_up else 0)) // _PERCENT
-
+    amount = partial(_amount, workload, n)
     if workload.kind == "StatefulSet":
         at_a_time = amount("maxUnavailable", rolling.max_unavailable, 1)
         if not at_a_time:
@@ -236,9 +224,36 @@ def _way(workload: Workload, strategy: UpdateStrategy, n: int) -> Way:
         return partial(_in_places, place_of=node_of_daemon, surge=surge, unavailable=missing)
     if workload.kind != "Deployment":
         raise InputError(f"{workload} has no rollout: its controller does not replace pods; add the new ones instead")
-    more = amount("maxSurge", rolling.max_surge, "25%")
-    fewer = amount("maxUnavailable", rolling.max_unavailable, "25%", round_up=False)
-    return partial(_rolling, surge=more, unavailable=fewer if more or fewer else 1)
+    more, fewer = rollout_bounds(workload, rolling, n)
+    return partial(_rolling, surge=more, unavailable=fewer)
+
+
+def rollout_bounds(workload: Workload, rolling: RollingUpdate, n: int) -> tuple[int, int]:
+    """How many pods a Deployment of `n` may have more, and how many fewer, while they are replaced.
+
+    Raises:
+        InputError: a bound is not valid.
+    """
+    more = _amount(workload, n, "maxSurge", rolling.max_surge, "25%")
+    fewer = _amount(workload, n, "maxUnavailable", rolling.max_unavailable, "25%", round_up=False)
+    return more, fewer if more or fewer else 1
+
+
+def _amount(
+    workload: Workload, n: int, field: str, written: int | str | None, default: int | str, *, round_up: bool = True
+) -> int:
+    """A bound as a number of pods."""
+    text = str(default if written is None else written)
+    number = as_int64(text.removesuffix("%"))
+    if number is None or number < 0:
+        expected = "expected a number such as 1, or a percentage such as 25%"
+        raise InputError(f"{workload}: {field}: found {text}; {expected}")
+    is_percentage = text.endswith("%")
+    if number > _PERCENT and is_percentage and field == "maxUnavailable":
+        raise InputError(f"{workload}: {field}: found {text}; expected 100% or less")
+    if not is_percentage:
+        return number
+    return (n * number + (_PERCENT - 1 if round_up else 0)) // _PERCENT
 
 
 def _refuse_standstill(workload: Workload, rolling: RollingUpdate) -> None:
