@@ -100,11 +100,13 @@ with lazy_exports(__name__, "__version__"):
     )
     from kubesched.live import EndpointOptions as EndpointOptions, SchedulerOptions as SchedulerOptions
     from kubesched.planning import (
+        ClusterCheck as ClusterCheck,
         Drain as Drain,
         DrainedPod as DrainedPod,
         Drainer as Drainer,
         Fate as Fate,
         Fit as Fit,
+        check as check,
         drain as drain,
         fit as fit,
     )
@@ -135,7 +137,7 @@ __version__: Final = VERSION
 _PAGES: Final = {
     "simulations": ("report_page", "report_figure"),
     "explanations": ("explanation_page",),
-    "plans": ("fit_page", "drain_page"),
+    "plans": ("fit_page", "drain_page", "check_page"),
     "comparisons": ("comparison_page",),
 }
 """The functions that make the report or the figure of an answer, by package of pages; loading one registers it."""

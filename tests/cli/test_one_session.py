@@ -23,6 +23,7 @@ COMMANDS = {
     "fit --max": ("fit", "--resource", "cpu=1", "--max"),
     "drain": ("drain", "n1"),
     "drain --each": ("drain", "--each"),
+    "check": ("check",),
 }
 N_SESSIONS = {"fit --max": 2}  # pods that are pending take room: the new ones are asked about without them, too
 

@@ -178,6 +178,7 @@ with lazy_exports(__name__):
         SAFE_TO_EVICT as SAFE_TO_EVICT,
         SELECTED_NODE as SELECTED_NODE,
         SERVICE_OF_K3S as SERVICE_OF_K3S,
+        SILENCED as SILENCED,
         ZONE as ZONE,
     )
     from kubesched.api.workloads import (

@@ -27,6 +27,9 @@ SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
 
+SILENCED: Final = "kubesched/ignore"
+"""Of kubesched: the rules of `kubesched check` that find nothing about an object: `single-replica, one-zone`."""
+
 # how names begin that others give
 KUEUE: Final = "kueue.x-k8s.io/"  # scheduling gates
 SERVICE_OF_K3S: Final = "svclb-"  # the DaemonSet svclb-SERVICE-HASH holds the ports of a LoadBalancer Service

@@ -197,11 +197,16 @@ def _homeless(cluster: "ClusterObjects") -> list[str]:
     return [f"{count(len(pods), 'pod')} on {where}: not counted"]
 
 
-def read_both(inputs: InputOptions, *, may_be_empty: bool = False) -> "tuple[ClusterObjects, Setup]":
+def read_both(
+    inputs: InputOptions, *, kinds: Collection[str] = (), may_be_empty: bool = False
+) -> "tuple[ClusterObjects, Setup]":
     """Read a cluster and what decides, with the calls of extenders if they are asked for.
 
     Without --config, the configuration is that of the snapshot, if it has one.
 
+    Args:
+        kinds: what the command reads beside the kinds of a scheduler.
+        may_be_empty: as for `read_cluster`.
     Raises:
         InputError, ClusterError, PluginDefinitionError: as from `read_cluster` and `read_setup`.
         ConfigError: a certificate, key, authority or address of an extender cannot be used.
@@ -209,7 +214,7 @@ def read_both(inputs: InputOptions, *, may_be_empty: bool = False) -> "tuple[Clu
     from kubesched.config import ConfigSource
 
     setup = read_setup(inputs.setup)
-    cluster = read_cluster(inputs, kinds=setup.read_kinds, may_be_empty=may_be_empty)
+    cluster = read_cluster(inputs, kinds={*setup.read_kinds, *kinds}, may_be_empty=may_be_empty)
     if cluster.scheduler_config and inputs.setup.config is None:
         note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
         text = cluster.scheduler_config.decode()

@@ -26,6 +26,7 @@ _COMMANDS: Final = (
     "explain",
     "fit",
     "drain",
+    "check",
     "compare",
     "snapshot",
     "extender",

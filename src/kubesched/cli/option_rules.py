@@ -181,6 +181,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         _TIES,
         *_ONE_SOURCE_BESIDE_NAMES,
     ),
+    "check": (Excludes("-n", ("-A",)), *_ONE_SOURCE),
     "compare": (
         Excludes("--pack", (_SECOND_CONFIG,)),
         NeedsOne(

@@ -1,6 +1,7 @@
-"""The rules of `kubesched config check`.
+"""The rules of `kubesched config check`, and those of `kubesched check`.
 
-docs/reference/config-rules.md has a section for each rule: what it means, and what to do.
+docs/reference/config-rules.md and docs/reference/cluster-rules.md have a section for each rule: what it means, and what
+to do.
 """
 
 from typing import Final, Literal
@@ -8,26 +9,31 @@ from typing import Final, Literal
 import msgspec
 
 Severity = Literal["error", "warning", "note"]
-"""error: kube-scheduler does not start. warning: it starts, and pods suffer. note: worth a look in a review."""
+"""Of a configuration: error: kube-scheduler does not start. warning: it starts, and pods suffer. note: worth a look.
+Of a cluster: error: pods would not come back. warning: a node that goes interrupts a service, or cannot be
+drained. note: worth a look.
+"""
 
-_PAGE: Final = "https://github.com/kubesched/kubesched/blob/main/docs/reference/config-rules.md"
+_PAGES: Final = "https://github.com/kubesched/kubesched/blob/main/docs/reference"
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """What is checked, under the name by which a comment silences it.
+    """What is checked, under the name by which a comment or an annotation silences it.
 
     Attributes:
         summary: what is wrong where the rule finds something, in a few words.
+        page: of the reference, that describes it.
     """
 
     name: str
     severity: Severity
     summary: str
+    page: str = "config-rules"
 
     @property
     def help_uri(self) -> str:
         """The address of the rule's section in the documentation."""
-        return f"{_PAGE}#{self.name}"
+        return f"{_PAGES}/{self.page}.md#{self.name}"
 
 
 _ERRORS: Final = {
@@ -105,9 +111,39 @@ _NOTES: Final = {
 }
 
 
-def _rules(severity: Severity, summaries: dict[str, str]) -> dict[str, Rule]:
-    return {name: Rule(name, severity, summary) for name, summary in summaries.items()}
+_CLUSTER_ERRORS: Final = {
+    "cannot-come-back": "pods that run would stay pending if they were created again",
+    "rollout-hangs": "a rollout would wait for a pod that has no place",
+}
+
+_CLUSTER_WARNINGS: Final = {
+    "not-created-again": "no controller would create the pod again",
+    "budget-allows-nothing": "a disruption budget allows no eviction",
+    "one-node": "all replicas run on one node",
+    "selector-pins": "only one node has what the pod selects",
+}
+
+_CLUSTER_NOTES: Final = {
+    "claim-pins": "the data of the pod is on one node",
+    "whole-machine": "the pod needs most of a machine, and no other one has the room",
+    "no-other-node": "no other node takes the pod now",
+    "evicts-others": "the pod would come back only by evicting others",
+    "one-zone": "all replicas run in one zone",
+    "single-replica": "the workload has one replica",
+}
+
+
+def _rules(severity: Severity, summaries: dict[str, str], page: str = "config-rules") -> dict[str, Rule]:
+    return {name: Rule(name, severity, summary, page) for name, summary in summaries.items()}
 
 
 RULES: Final = {**_rules("error", _ERRORS), **_rules("warning", _WARNINGS), **_rules("note", _NOTES)}
-"""All rules by name."""
+"""The rules of configurations by name."""
+
+CLUSTER_RULES: Final = {
+    **_rules("error", _CLUSTER_ERRORS, "cluster-rules"),
+    **_rules("warning", _CLUSTER_WARNINGS, "cluster-rules"),
+    **_rules("note", _CLUSTER_NOTES, "cluster-rules"),
+    **{name: RULES[name] for name in ("unknown-rule", "unused-silence")},
+}
+"""The rules of what runs in a cluster by name, with those of annotations that silence."""

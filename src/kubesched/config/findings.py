@@ -1,4 +1,4 @@
-"""What is found about a configuration, and the error that a scheduler prints about what one stage finds.
+"""What is found about a configuration or a cluster, and the error that a scheduler prints about what one stage finds.
 
 A scheduler goes through stages, and stops at the first one that finds an error. A review goes through all of them.
 """
@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from kubesched.config.field_errors import FieldError, bracketed
-from kubesched.config.finding_rules import RULES, Severity
+from kubesched.config.finding_rules import CLUSTER_RULES, RULES, Severity
 from kubesched.errors import ConfigError, InputError
 
 _RULES_OF_FIELD_ERRORS: Final = {
@@ -40,17 +40,20 @@ class ReadingStage(IntEnum):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a reader of a configuration should know.
+    """One thing that a reader of a configuration, or whoever runs a cluster, should know.
 
     Attributes:
-        rule: a name in RULES.
-        path: the field, such as `profiles[0].schedulerName`; empty for the whole document.
+        rule: a name in RULES or CLUSTER_RULES.
+        path: the field, such as `profiles[0].schedulerName`; empty for the whole document, and in a cluster.
         message: what is wrong; for an error, kube-scheduler's words where it has some.
         help: what follows from it, or what to do; can be empty.
         line, column: of the field or its nearest parent, from 1; 0 until it is located.
         at_key: whether the name of the field is wrong, not its value.
         printed: the lines of a scheduler about it, upstream's text and then our help; none if they are the message,
             and the help behind the path. An empty line says that the finding before has all of it.
+        about: the objects of a cluster that it is about, such as `Deployment shop/web`.
+        n_pods: how many running pods of the cluster it concerns.
+        is_tried: whether the help is a change that was tried in a copy of the cluster and helps.
     """
 
     rule: str
@@ -62,11 +65,14 @@ class Finding(msgspec.Struct, frozen=True):
     at_key: bool = False
     stage: ReadingStage = ReadingStage.ADVICE
     printed: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    n_pods: int = 0
+    is_tried: bool = False
 
     @property
     def severity(self) -> Severity:
         """The severity of its rule."""
-        return RULES[self.rule].severity
+        return (RULES.get(self.rule) or CLUSTER_RULES[self.rule]).severity
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -3,7 +3,11 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.naming.chosen_pods import ChosenPods as ChosenPods, choose_pods as choose_pods
+    from kubesched.naming.chosen_pods import (
+        ChosenPods as ChosenPods,
+        choose_pods as choose_pods,
+        running_pods as running_pods,
+    )
     from kubesched.naming.label_hints import (
         near_key as near_key,
         near_letters as near_letters,

@@ -12,6 +12,7 @@ with lazy_exports(__name__):
         with_nodes_like as with_nodes_like,
         without_nodes as without_nodes,
     )
+    from kubesched.planning.cluster_check import ClusterCheck as ClusterCheck, check as check
     from kubesched.planning.difference import Difference as Difference, new_pods as new_pods, simulated as simulated
     from kubesched.planning.drain_result import (
         BudgetUse as BudgetUse,
@@ -20,6 +21,7 @@ with lazy_exports(__name__):
         Fate as Fate,
     )
     from kubesched.planning.drainer import Drainer as Drainer, drain as drain
+    from kubesched.planning.held_rollouts import DEPLOYMENTS as DEPLOYMENTS
     from kubesched.planning.pending import PendingPods as PendingPods
     from kubesched.planning.placed import has_place as has_place
     from kubesched.planning.pods_that_fit import (

@@ -3,11 +3,11 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.review.checked import Checked as Checked
     from kubesched.review.configuration_check import (
         check_configuration as check_configuration,
         ignored_document as ignored_document,
     )
-    from kubesched.review.checked import Checked as Checked
     from kubesched.review.extender_advice import (
         ignorable_bind_before as ignorable_bind_before,
         sampling_advice as sampling_advice,

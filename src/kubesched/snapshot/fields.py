@@ -26,6 +26,7 @@ from kubesched.api import (
     MIRROR_POD,
     SAFE_TO_EVICT,
     SELECTED_NODE,
+    SILENCED,
     Unstructured,
     kind_of,
 )
@@ -49,6 +50,7 @@ READ_ANNOTATIONS: Final = frozenset(
         INDEX_FAILURES,
         SAFE_TO_EVICT,
         DO_NOT_DISRUPT,
+        SILENCED,
         "resource.kubernetes.io/pod-claim-name",
         "resource.kubernetes.io/extended-resource-claim",
         *GROUP_KEYS,

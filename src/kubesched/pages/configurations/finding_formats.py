@@ -13,8 +13,20 @@ from urllib.parse import quote
 import msgspec
 
 from kubesched.config import RULES, ConfigSource, Finding
-from kubesched.documents import count
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Table
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Table,
+    finding_text,
+    severity_cell,
+    severity_counts,
+    worst_level,
+)
 from kubesched.review import Checked
 from kubesched.version import VERSION
 
@@ -98,8 +110,7 @@ def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> Pag
         failing: the severities with which the command fails.
     """
     rejected = [file for file in files if file.error]
-    found = {finding.severity for file in files for finding in file.findings}
-    level = Level.BAD if "error" in found else Level.WARNING if "warning" in found else Level.GOOD
+    level = worst_level(finding for file in files for finding in file.findings)
     accepted = f"{len(files) - len(rejected)} of {len(files)} accepted"
     if len(files) == 1:
         accepted = f"{files[0].name}: {'not ' if rejected else ''}accepted"
@@ -129,14 +140,12 @@ def _findings_table(files: Sequence[CheckedFile]) -> Table:
         Column("message"),
         Column("help", is_wide=True),
     )
-    levels = {"error": Level.BAD, "warning": Level.WARNING, "note": Level.DETAIL}
     rows: list[list[Cell | str]] = []
     for file in files:
         for finding in file.findings:
             line, column = file.source.position(finding.line, finding.column)
-            severity = Cell(finding.severity, level=levels[finding.severity])
             place = (file.source.file, Cell(str(line), line), Cell(str(column), column))
-            rows.append([*place, severity, finding.rule, finding.path, finding.message, finding.help])
+            rows.append([*place, severity_cell(finding), finding.rule, finding.path, finding.message, finding.help])
     return Table("findings", "Findings", columns, rows)
 
 
@@ -147,8 +156,7 @@ def _checks(file: CheckedFile, failing: Collection[str]) -> Iterator[Check]:
         line, column = file.source.position(finding.line, finding.column)
         first, _, _ = finding.message.partition("\n")
         name = f"{finding.rule} at {line}:{column}: {first}"
-        text = "\n".join(filter(None, [finding.message, finding.help]))
-        yield Check(file.name, name, text if finding.severity in failing else "")
+        yield Check(file.name, name, finding_text(finding) if finding.severity in failing else "")
 
 
 def as_github(file: CheckedFile) -> str:
@@ -200,11 +208,8 @@ def _finding_lines(file: CheckedFile, finding: Finding, source: list[str]) -> It
 
 
 def _counted(files: Sequence[CheckedFile]) -> str:
-    found = Counter(finding.severity for file in files for finding in file.findings)
-    counts = [count(found[severity], severity) for severity in ("error", "warning", "note") if found[severity]]
-    n_silenced = sum(len(file.silenced) for file in files)
-    silenced = f"; {n_silenced} silenced" if n_silenced else ""
-    return f"{', '.join(counts) or 'no findings'}{silenced}"
+    findings = (finding for file in files for finding in file.findings)
+    return severity_counts(findings, sum(len(file.silenced) for file in files))
 
 
 def _finding_document(file: CheckedFile, finding: Finding) -> dict[str, Any]:
@@ -228,7 +233,7 @@ def _sarif_result(file: CheckedFile, finding: Finding, rule: int, *, is_silenced
         "ruleId": finding.rule,
         "ruleIndex": rule,
         "level": finding.severity,
-        "message": {"text": "\n".join(filter(None, [finding.message, finding.help]))},
+        "message": {"text": finding_text(finding)},
         "locations": [{"physicalLocation": place}],
     }
     if is_silenced:
@@ -240,7 +245,7 @@ def _github_command(file: CheckedFile, finding: Finding) -> str:
     line, column = file.source.position(finding.line, finding.column)
     properties = {"file": file.source.file, "line": line, "col": column, "title": finding.rule}
     written = ",".join(f"{key}={_escaped(str(value), is_property=True)}" for key, value in properties.items())
-    message = _escaped("\n".join(filter(None, [finding.message, finding.help])))
+    message = _escaped(finding_text(finding))
     return f"::{_COMMANDS[finding.severity]} {written}::{message}"
 
 

@@ -43,4 +43,10 @@ with lazy_exports(__name__):
         text_of as text_of,
     )
     from kubesched.pages.formats.script import as_script as as_script
+    from kubesched.pages.formats.severities import (
+        finding_text as finding_text,
+        severity_cell as severity_cell,
+        severity_counts as severity_counts,
+        worst_level as worst_level,
+    )
     from kubesched.pages.formats.text import print_page as print_page

@@ -1,0 +1,78 @@
+"""`kubesched check`: what is fragile in what runs."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from kubesched.cli.cluster import read_both
+from kubesched.cli.inputs import InputOptions, with_inputs
+from kubesched.cli.options import extenders_option, setup_options, snapshot_options
+from kubesched.cli.output import progress_bar
+from kubesched.cli.parameters import gathered
+from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.slow_plugins import noting_slow_plugins
+
+if TYPE_CHECKING:
+    from kubesched.planning import ClusterCheck
+    from kubesched.setup import Setup
+    from kubesched.snapshot import ClusterObjects
+
+
+class CheckedPods(NamedTuple):
+    """Which pods are looked at: the options of these names."""
+
+    namespace: str
+    all_namespaces: bool
+    selector: str | None
+
+
+@click.command()
+@with_inputs()
+@gathered("choice", CheckedPods)
+@snapshot_options
+@click.option("-n", "--namespace", default="", metavar="NAME", help="Look only at this namespace.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Look at all namespaces. Without -n, this is the default.")
+@click.option("-l", "--selector", metavar="LABELS", help="Look only at the pods with these labels.")
+@setup_options
+@extenders_option
+@report_output_option()
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+def check(inputs: InputOptions, choice: CheckedPods, strict: bool, output: str) -> None:
+    """Find what is fragile in what runs: what could not come back, and what a lost node interrupts.
+
+    Each running pod is taken to be deleted and created again, in the cluster as it is. An error is a workload whose
+    pods would stay pending, or whose rollout would hang. A warning is what a lost node or a drain interrupts. A note is
+    worth a look. The fixes of errors were tried. Nothing is changed.
+
+    The annotation `kubesched/ignore: RULE` silences a warning or note on a workload, its pods or a budget, or, on a
+    namespace, on all in it. Exits with 0 without an error, with 1 if there is one, or if a plugin fails.
+
+    \b
+    Examples:
+      kubesched check cluster.json
+      kubesched check cluster.json -n shop --strict
+      kubesched check -l app=web -o markdown
+
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
+    cluster of the current kubeconfig context is read.
+    """  # noqa: D301
+    from kubesched.pages.plans import check_page
+    from kubesched.planning import DEPLOYMENTS
+
+    cluster, setup = read_both(inputs, kinds=(DEPLOYMENTS,))
+    result = _answer(cluster, setup, choice)
+    failing = ("error", "warning") if strict else ("error",)
+    print_report(check_page(result, failing=failing, explain=inputs.next_command("explain")), output)
+    if result.faults or any(finding.severity in failing for finding in result.findings):
+        raise click.exceptions.Exit(1)
+
+
+def _answer(cluster: "ClusterObjects", setup: "Setup", choice: CheckedPods) -> "ClusterCheck":
+    from kubesched.naming import running_pods
+    from kubesched.planning import check as check_cluster
+
+    pods = None
+    if choice.namespace or choice.selector is not None:
+        pods = [pod.key for pod in running_pods(cluster, choice.namespace, choice.selector)]
+    with progress_bar("checking") as progress, noting_slow_plugins(setup) as watched:
+        return check_cluster(cluster, watched, pods=pods, progress=progress)

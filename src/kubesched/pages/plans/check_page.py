@@ -1,0 +1,137 @@
+"""The page of `kubesched check`: how many findings there are, and a table of them, the most harmful first."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from kubesched.config import Finding
+from kubesched.documents import count, joined, listed
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Page,
+    Paragraph,
+    Table,
+    command_about,
+    finding_text,
+    limits,
+    page_of,
+    severity_cell,
+    severity_counts,
+    worst_level,
+)
+from kubesched.pages.plans.fault_parts import fault_parts
+from kubesched.planning import ClusterCheck
+
+_COLUMNS: Final = (
+    Column("severity"),
+    Column("rule"),
+    Column("objects"),
+    Column("pods", align=Align.NUMBER),
+    Column("message", "WHY"),
+    Column("help", "FIX"),
+    Column("tried", is_wide=True),
+)
+_ALONE: Final = "Each pod is created again alone: pods that wait for a node, or come back with it, take no room."
+_MOST_NAMED: Final = 3
+
+
+@page_of.register
+def check_page(
+    result: ClusterCheck, *, failing: Collection[str] = ("error",), explain: str = "", now: datetime | None = None
+) -> Page:
+    """The page.
+
+    Args:
+        failing: the severities with which the command fails.
+        explain: the command that explains a pod of the same cluster, without the pod; empty for none.
+        now: the present, for the age of the snapshot.
+    """
+    counted = severity_counts(result.findings, len(result.silenced))
+    looked_at = f"{count(result.n_pods, 'running pod')} of {count(result.n_workloads, 'workload')}"
+    rows = [_row(finding) for finding in result.findings]
+    return Page(
+        "check",
+        Paragraph(f"{looked_at}: {counted}.", worst_level(result.findings)),
+        (*fault_parts(result.faults), *_beside(result), Table("findings", "", _COLUMNS, rows)),
+        limits=limits(result.taken_at, now, own=(_ALONE,)),
+        next_command=_following(result, explain),
+        document=_document(result),
+        lines=[_finding_document(finding) for finding in result.findings],
+        checks=list(_checks(result, failing)),
+        faults=result.faults,
+    )
+
+
+def _row(finding: Finding) -> list[Cell | str | int]:
+    cells = (severity_cell(finding), finding.rule, _named(finding.about), finding.n_pods)
+    return [*cells, finding.message, finding.help, "yes" if finding.is_tried else "no"]
+
+
+def _named(objects: Sequence[str]) -> str:
+    """The first of some objects, with the kind once where all are of one kind."""
+    kinds = {name.partition(" ")[0] for name in objects}
+    return (
+        listed(objects, _MOST_NAMED)
+        if len(kinds) > 1
+        else f"{kinds.pop()} {listed(map(_key_of, objects), _MOST_NAMED)}"
+    )
+
+
+def _key_of(name: str) -> str:
+    return name.partition(" ")[2]
+
+
+def _beside(result: ClusterCheck) -> Iterator[Paragraph]:
+    """Which pods the findings are not about."""
+    if result.n_pending:
+        yield Paragraph(f"{count(result.n_pending, 'pod')} wait for a node already; kubesched explain says why.")
+    if result.n_foreign:
+        yield Paragraph(f"{count(result.n_foreign, 'pod')} of other schedulers: not tried again.")
+
+
+def _following(result: ClusterCheck, explain: str) -> str:
+    """The command that explains the first workload whose pods have no place."""
+    worst = next((one for one in result.findings if one.rule == "cannot-come-back"), None)
+    if worst is None or not explain:
+        return ""
+    kind, _, key = worst.about[0].partition(" ")
+    namespace, _, name = key.partition("/")
+    return command_about(f"{explain} -n", namespace, f"{kind.lower()}/{name}")
+
+
+def _document(result: ClusterCheck) -> dict[str, Any]:
+    return {
+        "counts": result.counts,
+        "faults": list(result.faults),
+        "findings": [_finding_document(finding) for finding in result.findings],
+        "foreign": result.n_foreign,
+        "pending": result.n_pending,
+        "pods": result.n_pods,
+        "silenced": len(result.silenced),
+        "workloads": result.n_workloads,
+    }
+
+
+def _finding_document(finding: Finding) -> dict[str, Any]:
+    return {
+        "help": finding.help,
+        "message": finding.message,
+        "objects": list(finding.about),
+        "pods": finding.n_pods,
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "tried": finding.is_tried,
+    }
+
+
+def _checks(result: ClusterCheck, failing: Collection[str]) -> Iterator[Check]:
+    """A case for each object of a finding; those with which the command fails are failures."""
+    yield Check("cluster", "looked at", joined(result.faults))
+    for finding in result.findings:
+        for name in finding.about:
+            text = finding_text(finding)
+            failure, note = (text, "") if finding.severity in failing else ("", text)
+            yield Check(name, finding.rule, failure, note=note)

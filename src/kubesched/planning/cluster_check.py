@@ -1,0 +1,185 @@
+"""check: what is fragile in what runs, and what helps."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KubeObject, Pod, ReplicaSet, Workload, kind_of, workload_of
+from kubesched.config import Finding, Severity
+from kubesched.controllers import Controllers, controllers_of, is_bound_to_node
+from kubesched.engine import paused_gc
+from kubesched.planning.created_again import Comeback, CreatedAgain, Recreation
+from kubesched.planning.held_rollouts import Strategies, held_rollouts
+from kubesched.planning.silenced_findings import Annotations
+from kubesched.planning.weak_spots import Places, blocking_budgets, successorless
+from kubesched.session import Progress, Session
+from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
+from kubesched.shown import Shown
+
+_NO_ARGS: Mapping[str, ArgsLike] = {}
+_SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+
+
+class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
+    """What is fragile in what runs.
+
+    Attributes:
+        findings: the most harmful first; those that say the same of several objects are one.
+        silenced: findings that annotations silence.
+        n_pods, n_workloads: how many running pods were looked at, and of how many workloads. Pods that belong to their
+            nodes, such as those of DaemonSets, are not among them.
+        n_pending: pods of the cluster that wait for a node; `explain` is about them.
+        n_foreign: running pods that no profile serves, which are not tried again.
+        faults: of plugins, each text once: it is not known whether the pods for which one failed would come back.
+        taken_at: when the cluster was read; None where that is not known.
+
+    Example:
+        for finding in check(load_snapshot("cluster.json")).findings:
+            print(finding.severity, finding.rule, finding.about, finding.message, finding.help)
+    """
+
+    findings: tuple[Finding, ...]
+    silenced: tuple[Finding, ...] = ()
+    n_pods: int = 0
+    n_workloads: int = 0
+    n_pending: int = 0
+    n_foreign: int = 0
+    faults: tuple[str, ...] = ()
+    taken_at: datetime | None = None
+
+    @property
+    def counts(self) -> dict[Severity, int]:
+        """How many findings have each severity."""
+        counted = Counter(finding.severity for finding in self.findings)
+        return {severity: counted[severity] for severity in _SEVERITIES}
+
+
+def check(
+    snapshot: Iterable[KubeObject],
+    configuration: ConfigurationLike | Setup | Profiles = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    pods: Collection[str] | None = None,
+    extender_calls: ExtenderCalls | None = None,
+    progress: Progress | None = None,
+) -> ClusterCheck:
+    """Say what is fragile in what runs: which pods could not be created again, and what a lost node interrupts.
+
+    Each running pod is taken to be deleted and created again, alone, in the cluster as it is. The answer does not
+    depend on the order of the objects.
+
+    Args:
+        snapshot: the cluster, as load_snapshot gives it. If Deployments were read, as with
+            `kinds=["apps/v1/Deployment"]`, their strategies count; else the default one.
+        configuration, plugins, plugin_args, extender_calls: as for Simulator.
+        pods: `namespace/name` of the running pods that are looked at; None for all.
+        progress: called with the number of workloads that were looked at, and of all.
+    Raises:
+        InputError: the configuration cannot be read or is not valid.
+        PluginError: a plugin cannot be loaded or started.
+
+    Example:
+        result = check(load_snapshot("cluster.json"))
+        print(result.counts)
+    """
+    read = getattr(snapshot, "taken_at", None), getattr(snapshot, "listed_kinds", ())
+    objects = sorted(snapshot, key=lambda one: (kind_of(one), one.key))
+    setup = set_up(configuration, plugins, plugin_args)
+    with paused_gc(), Session(objects, setup, extender_calls=extender_calls) as session:
+        return _Checking(session, objects, controllers_of(objects, *read), pods).answer(progress)
+
+
+class _Checking:
+    """Looks at the workloads of a cluster."""
+
+    def __init__(
+        self, session: Session, objects: Sequence[KubeObject], known: Controllers, chosen: Collection[str] | None
+    ) -> None:
+        self._session = session
+        self._objects = objects
+        self._known = known
+        self._pods = [one for one in objects if isinstance(one, Pod) and _is_running(one)]
+        sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
+        self._workloads: dict[Workload, list[Pod]] = {}
+        meant = None if chosen is None else set(chosen)
+        for pod in self._pods:
+            if not is_bound_to_node(pod) and (meant is None or pod.key in meant):
+                self._workloads.setdefault(workload_of(pod, sets) or Workload.alone(pod), []).append(pod)
+        unfinished = (one for one in objects if isinstance(one, Pod) and not (one.is_finished or one.is_terminating))
+        self._n_replicas = Counter(workload_of(pod, sets) or Workload.alone(pod) for pod in unfinished)
+        self._looked_at = None if chosen is None else set(map(str, self._workloads))
+        self._recreation = Recreation(session)
+        self._strategies = Strategies(objects)
+        self._places = Places(session)
+
+    def answer(self, progress: Progress | None) -> ClusterCheck:
+        annotations = Annotations(self._objects)
+        reported, silenced = annotations.split(self._findings(progress))
+        found = [pod for pods in self._workloads.values() for pod in pods]
+        return ClusterCheck(
+            findings=_in_order((*reported, *annotations.wrong(self._looked_at))),
+            silenced=_in_order(silenced),
+            n_pods=len(found),
+            n_workloads=len(self._workloads),
+            n_pending=len(self._session.waiting()),
+            n_foreign=sum(pod.scheduler_name not in self._session.frameworks for pod in found),
+            faults=tuple(self._recreation.faults),
+            taken_at=self._known.taken_at,
+        )
+
+    def _findings(self, progress: Progress | None) -> Iterator[Finding]:
+        yield from blocking_budgets(self._session, self._budgeted())
+        for i, (workload, pods) in enumerate(sorted(self._workloads.items()), 1):
+            yield from successorless(self._session, workload, pods, self._known)
+            yield from self._places.of(workload, pods, self._n_replicas[workload])
+            tried = [one for equal in self._recreation.equal(pods) for one in self._recreation.tried(equal)]
+            yield from self._comebacks(workload, tried)
+            yield from held_rollouts(self._recreation, self._strategies, workload, tried, self._n_replicas[workload])
+            if progress is not None:
+                progress(i, len(self._workloads))
+
+    def _budgeted(self) -> list[Pod]:
+        """The running pods of the namespaces that are looked at: a budget is judged by all that it selects."""
+        namespaces = {workload.namespace for workload in self._workloads}
+        return [pod for pod in self._pods if pod.namespace in namespaces]
+
+    def _comebacks(self, workload: Workload, tried: Sequence[CreatedAgain]) -> Iterator[Finding]:
+        about = (str(workload),)
+        nowhere: dict[str, list[CreatedAgain]] = {}
+        for one in tried:
+            if one.comeback is Comeback.NOWHERE:
+                nowhere.setdefault(str(one.fix or one.why), []).append(one)
+        for same in nowhere.values():
+            message, fix = f"created again, it would stay pending: {same[0].why}", str(same[0].fix or "")
+            yield Finding("cannot-come-back", "", message, fix, about=about, n_pods=len(same), is_tried=bool(fix))
+        if n := sum(one.comeback is Comeback.BY_EVICTION for one in tried):
+            message = "created again, it would evict pods of lower priority"
+            yield Finding("evicts-others", "", message, "keep room for it", about=about, n_pods=n)
+        confined = [one.pod for one in tried if one.comeback is Comeback.ITS_NODE]
+        yield from self._places.confined(workload, confined)
+
+
+def _is_running(pod: Pod) -> bool:
+    return bool(pod.node_name) and not pod.is_finished and not pod.is_terminating
+
+
+def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The most harmful first, those that say the same of several objects as one."""
+    same: dict[tuple[str, str, str, bool], list[Finding]] = {}
+    for one in findings:
+        same.setdefault((one.rule, one.message, one.help, one.is_tried), []).append(one)
+    folded = map(_folded, same.values())
+    return tuple(
+        sorted(folded, key=lambda one: (_SEVERITIES.index(one.severity), -one.n_pods, one.rule, one.about, one.message))
+    )
+
+
+def _folded(findings: Sequence[Finding]) -> Finding:
+    """One finding about the objects of all, those with the most pods first."""
+    ranked = sorted(findings, key=lambda one: (-one.n_pods, one.about))
+    about = tuple(dict.fromkeys(name for one in ranked for name in one.about))
+    return msgspec.structs.replace(ranked[0], about=about, n_pods=sum(one.n_pods for one in findings))

@@ -1,0 +1,71 @@
+"""Finds Deployments whose rollout would hang: the first new pod has no place, and no old one may make way for it.
+
+Rule: kube-controller-manager v1.36, as in controllers/rollout_steps.py. A Deployment that the cluster lacks is taken to
+have the default strategy. A strategy that lets old pods go first waits for the place of a pod that is created again,
+which `planning/created_again.py` tries for every workload.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KubeObject, Unstructured, Workload
+from kubesched.config import Finding
+from kubesched.controllers import RollingUpdate, UpdateStrategy, rollout_bounds
+from kubesched.planning.created_again import Comeback, CreatedAgain, Recreation
+
+DEPLOYMENTS: Final = "apps/v1/Deployment?"
+"""The kind that has the strategies, as a plugin names it in `reads`."""
+_KIND: Final = "apps/v1/deployments"
+_WAY_OUT: Final = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod makes way for each new one"
+
+
+class Strategies:
+    """How the Deployments of a cluster replace their pods.
+
+    Args:
+        objects: of the cluster.
+    """
+
+    def __init__(self, objects: Sequence[KubeObject]) -> None:
+        found = [one for one in objects if isinstance(one, Unstructured) and one.kind_key == _KIND]
+        self._written = {one.key: one.document.get("spec") or {} for one in found}
+
+    def surge(self, workload: Workload, n: int) -> int:
+        """How many pods a rollout of `n` pods begins with while none of them may go; 0 where old ones go first."""
+        spec = self._written.get(f"{workload.namespace}/{workload.name}", {})
+        strategy = msgspec.convert(spec.get("strategy") or {}, UpdateStrategy)
+        if workload.kind != "Deployment" or strategy.type == "Recreate" or spec.get("paused"):
+            return 0
+        more, fewer = rollout_bounds(workload, strategy.rolling_update or RollingUpdate(), n)
+        return 0 if fewer else more
+
+    def is_known(self, workload: Workload) -> bool:
+        """Whether the cluster has the Deployment, so that its strategy is its own."""
+        return f"{workload.namespace}/{workload.name}" in self._written
+
+
+def held_rollouts(
+    recreation: Recreation,
+    strategies: Strategies,
+    workload: Workload,
+    tried: Sequence[CreatedAgain],
+    n_replicas: int,
+) -> Iterator[Finding]:
+    """What is to be said of the rollout of a workload.
+
+    Args:
+        tried: its running pods.
+        n_replicas: how many pods it has, with those that wait for a node.
+    """
+    if not tried or not strategies.surge(workload, n_replicas):
+        return
+    if (surge := recreation.beside(tried[0].pod)).comeback is not Comeback.NOWHERE:
+        return
+    is_way_out = n_replicas == len(tried) and {one.comeback for one in tried} <= {Comeback.ELSEWHERE, Comeback.ITS_NODE}
+    assumed = "" if strategies.is_known(workload) else " (with the default strategy)"
+    message = f"no old pod may go first{assumed}, and a new one finds no place: {surge.why}"
+    advice = _WAY_OUT if is_way_out else str(surge.fix or "")
+    about = (str(workload),)
+    yield Finding("rollout-hangs", "", message, advice, about=about, n_pods=len(tried), is_tried=bool(advice))

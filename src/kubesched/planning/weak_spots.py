@@ -1,0 +1,130 @@
+"""Finds what a node that goes, or a drain, would interrupt: by where pods run, who replaces them, and their budgets."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from kubesched.api import HOSTNAME, ZONE, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
+from kubesched.config import Finding
+from kubesched.controllers import Controllers, is_cordoned, is_unreachable, successor_of
+from kubesched.engine import BoolVector
+from kubesched.planning.blocking_budgets import why_it_blocks
+from kubesched.plugins import required_node_affinity
+from kubesched.session import Session
+from kubesched.state import PodInfo
+
+SERVING: Final = frozenset(("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout"))
+"""Kinds whose replicas stand in for each other."""
+_OF_CLUSTER: Final = "kube-"
+"""Of the namespaces whose workloads the makers of a cluster choose."""
+_MOST: Final = 2  # of a machine: two such pods are more than it has
+
+
+def successorless(session: Session, workload: Workload, pods: Sequence[Pod], known: Controllers) -> Iterator[Finding]:
+    """The pods that no controller would create again; those of Jobs end sooner or later anyway."""
+    if workload.kind in ("Job", "Node"):
+        return
+    lost = [(pod, successor_of(pod, session.get, controllers=known)) for pod in pods]
+    whys = [one.why for _, one in lost if one.is_made is False and not one.costs_nothing]
+    for why in dict.fromkeys(whys):
+        does = "own it with a Deployment or a StatefulSet" if workload.kind == "Pod" else "look at its controller"
+        yield Finding("not-created-again", "", why, does, about=(str(workload),), n_pods=whys.count(why))
+
+
+def blocking_budgets(session: Session, pods: Iterable[Pod]) -> Iterator[Finding]:
+    """The budgets that select running pods and allow no eviction."""
+    of_namespace: dict[str, list[Pod]] = {}
+    for pod in pods:
+        of_namespace.setdefault(pod.namespace, []).append(pod)
+    allowance = session.allowance()
+    n_selected: dict[str, int] = {}
+    for pod in (pod for own in of_namespace.values() for pod in own):
+        for key in allowance.selecting(pod):
+            n_selected[key] = n_selected.get(key, 0) + 1
+    for key, n in n_selected.items():
+        budget = session.get("PodDisruptionBudget", key)
+        if allowance.left[key] > 0 or not isinstance(budget, PodDisruptionBudget):
+            continue
+        why, fix = why_it_blocks(budget, of_namespace[budget.namespace])
+        about = (f"PodDisruptionBudget {key}",)
+        message = why or "its status allows no disruption"
+        yield Finding("budget-allows-nothing", "", message, fix, about=about, n_pods=n)
+
+
+class Places:
+    """Where the pods of workloads run, and could run.
+
+    Args:
+        session: the cluster.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        every = [one for one in session.of("Node") if isinstance(one, Node)]
+        nodes = [one for one in every if not is_cordoned(one) and not is_unreachable(one)]
+        self._n_nodes, self._n_usable = len(every), len(nodes)
+        self._zones = {node.labels[ZONE] for node in nodes if ZONE in node.labels and not node.taints}
+
+    def of(self, workload: Workload, pods: Sequence[Pod], n_replicas: int) -> Iterator[Finding]:
+        """What is to be said about where the pods of one workload run.
+
+        Args:
+            n_replicas: how many pods it has, with those that wait for a node.
+        """
+        if workload.kind not in SERVING:
+            return
+        about, n = (str(workload),), len(pods)
+        is_minor = workload.namespace.startswith(_OF_CLUSTER)
+        if n == 1:
+            if n_replicas == 1 and not is_minor:
+                advice = "run a second replica, if the workload can share its work"
+                yield Finding("single-replica", "", "it has one replica", advice, about=about, n_pods=1)
+            return
+        if len({pod.node_name for pod in pods}) == 1:
+            if self._n_usable > 1:
+                advice = f"spread them: topologySpreadConstraints over {HOSTNAME}"
+                yield Finding("one-node", "", "all replicas run on one node", advice, about=about, n_pods=n)
+        elif len(self._zones) > 1 and not is_minor and len({self._zone_of(pod) for pod in pods} - {""}) == 1:
+            advice = f"spread them: topologySpreadConstraints over {ZONE}"
+            yield Finding("one-zone", "", "all replicas run in one zone", advice, about=about, n_pods=n)
+
+    def _zone_of(self, pod: Pod) -> str:
+        node = self._session.get("Node", pod.node_name)
+        return "" if node is None else node.labels.get(ZONE, "")
+
+    def confined(self, workload: Workload, pods: Sequence[Pod]) -> Iterator[Finding]:
+        """Why pods have a place only on the node that they are on; nothing without another node, or of a Job."""
+        if not pods or self._n_nodes == 1 or workload.kind == "Job":
+            return
+        rule, message, advice = self._confinement(self._session.cluster_state.pod_info(pods[0]))
+        yield Finding(rule, "", message, advice, about=(str(workload),), n_pods=len(pods))
+
+    def _confinement(self, info: PodInfo) -> tuple[str, str, str]:
+        nodes = self._session.cluster_state.snapshot().nodes
+        chosen = required_node_affinity(info.node_choice)
+        matching = None if chosen is None else chosen.matches(nodes)
+        if matching is not None and matching.sum() == 1:
+            message = "no other node has what its node selector or affinity asks for"
+            return "selector-pins", message, "select what a second node has, too, or add such a node"
+        if any(reach.sum() == 1 for reach in self._reaches(info.pod)):
+            message = "no other node reaches its volume"
+            return "claim-pins", message, "keep a copy of the data on another node, or use storage that moves"
+        if self._is_large(info, matching):
+            message = "it requests more than half of the largest machine, and no other one has the room"
+            return "whole-machine", message, "keep a machine free for it, or lower its requests"
+        return "no-other-node", "no other node takes it now", "keep room for it on a second node"
+
+    def _reaches(self, pod: Pod) -> Iterator[BoolVector]:
+        volumes, nodes = self._session.cluster_state.volumes, self._session.cluster_state.snapshot().nodes
+        for name in pod.claim_names:
+            claim = self._session.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
+            if isinstance(claim, PersistentVolumeClaim):
+                volume = volumes.persistent.find(claim.spec.volume_name)
+                if volume is not None:
+                    yield volume.reach.rows(nodes)
+
+    def _is_large(self, info: PodInfo, matching: BoolVector | None) -> bool:
+        """Whether no node that the pod selects could hold two such pods."""
+        nodes = self._session.cluster_state.snapshot().nodes
+        offered = nodes.allocatable if matching is None else nodes.allocatable[:, matching]
+        rows = ((nodes.columns.resources.find(name), amount) for name, amount in info.wanted.items() if amount)
+        return any(_MOST * amount > offered[row].max(initial=0) for row, amount in rows if row is not None)

@@ -1,0 +1,108 @@
+"""`kubesched check` as a user runs it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from kubesched.testing import make_node, make_object, make_pod
+from tests.cli.clusters import run, write
+from tests.planning.drain_clusters import owned_by
+
+ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+RELABELLED = "created again, it would stay pending: all nodes: "
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """A pod whose node lost the label that it selects, two pods on one node, a pod of nobody in another namespace."""
+    ssd = {"nodeSelector": {"disk": "ssd"}}
+    return write(
+        tmp_path,
+        make_node("n1", allocatable=ROOM),
+        make_node("n2", allocatable=ROOM),
+        make_object("Namespace", "dev"),
+        make_pod("db-0", node="n1", metadata=owned_by("StatefulSet", "db"), spec=ssd),
+        make_pod("web-1", node="n2", labels={"app": "web"}, metadata=owned_by("ReplicaSet", "web")),
+        make_pod("web-2", node="n2", labels={"app": "web"}, metadata=owned_by("ReplicaSet", "web")),
+        make_pod("shell", namespace="dev", node="n2"),
+    )
+
+
+def rules(snapshot: Path, *options: str) -> list[str]:
+    return [json.loads(line)["rule"] for line in run("check", snapshot, "-o", "jsonl", *options).stdout.splitlines()]
+
+
+def test_the_most_harmful_comes_first_with_what_helps(snapshot: Path) -> None:
+    result = run("check", snapshot)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("4 running pods of 3 workloads: 1 error, 2 warnings, 1 note.")
+    assert result.stdout.index("cannot-come-back") < result.stdout.index("not-created-again")
+    assert result.stdout.rstrip().endswith(f"Next: kubesched explain {snapshot} -n default statefulset/db")
+    assert rules(snapshot) == ["cannot-come-back", "one-node", "not-created-again", "single-replica"]
+
+
+def test_the_exit_code_is_that_of_errors_and_with_strict_of_warnings(snapshot: Path) -> None:
+    assert run("check", snapshot, "-l", "app=web").exit_code == 0
+    assert run("check", snapshot, "-l", "app=web", "--strict").exit_code == 1
+    assert run("check", snapshot, "-l", "app=none").exit_code == 2
+    assert run("check", snapshot, "-n", "default", "-A").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["-n", "dev"], ["not-created-again"]),
+        (["-l", "app"], ["one-node"]),
+        (["-n", "dev", "-l", "!app"], ["not-created-again"]),
+    ],
+)
+def test_only_some_pods_are_looked_at(snapshot: Path, options: list[str], found: list[str]) -> None:
+    assert rules(snapshot, *options) == found
+
+
+def test_the_document_has_every_fact(snapshot: Path) -> None:
+    document = json.loads(run("check", snapshot, "-o", "json").stdout)
+    assert document["schema"] == "kubesched/check/v1"
+    assert document["counts"] == {"error": 1, "note": 1, "warning": 2}
+    first = document["findings"][0]
+    assert first["objects"] == ["StatefulSet default/db"]
+    assert (first["pods"], first["tried"]) == (1, True)
+    assert first["message"].startswith(RELABELLED)
+    assert "disk" in first["help"]
+
+
+def test_each_format_has_the_findings(snapshot: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("check", snapshot, "-o", "csv").stdout)))
+    assert [row["rule"] for row in rows] == rules(snapshot)
+    assert rows[0]["message"].startswith(RELABELLED)
+    for output in ("wide", "markdown", "html"):
+        assert "cannot-come-back" in run("check", snapshot, "-o", output).stdout
+    suite = ElementTree.fromstring(run("check", snapshot, "-o", "junit").stdout)
+    failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert failed == ["cannot-come-back"]
+
+
+def test_an_annotation_of_a_deployment_silences_and_its_strategy_counts(tmp_path: Path) -> None:
+    """Other commands do not read Deployments."""
+    room = {"cpu": "1", "memory": "4Gi", "pods": "10"}
+    hashed = {"pod-template-hash": "1"}
+
+    def cluster(strategy: dict[str, object], **annotations: str) -> Path:
+        spec = {"replicas": 1, "strategy": strategy}
+        return write(
+            tmp_path,
+            make_node("n1", allocatable=room),
+            make_object("apps/v1/Deployment", "web", namespace="default", annotations=annotations, spec=spec),
+            make_pod(
+                "web-1-a", node="n1", requests={"cpu": "1"}, labels=hashed, metadata=owned_by("ReplicaSet", "web-1")
+            ),
+        )
+
+    assert rules(cluster({"rollingUpdate": {"maxUnavailable": 0}})) == ["rollout-hangs", "single-replica"]
+    quiet = cluster({"type": "Recreate"}, **{"kubesched/ignore": "single-replica"})
+    assert rules(quiet) == []
+    assert "no findings; 1 silenced" in run("check", quiet).stdout

@@ -1,0 +1,280 @@
+"""What is fragile in what runs: each rule, on a cluster where it finds something and on one where it is silent."""
+
+import random
+
+import pytest
+
+from kubesched.config import CLUSTER_RULES
+from kubesched.planning import check
+from kubesched.session import Session
+from kubesched.testing import make_node, make_object, make_pod
+
+HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+TAINT = "maintenance=yes:NoSchedule"
+
+
+def node(name, zone="a", cpu="4", **more):
+    labels = {HOSTNAME: name, ZONE: zone} | more.pop("labels", {})
+    return make_node(name, labels=labels, allocatable={"cpu": cpu, "memory": "8Gi", "pods": "20"}, **more)
+
+
+def pods(name, *nodes, kind="ReplicaSet", cpu="1", namespace="shop", **more):
+    """Running pods of a workload, one on each of some nodes."""
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": f"{name}-1", "uid": f"uid-{name}", "controller": True}
+    if kind == "StatefulSet":
+        owner["name"] = name
+    hashed = {"pod-template-hash": "1"} if kind == "ReplicaSet" else {}
+    about = {"labels": {"app": name} | hashed, "requests": {"cpu": cpu}} | more
+    metadata = {"ownerReferences": [owner]} | about.pop("metadata", {})
+    names = [f"{name}-{i}" if kind == "StatefulSet" else f"{name}-1-{i}" for i in range(len(nodes))]
+    return [
+        make_pod(pod, namespace=namespace, node=where, metadata=dict(metadata), **about)
+        for pod, where in zip(names, nodes, strict=True)
+    ]
+
+
+def spread(key=ZONE, app="web", **more):
+    selector = {"matchLabels": {"app": app}}
+    one = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector} | more
+    return {"topologySpreadConstraints": [one]}
+
+
+def budget(app="web", allowed=0, **spec):
+    status = {"disruptionsAllowed": allowed, "expectedPods": 2, "currentHealthy": 2, "desiredHealthy": 2}
+    body = {"selector": {"matchLabels": {"app": app}}, **spec}
+    return make_object("PodDisruptionBudget", app, namespace="shop", spec=body, status=status)
+
+
+def deployment(name="web", **strategy):
+    spec = {"replicas": 2, "strategy": strategy}
+    return make_object("apps/v1/Deployment", name, namespace="shop", spec=spec)
+
+
+def apart(app="web"):
+    term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": HOSTNAME}
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+def on(key, value):
+    return {"nodeSelector": {key: value}}
+
+
+def local_data():
+    """A claim whose volume is on n1."""
+    term = {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": ["n1"]}]}
+    volume = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "local",
+        "claimRef": {"namespace": "shop", "name": "data"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+    }
+    claim = {"volumeName": "pv", "storageClassName": "local", "accessModes": ["ReadWriteOnce"]}
+    done = {"pv.kubernetes.io/bind-completed": "yes"}
+    return [
+        make_object("PersistentVolume", "pv", spec=volume, status={"phase": "Bound"}),
+        make_object("PersistentVolumeClaim", "data", namespace="shop", annotations=done, spec=claim),
+    ]
+
+
+def with_claim():
+    return {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+
+
+BROKEN_ZONE = [node("n1"), node("n2", "b"), node("n3", "c", taints=[TAINT])]
+THREE = [node("n1"), node("n2", "b"), node("n3", "c")]
+SMALL = [node("n1", cpu="1"), node("n2", cpu="1")]
+
+CASES = {
+    "cannot-come-back": (
+        [*BROKEN_ZONE, *pods("web", "n1", "n1", "n2", "n2", spec=spread())],
+        [*THREE, *pods("web", "n1", "n1", "n2", "n2", spec=spread())],
+    ),
+    "rollout-hangs": (
+        [*SMALL, *pods("web", "n1", "n2", spec=apart())],
+        [*SMALL, *pods("web", "n1", "n2", spec=apart()), deployment(type="Recreate")],
+    ),
+    "not-created-again": (
+        [*THREE, make_pod("shell", namespace="shop", node="n1")],
+        [*THREE, *pods("web", "n1")],
+    ),
+    "budget-allows-nothing": (
+        [*THREE, *pods("web", "n1", "n2"), budget(minAvailable=2)],
+        [*THREE, *pods("web", "n1", "n2"), budget(allowed=1, minAvailable=1)],
+    ),
+    "one-node": ([*THREE, *pods("web", "n1", "n1")], [*THREE, *pods("web", "n1", "n2")]),
+    "selector-pins": (
+        [node("n1", labels={"disk": "ssd"}), node("n2"), *pods("web", "n1", spec=on("disk", "ssd"))],
+        [*(node(f"n{i}", labels={"disk": "ssd"}) for i in (1, 2)), *pods("web", "n1", spec=on("disk", "ssd"))],
+    ),
+    "claim-pins": (
+        [*THREE, *local_data(), *pods("db", "n1", kind="StatefulSet", spec=with_claim())],
+        [*THREE, *pods("db", "n1", kind="StatefulSet")],
+    ),
+    "whole-machine": (
+        [*THREE, *pods("big", "n1", cpu="3"), *pods("web", "n2", "n3", cpu="2")],
+        [*THREE, *pods("big", "n1", cpu="3")],
+    ),
+    "no-other-node": (
+        [*SMALL, *pods("web", "n1", cpu="400m"), *pods("other", "n2", cpu="700m")],
+        [*SMALL, *pods("web", "n1", cpu="400m")],
+    ),
+    "evicts-others": (
+        [
+            node("n1", unschedulable=True),
+            node("n2", cpu="1"),
+            *pods("web", "n1", priority=9),
+            *pods("other", "n2", cpu="700m"),
+        ],
+        [*SMALL, *pods("web", "n1", priority=9)],
+    ),
+    "one-zone": (
+        [node("n1"), node("n2"), node("n3", "b"), *pods("web", "n1", "n2")],
+        [node("n1"), node("n2"), node("n3", "b"), *pods("web", "n1", "n3")],
+    ),
+    "single-replica": ([*THREE, *pods("web", "n1")], [*THREE, *pods("web", "n1", "n2")]),
+    "unknown-rule": (
+        [*THREE, *pods("web", "n1", "n2", metadata={"annotations": {"kubesched/ignore": "one-nod"}})],
+        [*THREE, *pods("web", "n1", "n2")],
+    ),
+    "unused-silence": (
+        [*THREE, *pods("web", "n1", "n2", metadata={"annotations": {"kubesched/ignore": "one-node"}})],
+        [*THREE, *pods("web", "n1", "n1", metadata={"annotations": {"kubesched/ignore": "one-node"}})],
+    ),
+}
+"""By rule: a cluster where it finds something, and one like it where it is silent."""
+
+
+def found(objects, rule, **chosen):
+    return [one for one in check(objects, **chosen).findings if one.rule == rule]
+
+
+def test_every_rule_has_a_case():
+    assert set(CASES) == set(CLUSTER_RULES)
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_a_rule_finds_what_is_fragile_and_is_silent_elsewhere(rule):
+    fragile, sound = CASES[rule]
+    (finding,) = found(fragile, rule)
+    assert finding.message
+    assert finding.help
+    assert len(finding.about) == 1
+    assert found(sound, rule) == []
+
+
+def test_a_zone_that_only_tainted_nodes_have_keeps_a_pod_from_coming_back():
+    (finding,) = found(CASES["cannot-come-back"][0], "cannot-come-back")
+    assert finding.about == ("Deployment shop/web",)
+    assert (finding.n_pods, finding.is_tried, finding.severity) == (4, True, "error")
+    assert finding.help.startswith(("set nodeTaintsPolicy: Honor", "tolerate maintenance"))
+
+
+def test_the_fix_of_a_rollout_that_hangs_lets_an_old_pod_go_first():
+    (finding,) = found(CASES["rollout-hangs"][0], "rollout-hangs")
+    assert finding.help.startswith("set maxSurge: 0 and maxUnavailable: 1")
+    ended = [*CASES["rollout-hangs"][0], deployment(rollingUpdate={"maxSurge": 0, "maxUnavailable": 1})]
+    assert found(ended, "rollout-hangs") == []
+
+
+def test_a_rollout_counts_only_its_own_revision_where_the_pods_say_so():
+    """With matchLabelKeys, the pods of the new revision are not kept from the nodes of the old ones."""
+    spec = spread(HOSTNAME, matchLabelKeys=["pod-template-hash"])
+    assert found([*THREE[:2], *pods("web", "n1", "n2", spec=spec)], "rollout-hangs") == []
+
+
+def test_a_rule_that_is_found_for_several_workloads_is_one_finding():
+    (finding,) = found([*THREE, *pods("web", "n1"), *pods("api", "n2")], "single-replica")
+    assert finding.about == ("Deployment shop/api", "Deployment shop/web")
+    assert finding.n_pods == 2
+
+
+def test_pods_of_the_nodes_and_workloads_of_the_cluster_are_no_noise():
+    daemons = pods("agent", "n1", "n2", kind="DaemonSet", spec=on("disk", "ssd"))
+    assert check([*THREE, *daemons, *pods("dns", "n1", namespace="kube-system")]).findings == ()
+
+
+def test_a_workload_of_which_a_pod_waits_has_not_one_replica():
+    waiting = pods("web", "n1", "", spec=on(HOSTNAME, "n1"))
+    assert found([*THREE, *waiting], "single-replica") == []
+
+
+def test_an_annotation_silences_a_rule_on_a_workload_and_on_a_namespace():
+    quiet = {"annotations": {"kubesched/ignore": "single-replica"}}
+    result = check([*THREE, *pods("web", "n1", metadata=quiet), *pods("api", "n2")])
+    assert [(one.rule, one.about) for one in result.silenced] == [("single-replica", ("Deployment shop/web",))]
+    assert [one.about for one in result.findings] == [("Deployment shop/api",)]
+    namespace = make_object("Namespace", "shop", annotations=quiet["annotations"])
+    result = check([*THREE, namespace, *pods("web", "n1"), *pods("api", "n2")])
+    assert result.findings == ()
+
+
+def test_an_error_cannot_be_silenced():
+    quiet = {"annotations": {"kubesched/ignore": "cannot-come-back"}}
+    result = check([*BROKEN_ZONE, *pods("web", "n1", "n1", "n2", "n2", spec=spread(), metadata=quiet)])
+    rules = {one.rule: one.message for one in result.findings}
+    assert "cannot-come-back" in rules
+    assert rules["unknown-rule"] == "cannot-come-back cannot be silenced"
+
+
+def test_only_the_chosen_pods_are_looked_at():
+    objects = [*THREE, *pods("web", "n1"), *pods("api", "n2")]
+    result = check(objects, pods=["shop/api-1-0"])
+    assert [one.about for one in result.findings] == [("Deployment shop/api",)]
+    assert (result.n_pods, result.n_workloads) == (1, 1)
+
+
+def test_a_pod_of_another_scheduler_is_not_tried():
+    result = check([*SMALL, *pods("web", "n1", "n2", spec={"nodeSelector": {"a": "b"}, "schedulerName": "other"})])
+    assert result.n_foreign == 2
+    assert [one.rule for one in result.findings] == []
+
+
+def test_the_order_of_the_objects_does_not_matter():
+    objects = [one for fragile, _ in CASES.values() for one in fragile]
+    objects = list({(type(one), one.key): one for one in objects}.values())
+    first = check(objects)
+    assert first.counts["error"]
+    for seed in range(3):
+        random.Random(seed).shuffle(objects)
+        assert check(objects).findings == first.findings
+
+
+def cluster(seed):
+    """A few workloads with rules of every kind on a few nodes, of which some got taints or cordons afterwards."""
+    draw = random.Random(seed)
+    nodes = [
+        node(f"n{i}", "abc"[i % 3], cpu=draw.choice("234"), labels={"disk": "ssd"} if i % 2 else {}) for i in range(6)
+    ]
+    objects = list(nodes)
+    for app in ("web", "api", "db", "job"):
+        spec = draw.choice([{}, spread(app=app), spread(HOSTNAME, app), apart(app), on("disk", "ssd")])
+        new = pods(app, *[""] * draw.randint(1, 5), cpu=draw.choice(["500m", "1", "2"]), spec=spec)
+        with Session([*objects, *new]) as session:
+            session.schedule()
+            objects = session.objects()
+    objects = [one for one in objects if type(one).__name__ != "Pod" or one.node_name]
+    for _ in range(3):
+        i = draw.randrange(6)
+        change = draw.choice([{"taints": [TAINT]}, {"unschedulable": True}, {"labels": {}}])
+        objects[i] = node(f"n{i}", "abc"[i % 3], **change)
+    return objects
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_pod_cannot_come_back_if_and_only_if_a_simulation_without_it_leaves_it_pending(seed):
+    objects = cluster(seed)
+    result = check(objects)
+    claimed = sum(one.n_pods for one in result.findings if one.rule == "cannot-come-back")
+    running = [one for one in objects if type(one).__name__ == "Pod"]
+    pending = 0
+    for pod in running:
+        again = make_pod(pod.name, namespace=pod.namespace, labels=pod.labels, spec=unplaced(pod))
+        with Session([one for one in objects if one is not pod] + [again]) as session:
+            (placement,) = session.schedule().placements
+            pending += not placement.node
+    assert claimed == pending
+
+
+def unplaced(pod):
+    return {key: value for key, value in pod.document["spec"].items() if key != "nodeName"}
