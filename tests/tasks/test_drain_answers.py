@@ -5,12 +5,15 @@ import os
 import subprocess
 from typing import Any
 
+import msgspec
 import pytest
 
 from kubesched import Drainer, drain
 from kubesched.api import KubeObject
-from kubesched.pages.formats import as_csv, as_html, as_markdown, as_text
+from kubesched.explanation import PendingReasons
+from kubesched.pages.formats import Page, as_csv, as_html, as_markdown, as_text
 from kubesched.pages.plans import drain_page, each_page, most_page
+from kubesched.planning import Fate
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
@@ -143,9 +146,53 @@ def test_a_drain_of_an_empty_node_that_does_not_report_names_it():
 
 def test_each_groups_the_nodes_by_what_holds_them_back():
     held = [pod_of("StatefulSet", "db", i, f"n{i}", requests={"cpu": "3"}) for i in (1, 2, 3)]
+    guarded = [pod_of("ReplicaSet", "web", 0, "n1"), pod_of("ReplicaSet", "web", 1, "n4")]
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 2}
+    guarded.append(make_object("PodDisruptionBudget", "web", spec=spec, status={}))
+    bare = [make_pod("a", node="n4"), make_pod("b", node="n5")]
+    with Drainer([*nodes(5), *held, *fillers(4, 5), *guarded, *bare], set_up()) as drainer:
+        page = each_page(list(drainer.each()))
+    pending, lost, blocked = page.document["causes"]
+    assert pending["why"].startswith("stay pending: 4 nodes: cpu is short by")
+    assert pending["fix"]
+    assert (pending["workloads"], pending["nodes"]) == (["StatefulSet default/db"], ["n1", "n2", "n3"])
+    assert pending["alone"] == ["n2", "n3"]
+    assert blocked["why"] == "are never evicted: budget default/web (minAvailable 2 of 2 pods)"
+    assert blocked["fix"] == "run 3 replicas, or set maxUnavailable: 1 instead"
+    assert lost["why"] == "are lost: no controller would create it again"
+    assert (lost["workloads"], lost["nodes"], lost["alone"]) == (["default/a", "default/b"], ["n4", "n5"], ["n5"])
+    assert pending["fix"] in as_csv_of(page, "causes")
+
+
+def fillers(*nodes_of: int) -> list[KubeObject]:
+    """Pods of a DaemonSet that leave no room for a pod of db."""
+    return [pod_of("DaemonSet", "agent", i, f"n{i}", requests={"cpu": "2"}) for i in nodes_of]
+
+
+def as_csv_of(page: Page, name: str) -> str:
+    return as_csv(msgspec.structs.replace(page, main=name, data=None))
+
+
+def test_each_explains_the_pods_of_a_workload_once(monkeypatch):
+    found: list[str] = []
+    of = PendingReasons.of
+    monkeypatch.setattr(PendingReasons, "of", lambda self, one: [found.append(one.pod), of(self, one)][1])
+    held = [pod_of("StatefulSet", "db", i, f"n{i}", requests={"cpu": "3"}) for i in (1, 2, 3)]
     with Drainer([*nodes(), *held], set_up()) as drainer:
-        text = as_text(each_page(list(drainer.each())), width=120)
-    assert "3   1 pending: StatefulSet default/db   n1, n2, n3" in text.partition("What holds nodes back")[2]
+        results = list(drainer.each())
+    assert found == ["default/db-1"]
+    assert [bool(pod.cause) for one in results for pod in one.pods] == [True, False, False]
+
+
+def test_most_explains_what_stays_pending():
+    """A pod that is placed before the drain, and is pending again, prevents nothing."""
+    waiting = make_pod("waiting", requests={"cpu": "4"}, metadata=owned_by("ReplicaSet", "waiting"))
+    full = pod_of("DaemonSet", "agent", 0, "n1", requests={"cpu": "1"})
+    with Drainer([*nodes(2), full, waiting], set_up()) as drainer:
+        result = drainer.most()
+    (pod,) = result.of(Fate.STILL_PENDING)
+    assert pod.cause == "1 node: the node is cordoned"
+    assert pod.cause in as_text(most_page(result, 2), width=200)
 
 
 def test_most_has_the_steps_too(tmp_path):

@@ -67,7 +67,8 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
             the drain, it is placed again without an eviction: it needs no budget, and has no data to lose.
         keeps_off: the annotation by which it asks not to be evicted, such as safe-to-evict: "false"; a drain evicts it.
         cause, fix: why it stays pending, and the best change after which it fits, as `explain` finds them on the
-            cluster that the drain leaves; empty where there is none, and in results of `each` and `most`.
+            cluster that the drain leaves; empty where there is none. In results of `each`, the
+            first pods of a workload that stay pending with one message have them.
     """
 
     pod: str

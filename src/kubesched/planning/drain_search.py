@@ -7,7 +7,7 @@ from typing import Final
 from kubesched.api import Node
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
-from kubesched.planning.draining import Draining
+from kubesched.planning.draining import Draining, Explained
 from kubesched.session import Progress
 
 _EFFORT: Final = 1_000
@@ -35,13 +35,13 @@ class DrainSearch:
         self._last = 0  # what the last trial cost
 
     def largest(self, candidates: Sequence[Node], progress: Progress | None = None) -> Drain:
-        """The drain of the largest set that was found, with its objects; perhaps of no node.
+        """The drain of the largest set that was found, in full; perhaps of no node.
 
         Args:
             candidates: in the order in which they are tried first.
             progress: called after each of them.
         """
-        first = self._together(self._one_by_one(candidates, progress), keeps_objects=True)
+        first = self._together(self._one_by_one(candidates, progress))
         best = self._named(candidates, first)
         pass_cost, self._spent = self._spent, 0
         best = self._grown(best, candidates)
@@ -56,7 +56,7 @@ class DrainSearch:
             found = self._named(order, self._together(self._one_by_one(order)))
             best = max(best, self._grown(found, order), key=len)
             costs[names] = self._spent - before
-        return first if len(best) == len(first.nodes) else self._together(best, keeps_objects=True)
+        return self._together(best, in_full=True)
 
     def _one_by_one(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
         """The nodes that can go one after another."""
@@ -71,9 +71,9 @@ class DrainSearch:
                     progress(i + 1, len(candidates))
         return going
 
-    def _together(self, nodes: list[Node], *, keeps_objects: bool = False) -> Drain:
+    def _together(self, nodes: list[Node], *, in_full: bool = False) -> Drain:
         """The drain of those of some nodes that can go together: without the ones whose pods find no place."""
-        while not (result := self._tried(nodes, keeps_objects=keeps_objects)).can_go:
+        while not (result := self._tried(nodes, in_full=in_full)).can_go:
             bad = {pod.node for pod in result.pods if pod.fate.is_bad}.intersection(node.name for node in nodes)
             nodes = [node for node in nodes if node.name not in bad] if bad else nodes[:-1]
         return result
@@ -93,12 +93,13 @@ class DrainSearch:
                 nodes = [*nodes, node]
         return nodes
 
-    def _tried(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
+    def _tried(self, nodes: Sequence[Node], *, in_full: bool = False) -> Drain:
         with self._cluster.session.fork():
-            return self._run(nodes, keeps_objects=keeps_objects)
+            return self._run(nodes, in_full=in_full)
 
-    def _run(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
-        result = Draining(self._cluster, nodes, keeps_objects=keeps_objects).run()
+    def _run(self, nodes: Sequence[Node], *, in_full: bool = False) -> Drain:
+        explained = set[Explained]() if in_full else None
+        result = Draining(self._cluster, nodes, keeps_objects=in_full, explained=explained).run()
         self._last = 1 + result.n_evicted + len(self._cluster.nodes) // _NODES_PER_EFFORT
         self._spent += self._last
         self._collect()

@@ -12,7 +12,7 @@ from kubesched.engine import paused_gc
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
 from kubesched.planning.drain_search import DrainSearch
-from kubesched.planning.draining import Draining
+from kubesched.planning.draining import Draining, Explained
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
@@ -76,10 +76,10 @@ class Drainer:
         Raises:
             InputError: there is no such node, or a short name belongs to several.
         """
-        return self._try(self._cluster.named(nodes), in_full=True, progress=progress)
+        return self._try(self._cluster.named(nodes), set(), keeps_objects=True, progress=progress)
 
     def each(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
-        """Drain every node alone.
+        """Drain every node alone. Of the pods of a workload that stay pending with one message, the first is explained.
 
         Args:
             nodes: names; None for all nodes.
@@ -87,10 +87,10 @@ class Drainer:
         Raises:
             InputError: as from `drain`.
         """
-        chosen = self._chosen(nodes)
+        chosen, explained = self._chosen(nodes), set[Explained]()
         with paused_gc():
             for i, node in enumerate(chosen):
-                yield self._try([node])
+                yield self._try([node], explained)
                 _collect(i)
                 if progress is not None:
                     progress(i + 1, len(chosen))
@@ -132,9 +132,19 @@ class Drainer:
 
         return sorted(nodes, key=share)
 
-    def _try(self, nodes: Sequence[Node], *, in_full: bool = False, progress: Progress | None = None) -> Drain:
+    def _try(
+        self,
+        nodes: Sequence[Node],
+        explained: set[Explained],
+        *,
+        keeps_objects: bool = False,
+        progress: Progress | None = None,
+    ) -> Drain:
         with self._cluster.session.fork():
-            return Draining(self._cluster, nodes, keeps_objects=in_full, explains=in_full, progress=progress).run()
+            draining = Draining(
+                self._cluster, nodes, keeps_objects=keeps_objects, explained=explained, progress=progress
+            )
+            return draining.run()
 
 
 def drain(

@@ -23,6 +23,9 @@ from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.settling import cluster_after
 from kubesched.session import Placement, PodState, Progress, Report, Victim, workload_text
 
+Explained = tuple[str, str]
+"""The workload of pods that stay pending, and kube-scheduler's message."""
+
 
 class Draining:
     """Drains some nodes; `run` once.
@@ -31,7 +34,7 @@ class Draining:
         cluster: different afterwards.
         nodes: to be drained.
         keeps_objects: whether the result has the objects.
-        explains: whether it has the causes of the pods that are left pending.
+        explained: what needs no cause any more; what is explained joins it. None: no pod gets a cause.
         progress: called while the pods of a step are placed.
     """
 
@@ -41,7 +44,7 @@ class Draining:
         nodes: Sequence[Node],
         *,
         keeps_objects: bool = False,
-        explains: bool = False,
+        explained: set[Explained] | None = None,
         progress: Progress | None = None,
     ) -> None:
         session = cluster.session
@@ -55,7 +58,7 @@ class Draining:
         self._hangs = self._hanging() if self._unreachable else {}
         self._allowance = cluster.allowance([pod for pod in self._pods if pod.key in self._were_pending])
         self._keeps_objects = keeps_objects
-        self._explains = explains
+        self._explained = explained
         self._progress = progress
         self._step_of: dict[str, int] = {}
         self._evicted_before = [
@@ -87,8 +90,8 @@ class Draining:
             self._evict(now)
             waiting = [pod for pod in waiting if pod.key not in self._successors]  # else its Job has ended it
             self._schedule()
-        if self._explains and self._report is not None:
-            self._explain(self._report)
+        if self._explained is not None and self._report is not None:
+            self._explain(self._report, self._explained)
         self._session.change(self._allowance.changed())
         early = map(self._evicted_early, self._evicted_before)
         drained = (*map(self._described, self._pods), *early, *self._ended_elsewhere)
@@ -213,12 +216,21 @@ class Draining:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
                 self._message_of[placement.pod] = failed or placement.message_with_plugin
 
-    def _explain(self, report: Report) -> None:
+    def _explain(self, report: Report, known: set[Explained]) -> None:
         """Find the causes of the pods that the last step leaves pending; no fix takes back what the drain does."""
         assumed = {("Node", name) for name in self._names} | {("Pod", key) for key in self._placed}
-        only = [pod.key for pod in (*self._pods, *self._evicted_before)]
+        left = {pod.key for pod in (*self._pods, *self._evicted_before)}
+        groups = {
+            one.pod: (workload_text(one.pod, one.owner), one.message)
+            for one in report.placements
+            if one.pod in left and one.is_left_pending
+        }
+        only = {pod for pod, group in groups.items() if group not in known}
+        known |= {groups[pod] for pod in only}
         explained = with_reasons(self._session, report, assumed, only=only)
-        self._reasons = {one.pod: one for one in explained.placements if one.state is PodState.UNSCHEDULABLE}
+        self._reasons = {
+            one.pod: one for one in explained.placements if one.pod in only and one.state is PodState.UNSCHEDULABLE
+        }
 
     def _cannot_decide(self, pod: Pod, why: str) -> None:
         """Note a pod that may run or stay pending; budgets count it as ready, so that it blocks no other pod."""

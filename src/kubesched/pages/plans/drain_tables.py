@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, grouped, limits
+from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits, plain
 from kubesched.pages.plans.drain_page import drain_page, kubectl_drain, placed_first
 from kubesched.pages.plans.drain_parts import drain_parts, workload_of
 from kubesched.pages.plans.fault_parts import fault_parts
+from kubesched.pages.plans.held_back import held_back, held_back_table
 from kubesched.planning import Drain, Fate
 
 _BADLY: Final = {
@@ -42,16 +43,18 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
     lines = [_line(one) for one in results]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
     first = next((one for one in ordered if _could_go(one)), None)
+    causes = held_back(results)
     pending = placed_first(results[0], is_alone=False) if results else ()
     return Page(
         "drain-each",
         _how_many(results),
-        (*fault_parts(faults), *pending, _causes(ordered), Table("nodes", "", columns, rows)),
+        (*fault_parts(faults), *pending, held_back_table(causes), Table("nodes", "", columns, rows)),
         main="nodes",
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
         document={
             "nodes": lines,
+            "causes": [plain(one) for one in causes],
             "canGo": _n_go(results),
             "placedBefore": results[0].n_placed_before if results else 0,
             "pendingBefore": results[0].n_pending_before if results else 0,
@@ -78,15 +81,6 @@ def _check(one: Drain) -> Check:
 
 def _in_words(one: Drain) -> Cell:
     return Cell("unreachable", level=Level.WARNING) if one.could_go and one.unreachable else _COULD_GO[one.could_go]
-
-
-def _causes(results: Sequence[Drain]) -> Table:
-    """The nodes that could not go, by what holds them back."""
-    columns = (Column("nodes", align=Align.NUMBER), Column("why", "WHY NOT"), Column("names", "NODES", Align.NODE))
-    groups = grouped((one for one in results if why_not(one)), why_not)
-    by_size = sorted(groups.items(), key=lambda item: -len(item[1]))
-    rows: list[Row] = [[len(group), why, listed((one.nodes[0] for one in group), first=3)] for why, group in by_size]
-    return Table("causes", "What holds nodes back", columns, rows if len(rows) < sum(map(len, groups.values())) else [])
 
 
 def _n_go(results: Sequence[Drain]) -> int:
