@@ -365,3 +365,24 @@ def test_a_file_without_a_pod_to_explain_has_the_reason(tmp_path):
     assert result.exit_code == 2
     assert "no pod to explain" in result.stderr
     assert "Job default/s is suspended (spec.suspend: true)" in result.stderr
+
+
+def test_patch_prints_commands_and_the_lines_of_json_have_them(tmp_path):
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d", "uid": "rs", "controller": True}
+    metadata = {"ownerReferences": [owner], "labels": {"pod-template-hash": "5d"}}
+    pods = [make_pod(f"web-5d-{i}", metadata=metadata) for i in "ab"]
+    cluster = write(tmp_path, make_node("n1", taints=["db:NoSchedule"]), *pods)
+    body = '{"spec":{"template":{"spec":{"tolerations":[{"effect":"NoSchedule","key":"db","operator":"Exists"}]}}}}'
+    command = f"kubectl patch deployment web -n default --type strategic -p '{body}'  # replaces all of its pods"
+    for question in ((), ("deploy/web",), ("default/web-5d-a",)):
+        assert command in run("explain", cluster, *question, "-o", "patch").stdout.splitlines()
+    lines = [json.loads(line) for line in run("explain", cluster, "deploy/web", "-o", "jsonl").stdout.splitlines()]
+    assert lines[0]["fixes"][0]["patches"][0]["commands"] == [command]
+    assert "fixes" not in lines[1]
+    assert "Any one of these makes a pod of Deployment default/web fit:" in run("explain", cluster, "deploy/web").stdout
+
+
+def test_reports_without_fixes_have_no_patch(tmp_path):
+    result = run("drain", write(tmp_path, make_node("n1")), "n1", "-o", "patch")
+    assert result.exit_code == 2
+    assert "'patch' is not one of" in result.stderr

@@ -408,3 +408,15 @@ def test_what_if_options_need_each_other_in_fit_too(cluster, manifest):
     for options, words in ((["--add-nodes", "2"], "--add-nodes and --like need each other"), (["-l", "a=b"], "-l and")):
         result = run("fit", cluster, "-f", manifest, *options)
         assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+def test_the_patch_of_a_pod_of_a_manifest_is_for_the_manifest(tmp_path):
+    cluster = write(tmp_path, make_node("n1", taints=["db:NoSchedule"]))
+    manifest = tmp_path / "web.json"
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "app"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    document = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    manifest.write_text(json.dumps(document))
+    printed = run("fit", cluster, "-f", manifest, "-o", "patch").stdout
+    assert "# in the manifest of Deployment default/web, as a strategic merge patch: " in printed
+    assert "kubectl" not in printed

@@ -169,3 +169,14 @@ def test_pods_that_are_refused_have_a_line_each_and_count_as_pending(tmp_path):
             'pods "b" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'
         )
         assert result.exit_code == 1
+
+
+def test_the_same_step_for_several_workloads_is_printed_once(tmp_path):
+    pods = make_pod("a", requests={"cpu": "1"}), make_pod("b", requests={"cpu": "500m"})
+    cluster = write(tmp_path, make_node("n1", unschedulable=True), *pods)
+    printed = run("simulate", cluster, "-o", "patch").stdout
+    assert printed.splitlines()[1:] == [
+        "",
+        "# default/a, default/b: uncordon n1 -> 1 node",
+        "kubectl uncordon n1",
+    ]

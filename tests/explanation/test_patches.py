@@ -64,9 +64,7 @@ def test_the_template_of_a_workload_changes_in_the_containers_that_it_names(owne
     kind, name = (fix.patches[0].target.kind.lower(), fix.patches[0].target.name)
     container = pod.spec.containers[0].name
     body = {
-        "spec": {
-            "template": {"spec": {"containers": [{"name": container, "resources": {"requests": {"cpu": "2000m"}}}]}}
-        }
+        "spec": {"template": {"spec": {"containers": [{"name": container, "resources": {"requests": {"cpu": "2"}}}]}}}
     }
     assert shlex.split(first)[:6] == ["kubectl", "patch", kind, name, "-n", "default"]
     assert json.loads(shlex.split(first)[-1]) == body == fix.patches[0].patch

@@ -72,3 +72,10 @@ def test_a_session_runs_on_as_if_nothing_had_been_explained():
         assert first.placements[0].fix
         session.change([make_node("n1"), make_pod("small", requests={"cpu": "1"})], [urgent])
         assert [one.node for one in session.schedule().placements] == ["n1"]
+
+
+def test_the_first_of_equal_pods_has_the_steps_that_apply_its_fix():
+    pods = [make_pod(f"web-{i}", metadata=owned("DaemonSet", "web")) for i in range(3)]
+    placements = reasons(make_node("n1", unschedulable=True), *pods)
+    assert [one.fix for one in placements] == ["uncordon n1 -> 1 node"] * 3
+    assert [[step.commands for step in one.patches] for one in placements] == [[("kubectl uncordon n1",)], [], []]

@@ -83,7 +83,7 @@ class PodSelection(NamedTuple):
     help="Whether to simulate all pending pods, to report where the pod goes if the others are tried before it.  "
     "[default: in small clusters, without --plugin and --extenders call]",
 )
-@report_output_option()
+@report_output_option(has_fixes=True)
 def explain(inputs: InputOptions, choice: PodSelection, view: View, output: str) -> None:
     """Explain why pods are pending, why a pod goes to its node, or why no node fits.
 

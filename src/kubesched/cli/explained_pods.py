@@ -41,11 +41,12 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
     lines: list[dict[str, Any]] = []
-    rows, pending = Rows(), None
+    pending = None
     emit = (
         print_line if question.output == Format.JSONL else lines.append
     )  # together they may be larger than the memory
     has_lines = question.output in (Format.JSON, Format.JSONL)
+    rows = Rows(lists_fixes=has_lines)
     workload_of = _workloads(question.cluster)
     if meant or not chosen.pods:
         pending = _take_pending(question, meant, rows, workload_of, emit if has_lines else None, failed)

@@ -158,7 +158,7 @@ class PodsInQuestion(NamedTuple):
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
 @write_option
-@report_output_option()
+@report_output_option(has_fixes=True)
 def fit(
     inputs: InputOptions,
     question: PodsInQuestion,

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from kubesched.pages.formats import Page
 
 
-def report_output_option(*others: str, default: str = "") -> Decorator:
+def report_output_option(*others: str, default: str = "", has_fixes: bool = False) -> Decorator:
     """-o: the format of a report; the argument of `print_report`.
 
     Args:
         others: formats that the command prints itself.
         default: one of those formats; empty for the table.
+        has_fixes: whether the report has fixes, which `patch` prints.
     """
     own = [default] if default else []
-    return output_option(
-        *own, *(each.value for each in Format), *others, help="docs/reference/output.md describes the formats."
-    )
+    formats = (each.value for each in Format if has_fixes or each is not Format.PATCH)
+    return output_option(*own, *formats, *others, help="docs/reference/output.md describes the formats.")
 
 
 def print_report(page: "Page", output: str) -> None:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     help="Try each pod once, by priority; list the victims of preemption but do not evict them.",
 )
 @write_option
-@report_output_option("summary")
+@report_output_option("summary", has_fixes=True)
 def simulate(
     inputs: InputOptions,
     what_if: "WhatIf",

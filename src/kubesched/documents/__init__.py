@@ -8,6 +8,7 @@ with lazy_exports(__name__):
     from kubesched.documents.controls import (
         escape_controls as escape_controls,
         escape_in_json as escape_in_json,
+        on_one_line as on_one_line,
         replace_controls as replace_controls,
     )
     from kubesched.documents.faults import (

@@ -23,6 +23,11 @@ def escape_controls(text: str) -> str:
     return replace_controls(text, lambda control: repr(control)[1:-1])
 
 
+def on_one_line(text: str) -> str:
+    """Text for a comment, of which the end of a line would be the end; control characters are escapes."""
+    return escape_controls(" ".join(text.split()))
+
+
 def escape_in_json(text: str) -> str:
     """The same JSON without raw control characters, which are only inside of its texts."""
     return replace_controls(text, _json_escape)

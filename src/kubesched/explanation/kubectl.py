@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from kubesched.api import KubeObject, Node, Patch, PatchTarget, Taint, is_label_value, is_object_key
 from kubesched.controllers import CORDON
-from kubesched.documents import escape_controls
+from kubesched.documents import on_one_line
 
 Type = Literal["merge", "strategic"]
 
@@ -20,13 +20,8 @@ def command(*words: str, names: tuple[str, ...] = (), comment: str = "") -> tupl
     """
     if not all(map(is_object_key, names)):
         return ()
-    said = f"  # {one_line(comment)}" if comment else ""
+    said = f"  # {on_one_line(comment)}" if comment else ""
     return (f"{shlex.join(words)}{said}",)
-
-
-def one_line(text: str) -> str:
-    """A text for a comment: the end of a line would begin a command."""
-    return escape_controls(" ".join(text.split()))
 
 
 def in_namespace(target: PatchTarget) -> tuple[str, ...]:
@@ -50,7 +45,7 @@ def recreating(text: str, target: PatchTarget, body: dict[str, Any], type: Type,
     """The step that deletes an object and creates it with a patch."""
     get = shlex.join(["kubectl", "get", target.kind.lower(), target.name, *in_namespace(target), "-o", "yaml"])
     edit = shlex.join(["kubectl", "patch", "--local", "-f", "-", "--type", type, "-p", _json(body), "-o", "yaml"])
-    line = f"{get} | {edit} | kubectl replace --force -f -  # {one_line(comment)}"
+    line = f"{get} | {edit} | kubectl replace --force -f -  # {on_one_line(comment)}"
     lines = (line,) if all(map(is_object_key, names_of(target))) else ()
     return Patch(text, target, "recreate", body, type, lines)
 

@@ -80,23 +80,21 @@ class PendingReasons:
 
     def _found(self, placement: Placement, pod: Pod) -> Told:
         evaluation = self._explainer.evaluate(pod, preempt=False)
-        fix = self._fix(evaluation)
+        fixes = self._fixes(evaluation)
+        fix = next(iter(fixes), None)
         found = outcome(evaluation, fix)
         if placement.state is PodState.UNSCHEDULABLE and not found.is_turned_down:
             is_other = evaluation.fits or evaluation.failure is not None  # a hook after the filters, or the queue
             why = (placement.diagnosis or placement.message) if is_other else diagnosis(evaluation, fix)
             found = PodOutcome(State.NOWHERE, waiting_words(placement) or why)
-        return Told(found, len(evaluation.feasible), "" if fix is None else str(fix))
+        return Told(found, len(evaluation.feasible), fixes)
 
-    def _fix(self, evaluation: Evaluation) -> Fix | None:
-        """The best one that changes neither what is assumed nor a pod which has its node only from the run."""
-        return next(
-            (
-                fix
-                for fix in self._explainer.fixes(evaluation)
-                if self._not_to_change.isdisjoint((edit.kind, edit.key) for edit in fix.change.edits)
-            ),
-            None,
+    def _fixes(self, evaluation: Evaluation) -> tuple[Fix, ...]:
+        """Those that change neither what is assumed nor a pod which has its node only from the run."""
+        return tuple(
+            fix
+            for fix in self._explainer.fixes(evaluation)
+            if self._not_to_change.isdisjoint((edit.kind, edit.key) for edit in fix.change.edits)
         )
 
 
@@ -108,6 +106,8 @@ def with_reasons(
     only: Collection[str] | None = None,
 ) -> Report:
     """A report in which each pod that is left pending has its cause as `diagnosis`, and its best fix as `fix`.
+
+    The first of some equal pods has the `patches` of the fix, too.
 
     Args:
         session, assumed: as for `PendingReasons`.
@@ -124,7 +124,8 @@ def with_reasons(
     aside = session.scheduler.aside
     try:
         reasons = PendingReasons(session, report.placements, assumed)
-        placements = (_with_reason(one, reasons.of(one)) if one.pod in left else one for one in report.placements)
+        told: dict[int, Told] = {}
+        placements = (_with_reason(one, reasons.of(one), told) if one.pod in left else one for one in report.placements)
         return msgspec.structs.replace(report, placements=tuple(placements))
     finally:
         session.scheduler.aside = aside
@@ -137,5 +138,13 @@ def _has_reason(placement: Placement) -> bool:
     return bool(placement.profile) and is_left and not placement.names_node
 
 
-def _with_reason(placement: Placement, told: Told) -> Placement:
-    return msgspec.structs.replace(placement, diagnosis=told.outcome.why, fix=told.fix)
+def _with_reason(placement: Placement, told: Told, before: dict[int, Told]) -> Placement:
+    """The placement with what is told of it, which equal pods share.
+
+    Args:
+        before: what pods before it have been told, by identity; takes this, too.
+    """
+    is_first = id(told) not in before
+    before[id(told)] = told
+    patches = told.fixes[0].patches if told.fixes and is_first else ()
+    return msgspec.structs.replace(placement, diagnosis=told.outcome.why, fix=told.fix, patches=patches)

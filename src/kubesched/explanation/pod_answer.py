@@ -21,14 +21,19 @@ class Told(msgspec.Struct, frozen=True):
     Attributes:
         outcome: why, in one line.
         n_fit: how many nodes fit.
-        fix: the best one; empty for none.
+        fixes: what makes the pod fit, the best first.
         recorded: what kube-scheduler itself said of the pod at last, where that is not this answer; None for others.
     """
 
     outcome: PodOutcome
     n_fit: int = 0
-    fix: str = ""
+    fixes: tuple[Fix, ...] = ()
     recorded: Recorded | None = None
+
+    @property
+    def fix(self) -> str:
+        """The best fix, with how many nodes fit then; empty for none."""
+        return str(self.fixes[0]) if self.fixes else ""
 
 
 class PodAnswer(msgspec.Struct, frozen=True):
@@ -78,8 +83,8 @@ def answer_of(
     state = state_of(evaluation)
 
     def tell() -> Told:
-        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(evaluation)), None)
-        return Told(outcome(evaluation, fix), len(evaluation.feasible), "" if fix is None else str(fix))
+        fixes = () if state in _WITHOUT_FIX else tuple(fixes_of(evaluation))
+        return Told(outcome(evaluation, next(iter(fixes), None)), len(evaluation.feasible), fixes)
 
     chosen = choice(evaluation)
     cause = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from kubesched.api import Patch
 from kubesched.documents import plural
 from kubesched.engine import IntMatrix
 from kubesched.session.node_groups import NodeGroup
@@ -76,6 +77,7 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
             its name and its words. Session.schedule takes it from the message; `explanation.with_reasons` verifies it.
         fix: the best change after which the pod fits, as `explain` finds it; empty for none, and until
             `explanation.with_reasons` looks for it.
+        patches: the steps that apply the fix, for the first of some equal pods; the others need the same.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         leaving: `namespace/name` of the pods that are being deleted on `nominated_node`; the pod fits there without
@@ -112,6 +114,7 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
     names_node: bool = False
     plugin: str = ""
     fix: str = ""
+    patches: tuple[Patch, ...] = ()
 
     @property
     def workload(self) -> str:
@@ -256,8 +259,8 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     def pods_frame(self) -> "pd.DataFrame":
         """The placements as a DataFrame, a row for each pending pod in the order of `placements`.
 
-        Columns: `namespace`, `name`, and the fields of a Placement apart from `victims`, `leaving`, `scores` and
-        `runners_up`.
+        Columns: `namespace`, `name`, and the fields of a Placement apart from `victims`, `leaving`, `scores`,
+        `runners_up` and `patches`.
         `state` is the text, such as `scheduled`; `total` is missing if the node was not scored.
 
         Raises:

@@ -209,3 +209,27 @@ def test_a_check_holds_for_a_pod_that_fits():
         ("default", "db-0", True),
         ("default", "web-0", False),
     ]
+
+
+def test_a_row_alone_has_the_table_of_all_fixes():
+    page = fixed([make_node("n1", taints=["db:NoSchedule"]), make_pod("p")])
+    assert [row[0] for row in rows(page, "fixes")] == ["tolerate db:NoSchedule", "remove taint db:NoSchedule from n1"]
+    assert [hand.title for hand in page.hands] == ["p, 1 pod: tolerate db:NoSchedule -> 1 node"]
+    assert [one.target.name for one in page.hands[0].patches] == ["p"]
+
+
+def test_the_fixes_of_several_rows_are_shown_for_pods_that_were_asked_about():
+    objects = [NODE, make_pod("p-0", node_selector={"a": "b"}), make_pod("q-0", requests={"cpu": "9"})]
+    tables = {}
+    for what in ("pending", "chosen"):
+        with Explainer(objects) as explainer:
+            explained = explainer.evaluations(explainer.pending)
+            page = overview_page((answer_of(one, one.pod.name, explainer.fixes) for one in explained), what=what)
+        tables[what] = [(table.name, table.title) for table in page.tables if table.name.startswith("fixes")]
+    assert tables == {
+        "pending": [],
+        "chosen": [
+            ("fixes", "Any one of these makes a pod of p-0 fit:"),
+            ("fixes2", "Any one of these makes a pod of q-0 fit:"),
+        ],
+    }

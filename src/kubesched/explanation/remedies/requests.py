@@ -135,7 +135,8 @@ def _lowered(resources: Resources, name: str, by: int) -> Resources:
     if by <= 0 or name not in (resources.requests or {}):
         return resources
     left = max(_amount(resources, name) - by, 0)
-    text = f"{left}m" if name == "cpu" else str(left)
+    words, amount = at_most(name, left)
+    text = words if amount == left and " " not in words else f"{left}m" if name == "cpu" else str(left)
     limits = resources.limits
     if limits and name in limits and (is_extended_resource(name) or name.startswith("hugepages-")):
         limits = {**limits, name: text}

@@ -29,7 +29,7 @@ def as_line(explanation: Explanation | Evaluation) -> dict[str, Any]:
     line["undecided"] = explanation.undecided
     line["fault"] = "" if explanation.failure is None else explanation.failure.message
     line["fixFault"] = "" if explanation.fix_fault is None else explanation.fix_fault.located
-    line["fixes"] = [_fix(fix) for fix in explanation.fixes]
+    line["fixes"] = [fix_document(fix) for fix in explanation.fixes]
     if explanation.scores is not None:
         names = explanation.scores.nodes.names
         scores = {plugin: explanation.scores.of(plugin).tolist() for plugin in explanation.scores.by_plugin}
@@ -39,14 +39,15 @@ def as_line(explanation: Explanation | Evaluation) -> dict[str, Any]:
     return {name: value for name, value in line.items() if value or name == "plugins"}
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def fix_document(fix: Fix) -> dict[str, Any]:
+    """A fix with the steps that apply it."""
     said: dict[str, Any] = {"text": fix.text, "kind": fix.kind, "nNodes": fix.n_nodes, "nodes": list(fix.nodes)}
     said["keepsIntent"] = fix.keeps_intent
     if fix.leaves_pending:
         said["leavesPending"] = list(fix.leaves_pending)
     if patches := fix.patches:
         said["patches"] = msgspec.to_builtins(patches)
-    return {**said, "parts": [_fix(part) for part in fix.parts]} if fix.parts else said
+    return {**said, "parts": [fix_document(part) for part in fix.parts]} if fix.parts else said
 
 
 def rejection(status: Status) -> dict[str, Any]:

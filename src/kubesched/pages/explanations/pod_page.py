@@ -9,7 +9,14 @@ from kubesched.framework import Code
 from kubesched.pages.explanations.explanation_document import as_document
 from kubesched.pages.explanations.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
 from kubesched.pages.explanations.ranking import ranking_parts
-from kubesched.pages.explanations.rejection import all_rejections, fix_table, rejection_parts, with_rejections
+from kubesched.pages.explanations.rejection import (
+    all_rejections,
+    fix_table,
+    fix_title,
+    hand_of,
+    rejection_parts,
+    with_rejections,
+)
 from kubesched.pages.formats import (
     Check,
     Column,
@@ -63,7 +70,7 @@ def explanation_page(
     document = as_document(explanation)
     if explanation.ended is not None:
         return _ended_page(explanation, explanation.ended, document)
-    parts: list[Part] = [*circumstances(explanation, chosen), fix_table(explanation), hook_table(explanation)]
+    parts: list[Part] = [*circumstances(explanation, chosen), _fixes(explanation), hook_table(explanation)]
     if explanation.refused:
         parts.insert(0, Paragraph("If the API server created the pod, it would be decided like this:", Level.DETAIL))
     elif explanation.hangs:
@@ -94,7 +101,13 @@ def explanation_page(
         lines=(document,),
         checks=(check(explanation),),
         node_names=explanation.nodes.names,
+        hands=tuple(hand_of(f"Pod {explanation.pod.key}", explanation.fixes)),
     )
+
+
+def _fixes(explanation: Explanation) -> Table:
+    title = "This lets kube-scheduler try it:" if explanation.fits else fix_title(explanation.fixes)
+    return fix_table(explanation.fixes, explanation.nodes.names, title)
 
 
 def check(explanation: Explanation) -> Check:

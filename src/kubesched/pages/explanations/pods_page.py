@@ -1,7 +1,7 @@
 """Several pods in one report: grouped by workload and by cause, a row for each group."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +9,8 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.documents import count, listed, plural
 from kubesched.explanation import Gang, PodAnswer, State, Told
+from kubesched.pages.explanations.explanation_document import fix_document
+from kubesched.pages.explanations.rejection import fix_table, fix_title, hand_of
 from kubesched.pages.formats import (
     Align,
     Cell,
@@ -30,6 +32,8 @@ _IN_TURN: Final = (
     "As in kubesched simulate, pods are tried one after another, and each that fits takes room from the next ones."
 )
 _MAX_NAMED: Final = 3
+_MAX_TABLES: Final = 3
+_PENDING: Final = "pending"
 _LEVELS: Final = {
     State.FAILED: Level.BAD,
     State.STUCK: Level.BAD,
@@ -58,17 +62,22 @@ class _Group(msgspec.Struct):
 
 
 class Rows:
-    """Groups the pods of an overview as they come: a row for the pods of one workload in one state with one cause."""
+    """Groups the pods of an overview as they come: a row for the pods of one workload in one state with one cause.
 
-    def __init__(self) -> None:
+    Args:
+        lists_fixes: whether `take` returns the fixes of the first pod of each row, too.
+    """
+
+    def __init__(self, *, lists_fixes: bool = False) -> None:
+        self._lists_fixes = lists_fixes
         self._groups: dict[tuple[str, ...], _Group] = {}
         self.node_names: Sequence[str] = ()
 
     def take(self, answer: PodAnswer) -> dict[str, Any]:
         """Add a pod to its row.
 
-        Returns: `workload`, `state`, `why`, `fix` and `recorded`, which the lines of `-o json` and `-o jsonl`
-            have; without empty ones.
+        Returns: `workload`, `state`, `why`, `fix`, `recorded` and `fixes`, which the lines of `-o json` and
+            `-o jsonl` have; without empty ones.
         """
         self.node_names = self.node_names or answer.node_names
         exact = answer.state is State.RUNS
@@ -77,6 +86,7 @@ class Rows:
         if group is None:
             group = _Group(answer.state, answer.workload, answer.cause, answer.tell(), [], [], [], [])
             self._groups[key] = group
+        is_first = not group.pods
         told = answer.tell() if answer.tells_each else group.told
         group.told_of.append(told)
         group.pods.append(answer.pod)
@@ -88,6 +98,7 @@ class Rows:
             "why": told.outcome.why,
             "fix": told.fix,
             "recorded": None if told.recorded is None else msgspec.to_builtins(told.recorded),
+            "fixes": [fix_document(fix) for fix in told.fixes] if is_first and self._lists_fixes else [],
         }
         return {name: value for name, value in said.items() if value}
 
@@ -101,7 +112,7 @@ def overview_page(
     *,
     foreign: Sequence[Pod] = (),
     gangs: Sequence[Gang] = (),
-    what: str = "pending",
+    what: str = _PENDING,
     again: str = "kubesched explain",
     lines: Sequence[dict[str, Any]] = (),
     counts: PendingCounts | None = None,
@@ -132,6 +143,7 @@ def overview_page(
         rows.take(answer)
     ordered = rows.ordered()
     parts: list[Table | Paragraph] = [*_tables(ordered), *_recorded(ordered)]
+    parts += _fixes(ordered, rows.node_names, is_asked=what != _PENDING)
     if foreign and ordered:
         parts.append(_foreign(foreign))
     elif foreign and counts is not None:
@@ -154,7 +166,25 @@ def overview_page(
         checks=_checks(ordered),
         lines=lines,
         node_names=rows.node_names,
+        hands=tuple(hand for group in ordered for hand in hand_of(_whom(group), group.told.fixes)),
     )
+
+
+def _fixes(groups: Sequence[_Group], node_names: Sequence[str], *, is_asked: bool) -> Iterator[Table]:
+    """All fixes, where few rows have some and people have asked about these pods, or there is one row alone."""
+    having = [group for group in groups if group.told.fixes]
+    for i, group in enumerate(having) if len(having) <= (_MAX_TABLES if is_asked else 1) else ():
+        whom = "it" if len(groups) == 1 and len(group.pods) == 1 else f"a pod of {group.workload}"
+        whom = group.pods[0] if group.workload.startswith("Pod ") else whom
+        title = fix_title(group.told.fixes, whom)
+        yield fix_table(group.told.fixes, node_names, title, f"fixes{i + 1 if i else ''}")
+
+
+def _whom(group: _Group) -> str:
+    """The pods of a row."""
+    if group.workload.startswith("Pod "):
+        return group.workload
+    return f"{group.workload}, {count(len(group.pods), 'pod')}"
 
 
 def _tables(groups: Sequence[_Group]) -> list[Table]:

@@ -1,6 +1,6 @@
 """Why a pod fits nowhere: what would help, what preemption would do, and the nodes grouped by their obstacles."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from kubesched.documents import count, plural
 from kubesched.explanation import (
     Explanation,
+    Fix,
     Obstacle,
     ObstacleRow,
     Preemption,
@@ -16,7 +17,7 @@ from kubesched.explanation import (
     preemption_sentence,
     preemption_words,
 )
-from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Hand, Level, Paragraph, Part, Row, Table
 
 _N_ROWS: Final = 12
 
@@ -41,9 +42,13 @@ def _advice(explanation: Explanation) -> Iterator[Paragraph]:
         yield Paragraph(f"{told}: {fault.located}.", Level.WARNING)
 
 
-def fix_table(explanation: Explanation) -> Table:
-    """What makes the pod fit, the best first; without rows where nothing does."""
-    fixes = explanation.fixes
+def fix_table(fixes: Sequence[Fix], node_names: Collection[str], title: str, name: str = "fixes") -> Table:
+    """What makes a pod fit, the best first; without rows where nothing does.
+
+    Args:
+        node_names: of the nodes of the cluster.
+        name: of the table.
+    """
     columns = (
         Column("fix"),
         Column("nodes", "NODES THAT FIT", Align.NUMBER),
@@ -51,16 +56,24 @@ def fix_table(explanation: Explanation) -> Table:
         Column("kind", is_wide=True),
         Column("keepsIntent", "KEEPS INTENT", is_wide=True),
     )
-    nodes = explanation.nodes
+    known = frozenset(node_names)
     rows: list[Row] = []
     for fix in fixes:
-        first = next((name for name in fix.nodes if nodes.position_of(name) is not None), "")  # empty for a new node
+        first = next((node for node in fix.nodes if node in known), "")  # empty for a new node
         keeps = "yes" if fix.keeps_intent else "no"
         rows.append([Cell(fix.text, level=Level.GOOD), fix.n_nodes, first, fix.kind, keeps])
-    title = "Any one of these makes it fit:" if len(fixes) > 1 else "This makes it fit:"
-    if explanation.fits:
-        title = "This lets kube-scheduler try it:"
-    return Table("fixes", title, columns, rows)
+    return Table(name, title, columns, rows)
+
+
+def fix_title(fixes: Sequence[Fix], whom: str = "it") -> str:
+    """The line above the fixes of a pod that does not fit."""
+    return f"Any one of these makes {whom} fit:" if len(fixes) > 1 else f"This makes {whom} fit:"
+
+
+def hand_of(whom: str, fixes: Sequence[Fix]) -> Iterator[Hand]:
+    """What applies the best fix of some pods; nothing without one."""
+    for fix in fixes[:1]:
+        yield Hand(f"{whom}: {fix}", fix.patches)
 
 
 def all_rejections(explanation: Explanation) -> Table:

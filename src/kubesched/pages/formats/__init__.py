@@ -25,6 +25,7 @@ with lazy_exports(__name__):
         Cell as Cell,
         Check as Check,
         Column as Column,
+        Hand as Hand,
         Level as Level,
         Page as Page,
         Paragraph as Paragraph,
@@ -35,6 +36,7 @@ with lazy_exports(__name__):
         plain as plain,
     )
     from kubesched.pages.formats.next_command import command_about as command_about
+    from kubesched.pages.formats.patch_lines import as_patch as as_patch
     from kubesched.pages.formats.report_of import (
         as_text as as_text,
         figure_of as figure_of,

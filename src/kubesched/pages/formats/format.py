@@ -19,6 +19,8 @@ class Format(enum.StrEnum):
     MARKDOWN = "markdown"
     HTML = "html"
     JUNIT = "junit"
+    PATCH = "patch"
+    """Only of reports with fixes."""
 
     def written(self, page: "Page") -> str:
         """A page in a format that does not depend on the console."""
@@ -26,7 +28,7 @@ class Format(enum.StrEnum):
         return text
 
 
-ROWS_ALONE: Final = frozenset((Format.CSV, Format.JSONL))
+ROWS_ALONE: Final = frozenset((Format.CSV, Format.JSONL, Format.PATCH))
 """Formats without what plugins failed with."""
 WITHOUT_SENTENCES: Final = ROWS_ALONE | {Format.JUNIT}
 """Formats without notes, and without what a change makes of a cluster."""

@@ -28,6 +28,7 @@ from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.simulations import (
     fill_table,
     fill_words,
+    hands_of,
     nodes_table,
     placement_line,
     report_document,
@@ -87,6 +88,7 @@ def fit_page(
         main="pods",
         checks=list(_checks(answer)),
         faults=faults,
+        hands=tuple(hands_of(answer.placements)),
     )
 
 

@@ -16,6 +16,7 @@ with lazy_exports(__name__):
     )
     from kubesched.pages.simulations.report_figure import report_figure as report_figure
     from kubesched.pages.simulations.simulation_page import (
+        hands_of as hands_of,
         report_page as report_page,
         summary_of as summary_of,
         victims_table as victims_table,
