@@ -121,7 +121,7 @@ def test_most_finds_a_set(snapshot: Path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "name the nodes, or use -l LABELS, --zone ZONE, --each or --most"),
+        ([], "name the nodes, or use -l LABELS, --zone ZONE, --each, --each-zone or --most"),
         (["n1", "-l", "pool=spot"], "NODE and -l are mutually exclusive"),
         (["--each", "--most"], "--each and --most are mutually exclusive"),
         (["--each", "--write", "after.json"], "--each and --write are mutually exclusive"),

@@ -2,6 +2,7 @@
 
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod_fields import Quantities
+from kubesched.api.well_known import BETA_ZONE, ZONE
 
 
 class Taint(Value, frozen=True, gc=False):
@@ -52,6 +53,11 @@ class Node(KubeObject, frozen=True):
     def taints(self) -> tuple[Taint, ...]:
         """spec.taints."""
         return self.spec.taints or ()
+
+    @property
+    def zone(self) -> str:
+        """The zone, by its label or by that of Kubernetes before 1.17; empty if the node has neither."""
+        return self.labels.get(ZONE) or self.labels.get(BETA_ZONE) or ""
 
     @property
     def unschedulable(self) -> bool:

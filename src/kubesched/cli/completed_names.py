@@ -66,9 +66,9 @@ def _node_names(objects: Collection["KubeObject"], context: click.Context) -> It
 
 
 def _zones(objects: Collection["KubeObject"], context: click.Context) -> Iterable[str]:
-    from kubesched.api import BETA_ZONE, ZONE
+    from kubesched.api import Node
 
-    return filter(None, (node.labels.get(ZONE) or node.labels.get(BETA_ZONE) for node in objects))
+    return filter(None, (node.zone for node in objects if isinstance(node, Node)))
 
 
 def _namespaces(objects: Collection["KubeObject"], context: click.Context) -> Iterable[str]:

@@ -40,6 +40,11 @@ _RUNBOOK: Final = "runbook"
 )
 @click.option("--each", is_flag=True, help="Drain every node alone, and list which could go.  [default: all nodes]")
 @click.option(
+    "--each-zone",
+    is_flag=True,
+    help="Drain every zone alone, all of its nodes together, and list what becomes of its pods.",
+)
+@click.option(
     "--most", is_flag=True, help="Search for a large set of nodes that could go together.  [default: among all nodes]"
 )
 @write_option
@@ -49,8 +54,8 @@ _RUNBOOK: Final = "runbook"
     "fail_on_harm",
     is_flag=True,
     help="Exit with 1 if the nodes could not be drained without harm: a pod would or may be lost, stay pending, come "
-    "back, never be evicted, or be evicted from another node. With --each, if that is so of any node; with --most, if "
-    "no node is found.",
+    "back, never be evicted, or be evicted from another node. With --each or --each-zone, if that is so of any node or "
+    "zone; with --most, if no node is found.",
 )
 @report_output_option(_RUNBOOK)
 def drain(
@@ -58,6 +63,7 @@ def drain(
     selector: str | None,
     zone: str | None,
     each: bool,
+    each_zone: bool,
     most: bool,
     write: str | None,
     fail_on_harm: bool,
@@ -75,22 +81,25 @@ def drain(
       kubesched drain cluster.json -l pool=spot
       kubesched drain cluster.json --zone eu-west-1a --write after.json
       kubesched drain cluster.json --each
+      kubesched drain cluster.json --each-zone
       kubesched drain cluster.json worker-3 worker-4 -o runbook
       kubesched drain cluster.json --most -l pool=general
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. An argument is
     a SNAPSHOT if there is such a file or folder, or if it ends like one; every other argument is a NODE.
     """  # noqa: D301
-    from kubesched.pages.plans import drain_page, each_page, most_page
+    from kubesched.pages.plans import drain_page, each_page, each_zone_page, most_page
 
     check_written(write, inputs.files())
     cluster, setup = read_both(inputs)
     names = _chosen(cluster, inputs.names, selector, zone)
     with noting_slow_plugins(setup) as watched, _drainer(cluster, watched, inputs) as drainer:
-        results = _drained(drainer, names, each=each, most=most)
+        results = _drained(drainer, names, each=each, each_zone=each_zone, most=most)
     page: Page
     if each:
         page = each_page(results, taken_at=cluster.taken_at)
+    elif each_zone:
+        page = each_zone_page(results, failure=_failure(inputs, cluster, selector), taken_at=cluster.taken_at)
     elif most:
         page = most_page(results[0], len(names), cluster=inputs.cluster, taken_at=cluster.taken_at)
     else:
@@ -98,9 +107,7 @@ def drain(
         page = drain_page(results[0], explain=explain, cluster=inputs.cluster, taken_at=cluster.taken_at)
     write_after(cluster, results[0].objects if results else (), write)
     _print(page, output)
-    is_known = all(result.could_go is not None for result in results)
-    finds_none = most and not results[0].nodes and bool(results[0].undecided_nodes)
-    if not is_known or finds_none or (fail_on_harm and any(map(_is_harm, results))):
+    if not _is_known(results, most=most) or (fail_on_harm and any(map(_is_harm, results))):
         raise click.exceptions.Exit(1)
 
 
@@ -114,9 +121,8 @@ def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | Non
 
     if names:
         return [node.name for node in nodes_named(cluster, names)]
-    from kubesched.api import ZONE
-
-    wanted = [*([selector] if selector is not None else []), *([f"{ZONE}={zone}"] if zone is not None else [])]
+    of_zone = [] if zone is None else [f"{_zone_label(cluster)}={zone}"]
+    wanted = [*([selector] if selector is not None else []), *of_zone]
     return [node.name for node in nodes_matching(cluster, ",".join(wanted))]
 
 
@@ -127,11 +133,11 @@ def _drainer(cluster: "ClusterObjects", setup: "Setup", inputs: InputOptions) ->
         return Drainer(cluster, setup, tie_break=inputs.ties, seed=inputs.seed or 0, progress=progress)
 
 
-def _drained(drainer: "Drainer", names: Sequence[str], *, each: bool, most: bool) -> "list[Drain]":
-    doing = "draining each node" if each else "searching" if most else "draining"
+def _drained(drainer: "Drainer", names: Sequence[str], *, each: bool, each_zone: bool, most: bool) -> "list[Drain]":
+    doing = "draining each node" if each else "draining each zone" if each_zone else "searching" if most else "draining"
     with progress_bar(doing) as progress:
-        if each:
-            return list(drainer.each(names, progress))
+        if each or each_zone:
+            return list(drainer.each(names, progress) if each else drainer.each_zone(names, progress))
         return [drainer.most(names, progress) if most else drainer.drain(names, progress)]
 
 
@@ -153,6 +159,23 @@ def _explain(inputs: InputOptions, selector: str | None, zone: str | None) -> st
     again = inputs.next_command("drain", *inputs.names, *which, ties=True)
     after = InputOptions(snapshots=(_AFTER,), setup=inputs.setup, extenders=inputs.extenders)
     return f"{again} && {after.next_command('explain')}" if again else ""
+
+
+def _zone_label(cluster: "ClusterObjects") -> str:
+    from kubesched.api import BETA_ZONE, ZONE, Node
+
+    return ZONE if any(ZONE in node.labels for node in cluster.of(Node)) else BETA_ZONE
+
+
+def _failure(inputs: InputOptions, cluster: "ClusterObjects", selector: str | None) -> str:
+    """The command that simulates the loss of a zone, without the zone; empty if it would be about other nodes."""
+    again = inputs.next_command("simulate", "--without-nodes", ties=True) if selector is None else ""
+    return f"{again} {_zone_label(cluster)}=" if again else ""
+
+
+def _is_known(results: "Sequence[Drain]", *, most: bool) -> bool:
+    finds_none = most and not results[0].nodes and bool(results[0].undecided_nodes)
+    return not finds_none and all(result.could_go is not None for result in results)
 
 
 def _is_harm(result: "Drain") -> bool:

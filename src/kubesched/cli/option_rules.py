@@ -170,13 +170,15 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         *_ONE_SOURCE,
     ),
     "drain": (
-        Excludes("--each", ("--most",)),
+        Excludes("--each", ("--each-zone", "--most")),
+        Excludes("--each-zone", ("--most", "--zone", _NODE)),
+        Excludes("--each-zone", ("--write", _RUNBOOK), ": --each-zone tries many drains"),
         Excludes("--each", ("--write",), ": --each tries many drains"),
         Excludes("--each", (_RUNBOOK,), ": --each drains each node alone; use --most, or name the nodes"),
         Excludes(_NODE, ("-l", "--zone")),
         NeedsOne(
-            (_NODE, "-l", "--zone", "--each", "--most"),
-            "name the nodes, or use -l LABELS, --zone ZONE, --each or --most",
+            (_NODE, "-l", "--zone", "--each", "--each-zone", "--most"),
+            "name the nodes, or use -l LABELS, --zone ZONE, --each, --each-zone or --most",
         ),
         _TIES,
         *_ONE_SOURCE_BESIDE_NAMES,

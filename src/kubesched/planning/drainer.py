@@ -7,8 +7,9 @@ from typing import Final, Self
 
 import msgspec
 
-from kubesched.api import KubeObject, Node
+from kubesched.api import ZONE, KubeObject, Node
 from kubesched.engine import paused_gc
+from kubesched.errors import InputError
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
 from kubesched.planning.drain_search import DrainSearch
@@ -94,6 +95,26 @@ class Drainer:
                 _collect(i)
                 if progress is not None:
                     progress(i + 1, len(chosen))
+
+    def each_zone(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
+        """Drain the nodes of every zone together, one zone after another, each alone.
+
+        Args:
+            nodes: names; None for all nodes. Those without a zone stay.
+            progress: called after each zone.
+        Raises:
+            InputError: no node has a zone, or as from `drain`.
+        """
+        zones: dict[str, list[Node]] = {}
+        for node in self._chosen(nodes):
+            if node.zone:
+                zones.setdefault(node.zone, []).append(node)
+        if not zones:
+            raise InputError(f"no node has a zone; expected the label {ZONE}")
+        for i, zone in enumerate(sorted(zones)):
+            yield self._try(zones[zone], set())
+            if progress is not None:
+                progress(i + 1, len(zones))
 
     def most(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Drain:
         """Find a large set of nodes that can go together. A larger one may exist.

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import ZONE, Node
+from kubesched.api import Node
 
 _POOLS: Final = (
     "cloud.google.com/gke-nodepool",
@@ -39,7 +39,7 @@ def group_nodes(nodes: Iterable[Node]) -> dict[str, NodeGroup]:
     usual = [pools for pools in columns if 2 * sum(map(bool, pools)) > len(known)]
     dividing = [pools for pools in usual if len(set(pools)) > 1]
     pools = next(iter(dividing or usual), [""] * len(known))
-    return {node.name: NodeGroup(pool, node.labels.get(ZONE, "")) for node, pool in zip(known, pools, strict=True)}
+    return {node.name: NodeGroup(pool, node.zone) for node, pool in zip(known, pools, strict=True)}
 
 
 def _first_of(keys: Iterable[str], node: Node) -> str:

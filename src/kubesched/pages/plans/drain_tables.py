@@ -31,7 +31,7 @@ _COULD_GO: Final = {
 
 def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> Page:
     """The page of `--each`: the nodes that could go first, those with the fewest pods to move first."""
-    ordered = sorted(results, key=lambda one: (not _could_go(one), not one.could_go, one.n_evicted))
+    ordered = sorted(results, key=lambda one: (not could_go(one), not one.could_go, one.n_evicted))
     columns = (
         Column("node", align=Align.NODE),
         Column("canGo", "COULD GO"),
@@ -39,10 +39,10 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         Column("steps", align=Align.NUMBER),
         Column("why", "WHY NOT"),
     )
-    rows: list[Row] = [[one.nodes[0], _in_words(one), one.n_evicted, one.steps, why_not(one)] for one in ordered]
+    rows: list[Row] = [[one.nodes[0], could_go_cell(one), one.n_evicted, one.steps, why_not(one)] for one in ordered]
     lines = [_line(one) for one in results]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
-    first = next((one for one in ordered if _could_go(one)), None)
+    first = next((one for one in ordered if could_go(one)), None)
     causes = held_back(results)
     pending = placed_first(results[0], is_alone=False) if results else ()
     return Page(
@@ -56,11 +56,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "nodes": lines,
             "causes": [plain(one) for one in causes],
             "canGo": _n_go(results),
-            "placedBefore": results[0].n_placed_before if results else 0,
-            "pendingBefore": results[0].n_pending_before if results else 0,
-            "failedBefore": results[0].n_failed_before if results else 0,
-            "undecidedBefore": results[0].n_undecided_before if results else 0,
-            "unplacedBefore": list(results[0].unplaced_before) if results else [],
+            **before_each(results),
             "faults": faults,
         },
         lines=lines,
@@ -69,7 +65,18 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
     )
 
 
-def _could_go(one: Drain) -> bool:
+def before_each(results: Sequence[Drain]) -> dict[str, Any]:
+    """What becomes of the pending pods before each drain, for the document."""
+    return {
+        "placedBefore": results[0].n_placed_before if results else 0,
+        "pendingBefore": results[0].n_pending_before if results else 0,
+        "failedBefore": results[0].n_failed_before if results else 0,
+        "undecidedBefore": results[0].n_undecided_before if results else 0,
+        "unplacedBefore": list(results[0].unplaced_before) if results else [],
+    }
+
+
+def could_go(one: Drain) -> bool:
     """Whether a node could be drained, and has anything to drain: one that is unreachable has to be repaired."""
     return one.could_go is True and not one.unreachable
 
@@ -79,12 +86,13 @@ def _check(one: Drain) -> Check:
     return Check("nodes", one.nodes[0], note=why) if one.could_go else Check("nodes", one.nodes[0], why)
 
 
-def _in_words(one: Drain) -> Cell:
+def could_go_cell(one: Drain) -> Cell:
+    """The answer for one drain."""
     return Cell("unreachable", level=Level.WARNING) if one.could_go and one.unreachable else _COULD_GO[one.could_go]
 
 
 def _n_go(results: Sequence[Drain]) -> int:
-    return sum(map(_could_go, results))
+    return sum(map(could_go, results))
 
 
 def _how_many(results: Sequence[Drain]) -> Paragraph:

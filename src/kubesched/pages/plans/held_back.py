@@ -1,6 +1,6 @@
 """Nodes that could not be drained, grouped by what holds them back."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -12,6 +12,7 @@ from kubesched.planning import Drain, DrainedPod, Fate
 from kubesched.session import workload_text
 
 _N_NAMED: Final = 3
+_NONE: Mapping[tuple[str, str], DrainedPod] = {}
 _LOST: Final = (Fate.LOST, Fate.MAY_BE_LOST)
 _WORDS: Final = {
     Fate.RETURNS: "come back: their new pods tolerate the cordon",
@@ -42,7 +43,9 @@ class HeldBack(msgspec.Struct, frozen=True, rename="camel"):
     alone: tuple[str, ...]
 
 
-class _Reason(msgspec.Struct, frozen=True):
+class Reason(msgspec.Struct, frozen=True):
+    """Why one pod holds nodes back, or a node itself; `node` is the first of the drain."""
+
     node: str
     workload: str
     why: str
@@ -58,43 +61,48 @@ def held_back(results: Sequence[Drain]) -> list[HeldBack]:
     explained = {
         (workload_of(pod), pod.message): pod for one in results for pod in one.of(Fate.PENDING) if pod.cause or pod.fix
     }
-    every = [reason for one in results for reason in _reasons(one, explained)]
+    every = [reason for one in results for reason in reasons_of(one, explained)]
     n_reasons = {node: len({(one.why, one.fix) for one in of}) for node, of in grouped(every, _node).items()}
     groups = grouped(every, lambda one: (one.why, one.fix))
     found = [_held(why, fix, reasons, n_reasons) for (why, fix), reasons in groups.items()]
     return sorted(found, key=lambda one: (-len(one.nodes), -len(one.alone)))
 
 
-def _node(reason: _Reason) -> str:
+def _node(reason: Reason) -> str:
     return reason.node
 
 
-def _held(why: str, fix: str, reasons: Iterable[_Reason], n_reasons: dict[str, int]) -> HeldBack:
+def _held(why: str, fix: str, reasons: Iterable[Reason], n_reasons: dict[str, int]) -> HeldBack:
     nodes = tuple(dict.fromkeys(one.node for one in reasons))
     workloads = tuple(dict.fromkeys(one.workload for one in reasons if one.workload))
     return HeldBack(why, fix, workloads, nodes, tuple(node for node in nodes if n_reasons[node] == 1))
 
 
-def _reasons(result: Drain, explained: dict[tuple[str, str], DrainedPod]) -> Iterator[_Reason]:
-    (node,) = result.nodes
+def reasons_of(result: Drain, explained: Mapping[tuple[str, str], DrainedPod] = _NONE) -> Iterator[Reason]:
+    """Why the nodes of a drain could not go, pod by pod.
+
+    Args:
+        explained: workload and message -> a pod that was explained in another drain.
+    """
+    node = result.nodes[0]
     if result.faults:
-        yield _Reason(node, "", "a plugin failed")
+        yield Reason(node, "", "a plugin failed")
         return
     budgets = {one.budget: one for one in result.budgets}
     for pod in result.pods:
         words, of = _WORDS.get(pod.fate, ""), workload_of(pod)
         if pod.fate is Fate.PENDING:
             told = explained.get((of, pod.message), pod)
-            yield _Reason(node, of, f"{words}: {told.cause or told.message}".rstrip(": "), told.fix)
+            yield Reason(node, of, f"{words}: {told.cause or told.message}".rstrip(": "), told.fix)
         elif pod.fate is Fate.BLOCKED:
             why = [f"{key} ({budgets[key].why})" if budgets[key].why else key for key in pod.budgets]
-            yield _Reason(node, of, f"{words}: budget {', '.join(why)}", budgets[pod.budgets[0]].fix)
+            yield Reason(node, of, f"{words}: budget {', '.join(why)}", budgets[pod.budgets[0]].fix)
         elif words:
-            yield _Reason(node, of, f"{words}: {pod.message}" if pod.fate in (*_LOST, Fate.NOT_KNOWN) else words)
+            yield Reason(node, of, f"{words}: {pod.message}" if pod.fate in (*_LOST, Fate.NOT_KNOWN) else words)
     for victim in result.pushed_out:
-        yield _Reason(node, workload_text(victim.pod, victim.owner), "evicts pods of other nodes")
+        yield Reason(node, workload_text(victim.pod, victim.owner), "evicts pods of other nodes")
     if result.unreachable:
-        yield _Reason(node, "", "is unreachable", "repair the machine")
+        yield Reason(node, "", "is unreachable", "repair the machine")
 
 
 def held_back_table(causes: Sequence[HeldBack]) -> Table:
