@@ -127,7 +127,7 @@ def test_preemption_is_asked_where_no_node_fits():
     found = ask(make_pod("p", requests={"cpu": "2"}, priority=5), victim, make_node("n1", allocatable=SMALL))
     assert found.preemption is not None
     assert found.preemption.node_name == "n1"
-    assert [info.pod.name for info in found.preemption.victims] == ["victim"]
+    assert [pod.name for pod in found.preemption.victims] == ["victim"]
 
 
 def test_preemption_that_helps_nowhere_says_why():

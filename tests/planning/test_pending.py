@@ -73,8 +73,8 @@ def test_who_evicts_and_who_is_evicted_is_told():
     state, node, why, _ = answers(NODE, low, budget, make_pod("high", requests=cpu("2"), priority=5))["high"]
     assert (state, node) == (State.PREEMPTS, "n1")
     assert why == (
-        "Preemption would make room on n1 by evicting default/low (priority -1), which would break disruption budget "
-        "default/all"
+        "Preemption would make room on n1 by evicting default/low (priority -1, then lost), "
+        "which would break disruption budget default/all"
     )
 
 

@@ -77,7 +77,7 @@ def _verdict(explanation: Explanation) -> _Verdict:
         fault="" if explanation.failure is None else explanation.failure.message,
         best=explanation.best[0] if explanation.best else "",
         nominated="" if preemption is None else preemption.node_name,
-        victims=() if preemption is None else tuple(victim.pod.key for victim in preemption.victims),
+        victims=() if preemption is None else tuple(victim.key for victim in preemption.victims),
         reasons=_distinct(explanation.rejections.values()),
         by_plugin=tuple(
             (

@@ -9,6 +9,7 @@ from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer
 from kubesched.explanation.claims_in_use import claims_in_use
 from kubesched.explanation.evaluation import Evaluation, Preemption
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts, verdicts_of
+from kubesched.explanation.trial import fates
 from kubesched.framework import (
     Code,
     CycleState,
@@ -158,4 +159,7 @@ def _preemption(framework: Framework, evaluation: Evaluation, tried: Attempt, st
     if room is None:
         return Preemption("", (), 0, status.message, said=said)
     broken = framework.handle.cluster_state.disruption_budgets.broken_by(room.victims)
-    return Preemption(room.nominated_node_name or "", room.victims, room.n_pdb_violations, status.message, broken, said)
+    node = room.nominated_node_name or ""
+    victims = tuple(info.pod for info in room.victims)
+    then = fates(framework, evaluation.pod, node, victims) if node else {}
+    return Preemption(node, victims, room.n_pdb_violations, status.message, broken, said, then)

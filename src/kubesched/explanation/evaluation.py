@@ -1,5 +1,6 @@
 """The evaluation of a pod against a cluster: what explains its decision, as long as the cluster is the same."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import msgspec
@@ -28,14 +29,16 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
         said: the words of DefaultPreemption and DynamicResources alone.
         broken: `namespace/name` of the disruption budgets that these evictions break. There may be none although some
             victims are protected: preemption counts the pods that it puts back, too.
+        fates: what becomes of the first victims: `namespace/name` -> `on NODE`, `pending` or `lost`.
     """
 
     node_name: str
-    victims: tuple[PodInfo, ...]
+    victims: tuple[Pod, ...]
     n_pdb_violations: int
     message: str
     broken: tuple[str, ...] = ()
     said: str = ""
+    fates: Mapping[str, str] = {}
 
 
 class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):

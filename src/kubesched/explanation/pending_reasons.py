@@ -1,20 +1,24 @@
-"""Finds why pods are left pending by a run, and what helps, on the cluster as the run leaves it.
+"""Finds why pods are left pending by a run, and what helps, on the cluster as the last decision on each pod finds it.
 
-Every report says it in these words. Kube-scheduler's message counts each node under the first filter that rejects it,
-which need not be what keeps the pod from the node that is nearest to fitting.
+Pods that come later in the queue have taken no room then: with the fix, the pod is placed before them. A pod that was
+tried repeatedly is explained on the cluster as the run leaves it. Every report says it in these words. Kube-scheduler's
+message counts each node under the first filter that rejects it, which need not be what keeps the pod from the node that
+is nearest to fitting.
 """
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from kubesched.api import Pod
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.explainer import Explainer
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.outcome import PodOutcome, State, diagnosis, outcome
-from kubesched.explanation.pod_answer import Told
+from kubesched.explanation.pod_answer import MOST_TO_AVOID_EVICTIONS, Told
+from kubesched.explanation.trial import fates, take_back
 from kubesched.session import Placement, PodState, Report, Session, waiting_words
 
 _NOTHING: Final[Collection[tuple[str, str]]] = ()
@@ -45,26 +49,61 @@ class PendingReasons:
         self._session = session
         self._explainer = Explainer(session)
         self._pods = {pod.key: pod for pod in session.pending}
-        self._not_to_change = {("Pod", one.pod) for one in placements if one.node}.union(assumed, session.assumed)
+        self._placements = list(placements)
+        self._not_to_change = {("Pod", one.pod) for one in self._placements if one.node}.union(assumed, session.assumed)
         self._told: dict[Hashable, Told] = {}
 
     def of(self, placement: Placement) -> Told:
-        """Why a pod is left pending or is not tried, and the best fix."""
+        """Why a pod is left pending, is not tried, or has to evict others, and the best fix."""
         if placement.is_not_created:
             return Told(PodOutcome(State.HELD_BACK, placement.why_not_created))
-        pod = self._pods[placement.pod]
-        key = self._key(placement, pod)
-        told = self._told.get(key)
-        if told is None:
-            told = self._told[key] = self._found(placement, pod)
-        return told
+        key = self._key(placement)
+        if key not in self._told:
+            self.find([placement.pod])
+        return self._told[key]
+
+    def find(self, pods: Collection[str]) -> None:
+        """Find all at once, which is cheaper than one after another.
+
+        Args:
+            pods: `namespace/name`, of the placements.
+        """
+        first: dict[Hashable, int] = {}
+        for i, placement in enumerate(self._placements):
+            if placement.pod in pods and placement.pod in self._pods and not placement.is_not_created:
+                first.setdefault(self._key(placement), i)
+        places = {i: key for key, i in first.items() if key not in self._told}
+        in_turn = {i for i in places if _is_at_its_turn(self._placements[i])}
+        for i in places.keys() - in_turn:
+            self._told[places[i]] = self._found(self._placements[i])
+        if not in_turn:
+            return
+        with self._session.cluster_state.fork():
+            for i in range(len(self._placements) - 1, min(in_turn) - 1, -1):
+                self._take_back(self._placements[i])
+                if i in in_turn:
+                    self._told[places[i]] = self._found(self._placements[i])
+
+    def _take_back(self, placement: Placement) -> None:
+        """Undo what a decision did to nodes: the pod waits again, and the pods that it evicted are back."""
+        pending = self._pods.get(placement.pod)
+        if placement.node and not placement.names_node and pending is not None:
+            known = self._session.cluster.evicted if placement.victims else ()
+            evicted = [one.pod for one in known if one.preemptor.key == pending.key and one.pod.key not in self._pods]
+            take_back(self._session.cluster_state, pending, evicted)
+
+    def fates(self, placement: Placement, victims: Sequence[Pod]) -> dict[str, str]:
+        """What becomes of the pods that left for a pod, once it is on its node; as in Preemption."""
+        framework = self._session.frameworks[placement.profile]
+        return fates(framework, self._pods[placement.pod], placement.node, victims)
 
     def evaluated(self, placement: Placement) -> Evaluation:
         """The evaluation of such a pod, which is valid until the next one is asked for."""
         return self._explainer.evaluate(self._pods[placement.pod], preempt=False)
 
-    def _key(self, placement: Placement, pod: Pod) -> Hashable:
+    def _key(self, placement: Placement) -> Hashable:
         """What equal pods have in common: everything that rules read, and the outcome."""
+        pod = self._pods[placement.pod]
         info = self._session.cluster_state.pod_info(pod)
         parts = (info.requests, info.tolerations, info.node_choice, info.ports, info.terms, info.spread)
         owned = placement.owner or info.identity
@@ -78,9 +117,9 @@ class PendingReasons:
         said = (placement.profile, placement.state, placement.message, placement.nominated_node, placement.leaving)
         return (*parts, *spec, *said)
 
-    def _found(self, placement: Placement, pod: Pod) -> Told:
-        evaluation = self._explainer.evaluate(pod, preempt=False)
-        fixes = self._fixes(evaluation)
+    def _found(self, placement: Placement) -> Told:
+        evaluation = self.evaluated(placement)
+        fixes = self._fixes(evaluation, MOST_TO_AVOID_EVICTIONS if placement.victims else max(Effort))
         fix = next(iter(fixes), None)
         found = outcome(evaluation, fix)
         if placement.state is PodState.UNSCHEDULABLE and not found.is_turned_down:
@@ -89,12 +128,17 @@ class PendingReasons:
             found = PodOutcome(State.NOWHERE, waiting_words(placement) or why)
         return Told(found, len(evaluation.feasible), fixes)
 
-    def _fixes(self, evaluation: Evaluation) -> tuple[Fix, ...]:
-        """Those that change neither what is assumed nor a pod which has its node only from the run."""
+    def _fixes(self, evaluation: Evaluation, limit: Effort) -> tuple[Fix, ...]:
+        """Those that change neither what is assumed nor a pod which has its node only from the run.
+
+        Args:
+            limit: what they cost at most.
+        """
         return tuple(
             fix
             for fix in self._explainer.fixes(evaluation)
-            if self._not_to_change.isdisjoint((edit.kind, edit.key) for edit in fix.change.edits)
+            if fix.effort <= limit
+            and self._not_to_change.isdisjoint((edit.kind, edit.key) for edit in fix.change.edits)
         )
 
 
@@ -124,11 +168,17 @@ def with_reasons(
     aside = session.scheduler.aside
     try:
         reasons = PendingReasons(session, report.placements, assumed)
+        reasons.find(left)
         told: dict[int, Told] = {}
         placements = (_with_reason(one, reasons.of(one), told) if one.pod in left else one for one in report.placements)
         return msgspec.structs.replace(report, placements=tuple(placements))
     finally:
         session.scheduler.aside = aside
+
+
+def _is_at_its_turn(placement: Placement) -> bool:
+    """Whether the pods before it in the queue are all that was decided before the last decision on it."""
+    return placement.attempts == 1 and (placement.state is PodState.UNSCHEDULABLE or bool(placement.victims))
 
 
 def _has_reason(placement: Placement) -> bool:

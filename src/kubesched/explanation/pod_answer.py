@@ -6,13 +6,16 @@ from typing import Final
 import msgspec
 
 from kubesched.explanation.choice import choice
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.outcome import PodOutcome, State, outcome, state_of
 from kubesched.explanation.recorded import Recorded
 
-_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
-"""States in which something else comes first: evictions, or a plugin that has to be fixed; or nothing helps."""
+MOST_TO_AVOID_EVICTIONS: Final = Effort.ADD
+"""What a fix costs at most for a pod that preempts others: it needs none that changes what it is for."""
+_WITHOUT_FIX: Final = (State.FAILED, State.STUCK, State.ENDED, State.NOT_DECIDED)
+"""States in which a plugin has to be fixed first, or in which nothing helps."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -83,7 +86,9 @@ def answer_of(
     state = state_of(evaluation)
 
     def tell() -> Told:
-        fixes = () if state in _WITHOUT_FIX else tuple(fixes_of(evaluation))
+        limit = MOST_TO_AVOID_EVICTIONS if state is State.PREEMPTS else max(Effort)
+        known = () if state in _WITHOUT_FIX else fixes_of(evaluation)
+        fixes = tuple(fix for fix in known if fix.effort <= limit)
         return Told(outcome(evaluation, next(iter(fixes), None)), len(evaluation.feasible), fixes)
 
     chosen = choice(evaluation)

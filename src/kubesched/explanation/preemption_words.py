@@ -1,12 +1,13 @@
 """Words what preemption would do for a pod that fits nowhere."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kubesched.documents import joined, plural
 from kubesched.explanation.evaluation import Preemption
 
+_NOT_KNOWN: Final[Mapping[str, str]] = {}
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
 """What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims: not
 found if PreFilter rejected the pod.
@@ -20,24 +21,28 @@ def preemption_words(message: str) -> str:
 
 def preemption_sentence(preemption: Preemption) -> str:
     """Where preemption would make room, and by whose eviction."""
-    victims = [(one.pod.key, one.priority) for one in preemption.victims]
-    return eviction_sentence(preemption.node_name, victims, preemption.broken)
+    victims = [(one.key, one.priority) for one in preemption.victims]
+    return eviction_sentence(preemption.node_name, victims, preemption.broken, preemption.fates)
 
 
-def eviction_sentence(node: str, victims: Sequence[tuple[str, int]], broken: Sequence[str]) -> str:
+def eviction_sentence(
+    node: str, victims: Sequence[tuple[str, int]], broken: Sequence[str], fates: Mapping[str, str] = _NOT_KNOWN
+) -> str:
     """Where preemption makes room, and by whose eviction.
 
     Args:
         victims: `namespace/name` and priority.
         broken: `namespace/name` of the disruption budgets that this breaks.
+        fates: what becomes of victims, as in Preemption.
 
     Example:
-        sentence = eviction_sentence("n1", [("batch/etl", -5)], ())
-        assert sentence == "Preemption would make room on n1 by evicting batch/etl (priority -5)"
+        sentence = eviction_sentence("n1", [("batch/etl", -5)], (), {"batch/etl": "on n2"})
+        assert sentence == "Preemption would make room on n1 by evicting batch/etl (priority -5, then on n2)"
     """
     if not victims:
         return f"PostFilter would nominate the pod to {node}, without an eviction"
-    evicted = ", ".join(f"{pod} (priority {priority})" for pod, priority in victims)
+    then = {pod: f", then {fate}" for pod, fate in fates.items()}
+    evicted = ", ".join(f"{pod} (priority {priority}{then.get(pod, '')})" for pod, priority in victims)
     budgets = f"{plural(len(broken), 'disruption budget')} {joined(broken)}"
     breaks = f", which would break {budgets}" if broken else ""
     return f"Preemption would make room on {node} by evicting {evicted}{breaks}"

@@ -1,8 +1,9 @@
 """Tries a change: a fork of the cluster state takes it in, the filters run, and the fork is reverted."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,8 @@ from kubesched.controllers import is_bound_to_node, successor_of
 from kubesched.explanation.change import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState
+
+_MAX_FATES: Final = 20
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -101,6 +104,27 @@ class Trial:
         if diagnosis.result is None or not diagnosis.result.fits.any():
             return [], diagnosis.failure
         return diagnosis.result.feasible.names, diagnosis.failure
+
+
+def take_back(state: ClusterState, pending: Pod, evicted: Iterable[Pod]) -> None:
+    """Undo a decision in a fork: a pod that has its node by it waits again, and those that it evicted are back."""
+    placed = state.objects.get("Pod", pending.key)
+    if placed is not None:
+        state.apply(WatchEvent(EventType.DELETED, "Pod", placed))
+    for pod in (pending, *evicted):
+        state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
+
+
+def fates(framework: Framework, pod: Pod, node: str, victims: Sequence[Pod]) -> dict[str, str]:
+    """What becomes of pods that are evicted for a pod which goes to a node.
+
+    Returns: `namespace/name` -> `on NODE`, `pending` or `lost`, for the first victims.
+    """
+    trial, first = Trial(framework, pod), victims[:_MAX_FATES]
+    gone = Change(edits=tuple(Edit("Pod", one.key, lambda _: None) for one in victims))
+    places = trial.places(gone, node, map(Move, first))
+    left = {one.key: "lost" if trial.lost_because(one) else "pending" for one in first}
+    return left | {key: f"on {place}" for key, place in places.items()}
 
 
 def placing(pod: Pod, node: str) -> Edit:

@@ -42,6 +42,7 @@ from kubesched.session import (
 from kubesched.setup import Setup
 from kubesched.state import PodInfo, Snapshot
 
+_EXPLAINED: Final = (State.NOWHERE, State.HELD_BACK, State.PREEMPTS)
 _MAX_NAMED: Final = 3
 
 
@@ -115,9 +116,10 @@ class PendingPods:
             keys: `namespace/name` of the pods that are meant; None for all.
         """
         names = self._nodes.names
-        for placement in self.report.placements:
-            if placement.profile and (keys is None or placement.pod in keys):
-                yield self._answer(placement, names)
+        asked = [one for one in self.report.placements if one.profile and (keys is None or one.pod in keys)]
+        self._reasons.find({one.pod for one in asked if _state(one) in _EXPLAINED})
+        for placement in asked:
+            yield self._answer(placement, names)
 
     def not_tried(self, keys: Collection[str]) -> Iterator[Evaluation]:
         """Explain those of some pods that the simulation does not try, on the cluster as it leaves it."""
@@ -170,7 +172,8 @@ class PendingPods:
                 return Told(fits_outcome(n_fit, len(self._nodes), left_out), n_fit, recorded=recorded)
             case State.PREEMPTS:
                 why = self._eviction(placement) if placement.victims else self._eviction_for_others(placement)
-                return Told(PodOutcome(state, why), n_fit)
+                fixes = self._reasons.of(placement).fixes if placement.victims else ()
+                return Told(PodOutcome(state, why), n_fit, fixes)
             case State.EVICTED:
                 return Told(PodOutcome(state, f"evicted for {placement.evicted_by}"), n_fit)
             case State.FAILED | State.NOT_DECIDED:
@@ -209,7 +212,8 @@ class PendingPods:
         left = [victim for victim in self.report.victims if victim.preemptor == placement.pod]
         victims = [(one.pod, self._evicted[one.pod].priority) for one in left]
         broken = tuple(dict.fromkeys(budget for one in left for budget in one.broken))
-        return eviction_sentence(left[-1].node, victims, broken)
+        then = self._reasons.fates(placement, [self._evicted[one.pod] for one in left])
+        return eviction_sentence(left[-1].node, victims, broken, then)
 
 
 def _fitting(session: Session) -> Iterator[str]:

@@ -39,7 +39,13 @@ def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
         "nodes": ["n1"],
         "keepsIntent": False,
     }
-    assert document["preemption"] == {"node": "n1", "victims": ["default/on-n1"], "nPdbViolations": 0, "broken": []}
+    assert document["preemption"] == {
+        "node": "n1",
+        "victims": ["default/on-n1"],
+        "nPdbViolations": 0,
+        "broken": [],
+        "fates": {"default/on-n1": "lost"},
+    }
 
 
 def test_a_pod_that_is_held_back_says_so():

@@ -204,7 +204,7 @@ def test_preemption_that_helps_names_its_victims():
     pod = make_pod("p", requests={"cpu": "2"}, priority=5)
     text = printed(ask(pod, make_node("n1", allocatable=SMALL), filling("n1", cpu="1")))
     assert text.startswith("Pod default/p does not fit on the only node; preemption would make room on n1.\n")
-    assert "Preemption would make room on n1 by evicting default/on-n1 (priority 0)." in text
+    assert "Preemption would make room on n1 by evicting default/on-n1 (priority 0, then lost)." in text
 
 
 def test_a_pod_without_nodes_gets_the_message_alone():

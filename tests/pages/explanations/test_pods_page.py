@@ -192,14 +192,15 @@ def test_csv_has_every_pod():
     ]
 
 
-def test_a_pod_that_makes_room_for_itself_names_its_victims_and_needs_no_fix():
+def test_a_pod_that_makes_room_for_itself_names_its_victims_and_what_avoids_that():
     objects = [NODE, filling("n1", cpu="2"), make_pod("web-0", requests={"cpu": "1"}, priority=9)]
     page = fixed(objects)
     assert page.verdict.text == "1 pending pod: 1 would preempt others."
+    evicts = "Preemption would make room on n1 by evicting default/on-n1"
     assert rows(page, "groups")[0][1:4] == [
         "preempts",
         "web-0",
-        "Preemption would make room on n1 by evicting default/on-n1 (priority 0)",
+        f"{evicts} (priority 0, then lost)\nfix: add a node like n1 -> 1 node",
     ]
 
 

@@ -23,7 +23,7 @@ def budget(app: str, allowed: int) -> KubeObject:
 
 def test_the_budgets_that_preemption_breaks_are_named():
     one = preempting(budget("a", 0), budget("b", 1))
-    assert "(priority 0), which would break disruption budget default/keep-a." in printed(one, width=200)
+    assert "(priority 0, then lost), which would break disruption budget default/keep-a." in printed(one, width=200)
     assert as_document(one)["preemption"]["broken"] == ["default/keep-a"]
     both = printed(preempting(budget("a", 0), budget("b", 0)), width=200)
     assert "which would break disruption budgets default/keep-a and default/keep-b." in both

@@ -168,7 +168,8 @@ def _preemption(preemption: Preemption | None) -> dict[str, Any]:
     said: dict[str, Any] = {"message": preemption.message}
     if preemption.node_name:
         said["node"] = preemption.node_name
-        said["victims"] = [info.pod.key for info in preemption.victims]
+        said["victims"] = [pod.key for pod in preemption.victims]
         said["nPdbViolations"] = preemption.n_pdb_violations
         said["broken"] = list(preemption.broken)
+        said["fates"] = dict(preemption.fates)
     return {name: value for name, value in said.items() if value != ""}
