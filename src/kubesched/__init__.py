@@ -137,7 +137,7 @@ __version__: Final = VERSION
 _PAGES: Final = {
     "simulations": ("report_page", "report_figure"),
     "explanations": ("explanation_page",),
-    "plans": ("fit_page", "drain_page", "check_page"),
+    "plans": ("fit_page", "drain_page", "check_page", "shapes_page"),
     "comparisons": ("comparison_page",),
 }
 """The functions that make the report or the figure of an answer, by package of pages; loading one registers it."""

@@ -84,7 +84,16 @@ IN_PYTHON = {
     "a search": {"nodes_like": "n1"},
 }
 """What `kubesched.planning.fit` is called with for an option of the command."""
-OF_THE_COMMAND = {"--only", "--resource", "--extenders call", "--kubeconfig", "--context", "SNAPSHOT"}
+OF_THE_COMMAND = {
+    "--shapes",
+    "--shapes without -f",
+    "--only",
+    "--resource",
+    "--extenders call",
+    "--kubeconfig",
+    "--context",
+    "SNAPSHOT",
+}
 """Options that Python has no argument for, or that mean different things there."""
 EXCLUDED = [
     (str(rule.option), str(other))

@@ -10,6 +10,15 @@ ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
+INSTANCE_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+POOL_LABELS: Final = (
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "kubernetes.azure.com/agentpool",
+    "karpenter.sh/nodepool",
+)
+POOL_WORDS: Final = ("pool", "nodepool", "node-pool", "nodegroup", "node-group")
+"""How people name a label for pools, after a domain or without one."""
 
 KUSTOMIZE_GROUP: Final = "kustomize.config.k8s.io"
 

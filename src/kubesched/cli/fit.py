@@ -1,6 +1,7 @@
 """`kubesched fit`: would new pods fit into a cluster, and how many."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -9,6 +10,7 @@ from kubesched.cli.cluster import note, read_both
 from kubesched.cli.completed_names import complete_namespaces, complete_nodes_or_files
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, given_words, with_inputs
+from kubesched.cli.node_shapes_option import ShapesInQuestion, print_shapes, shapes_file
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered, option_words, pairs
@@ -54,6 +56,8 @@ class PodsInQuestion(NamedTuple):
     rollout: bool
     add: bool
     alone: bool
+    shapes: str | None
+    prices: Path | None
 
     def asked(self, cluster: "ClusterObjects") -> "Asked":
         """The pods, admitted to a cluster.
@@ -149,6 +153,22 @@ class PodsInQuestion(NamedTuple):
     "name of a node, or a file with a Node.",
 )
 @click.option(
+    "--shapes",
+    is_flag=False,
+    flag_value="",
+    metavar="[=FILE.csv]",
+    callback=shapes_file,
+    help="Find which nodes that autoscalers may add would take the pods that have no node, how many, and why others "
+    "would not: nodes of NodePools, of NodeClaims, of the ConfigMap cluster-autoscaler-status, and of the types of "
+    "machines in FILE.csv. Without -f and --resource it is about the pending pods of the cluster.",
+)
+@click.option(
+    "--prices",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="With --shapes: prices of an hour by instance type, as kubesched compare reads them.",
+)
+@click.option(
     "--rollout", is_flag=True, help="If the workload runs already: replace its pods in the steps of its strategy."
 )
 @click.option("--add", is_flag=True, help="If the workload runs already: keep its pods and add the new ones.")
@@ -180,6 +200,7 @@ def fit(
       kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
       kubesched fit cluster.json -f deployment.yaml --rollout
       kubesched fit cluster.json -f deployment.yaml --without-nodes -l pool=spot
+      kubesched fit cluster.json --shapes
       kubesched fit cluster.json -f first.yaml --write after.json && kubesched fit after.json -f second.yaml
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
@@ -192,6 +213,11 @@ def fit(
 
     from kubesched.pages.plans import fit_page
 
+    if question.shapes is not None:
+        asked_about = question.asked if question.filenames or question.resources else None
+        shapes = ShapesInQuestion(question.shapes, question.prices, asked_about, question.replicas)
+        print_shapes(inputs, shapes, what_if, output, fail_on_pending=fail_on_pending)
+        return
     # how many nodes would it take in an empty cluster?
     check_written(write, (*inputs.files(), *question.filenames))
     read, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model or what_if.add_nodes))

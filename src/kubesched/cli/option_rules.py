@@ -119,6 +119,13 @@ _POD: Final = OptionCase("POD", _has_names)
 _ONE_POD: Final = OptionCase("one pod", lambda params: _has_names(params) or params["pod"] is not None)
 _BARE: Final = OptionCase("--without-nodes", lambda params: BARE_WITHOUT_NODES in params["removed"])
 _SEARCH: Final = OptionCase("a search", lambda params: params["maximum"] or _searches_nodes(params))
+_FILES: Final = OptionCase(
+    "-f", lambda params: bool(params["filenames"] or (params["shapes"] is not None and not params["resources"]))
+)
+_SHAPES_ALONE: Final = OptionCase(
+    "--shapes without -f",
+    lambda params: params["shapes"] is not None and not (params["filenames"] or params["resources"]),
+)
 _NUMBER: Final = OptionCase("the number of new nodes", lambda params: not _searches_nodes(params))
 _SECOND_CONFIG: Final = OptionCase("a second --config", lambda params: len(params["configs"]) > 1)
 _KEPT: Final = OptionCase("--keep or --usage", lambda params: bool(params["keep"] or params["usage"]))
@@ -156,7 +163,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         *_ONE_SOURCE_BESIDE_NAMES,
     ),
     "fit": (
-        NeedsOne(("-f", "--resource"), "name the pods with -f FILE or with --resource NAME=QUANTITY", only=True),
+        NeedsOne((_FILES, "--resource"), "name the pods with -f FILE or with --resource NAME=QUANTITY", only=True),
         Excludes("--only", ("--resource",), ": --only is one of the workloads of -f"),
         Excludes("-n", ("--resource",), ": -n is the namespace of the manifests of -f"),
         Excludes("--max", ("--replicas",), ": --max asks for the number"),
@@ -164,6 +171,11 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         Excludes("--rollout", ("--add",), ": the old pods are replaced, or they stay"),
         Excludes("--rollout", (_SEARCH,), ": use --replicas N and --nodes-like NODE=N"),
         Excludes("--rollout", ("--extenders call",)),
+        Excludes("--shapes", ("--max", "--nodes-like", "--rollout", "--alone", "--write", "--extenders call")),
+        Excludes(
+            _SHAPES_ALONE, ("--only", "-n", "--replicas", "--add"), ": it is about the pending pods of the cluster"
+        ),
+        Needs(("--prices",), ("--shapes",)),
         Excludes("--write", (_SEARCH,), ": use --replicas N and --nodes-like NODE=N"),
         Excludes("--write", ("--alone",), ": the pods that are pending belong to the cluster"),
         *_WHAT_IF,

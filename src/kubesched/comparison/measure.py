@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import BETA_ZONE, ZONE, KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
+from kubesched.api import BETA_ZONE, INSTANCE_TYPES, ZONE, KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
 from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.controllers import is_bound_to_node
 from kubesched.engine import IntVector
@@ -18,7 +18,6 @@ from kubesched.session import Placement, PodState, Report, group_nodes
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-_INSTANCE_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _LIKENESS: Final = 0.9
 """How like, from 0 to 1, an instance type of the prices is to the one that is meant."""
 _ZONES: Final = (ZONE, BETA_ZONE)
@@ -117,7 +116,7 @@ class Ruler:
 
     def _read_prices(self, prices: Mapping[str, float]) -> npt.NDArray[np.float64] | None:
         """(nodes,) the price of each; None if no node has one."""
-        types = [_label(node, _INSTANCE_TYPES) for node in self._nodes]
+        types = [_label(node, INSTANCE_TYPES) for node in self._nodes]
         missing = sorted(name for name in types if name not in prices)
         self.unpriced = {name: missing.count(name) for name in missing}
         self.misspelt = dict(_misspelt(prices.keys() - types, self.unpriced))

@@ -81,6 +81,14 @@ with lazy_exports(__name__):
         note_on_model as note_on_model,
         unpinned as unpinned,
     )
+    from kubesched.controllers.node_shape import (
+        MachineType as MachineType,
+        NodeShape as NodeShape,
+        NodeShapes as NodeShapes,
+        ZonesOfNodes as ZonesOfNodes,
+        machine_name as machine_name,
+    )
+    from kubesched.controllers.node_shapes import node_shapes as node_shapes
     from kubesched.controllers.ordered_creation import OrderedCreation as OrderedCreation
     from kubesched.controllers.replacements import further_copy as further_copy, replacement_of as replacement_of
     from kubesched.controllers.rollout_steps import (

@@ -32,3 +32,11 @@ with lazy_exports(__name__):
     )
     from kubesched.planning.rollout import Rollout as Rollout
     from kubesched.planning.settling import cluster_after_run as cluster_after_run
+    from kubesched.planning.shape_rows import read_shapes as read_shapes
+    from kubesched.planning.shapes_that_fit import (
+        PodsLeft as PodsLeft,
+        ShapeUse as ShapeUse,
+        ShapeVerdict as ShapeVerdict,
+        ShapesThatFit as ShapesThatFit,
+        shapes_that_fit as shapes_that_fit,
+    )

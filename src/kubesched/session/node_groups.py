@@ -2,19 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
 
 import msgspec
 
-from kubesched.api import Node
-
-_POOLS: Final = (
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "kubernetes.azure.com/agentpool",
-    "karpenter.sh/nodepool",
-)
-_POOL_NAMES: Final = ("pool", "nodepool", "node-pool", "nodegroup", "node-group")
+from kubesched.api import POOL_LABELS, POOL_WORDS, Node
 
 
 class NodeGroup(msgspec.Struct, frozen=True):
@@ -33,8 +24,8 @@ def group_nodes(nodes: Iterable[Node]) -> dict[str, NodeGroup]:
     """
     known = list(nodes)
     keys = Counter(key for node in known for key in node.labels)
-    named = sorted(key for key in keys if key.rpartition("/")[2] in _POOL_NAMES)
-    choices = [_POOLS, *((key,) for key in (*_POOLS, *named) if 2 * keys[key] > len(known))]
+    named = sorted(key for key in keys if key.rpartition("/")[2] in POOL_WORDS)
+    choices = [POOL_LABELS, *((key,) for key in (*POOL_LABELS, *named) if 2 * keys[key] > len(known))]
     columns = [[_first_of(choice, node) for node in known] for choice in choices]
     usual = [pools for pools in columns if 2 * sum(map(bool, pools)) > len(known)]
     dividing = [pools for pools in usual if len(set(pools)) > 1]

@@ -9,3 +9,4 @@ with lazy_exports(__name__):
     from kubesched.pages.plans.drain_tables import each_page as each_page, most_page as most_page
     from kubesched.pages.plans.each_zone_page import each_zone_page as each_zone_page
     from kubesched.pages.plans.fit_page import fit_page as fit_page
+    from kubesched.pages.plans.shapes_page import shapes_page as shapes_page

@@ -1,0 +1,169 @@
+"""The nodes that cluster-autoscaler may add: its node groups, as its ConfigMap describes them.
+
+Rule: cluster-autoscaler v1.30 writes its status as YAML, earlier versions as text. It has the sizes of a group, and not
+what its nodes are; those that the group has show that, or those of its pool in another zone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from kubesched.api import POOL_LABELS, POOL_WORDS, ZONE, KubeObject, Node, Unstructured, Value
+from kubesched.controllers.node_shape import MachineType, NodeShape, ZonesOfNodes, machine_name, model_of
+from kubesched.documents import read_yaml
+from kubesched.errors import YamlError
+
+_GROUP: Final = re.compile(r"^\s*Name:\s+(?=\S)", re.MULTILINE)
+_SIZES: Final = re.compile(
+    r"cloudProviderTarget=(?P<target>\d+).*?minSize=(?P<least>\d+),\s*maxSize=(?P<most>\d+)", re.DOTALL
+)
+_BACKOFF: Final = re.compile(r"ScaleUp:\s+Backoff")
+_BACKS_OFF: Final = "cluster-autoscaler backs off"
+_ZONE: Final = re.compile(r"/zones/([^/]+)/")
+_OF_GKE: Final = "-grp"
+
+
+class GroupSizes(NamedTuple):
+    """A node group as the status describes it; `why_not` is why it does not grow now, or empty."""
+
+    name: str
+    target: int
+    most: int
+    why_not: str = ""
+
+    @property
+    def short(self) -> str:
+        """The last part of a name that is a URL."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def zone(self) -> str:
+        """The zone that the name has; empty for none."""
+        found = _ZONE.search(self.name)
+        return found[1] if found else ""
+
+
+def group_sizes(objects: Iterable[KubeObject], notes: list[str]) -> list[GroupSizes]:
+    """The node groups in the ConfigMaps of cluster-autoscaler."""
+    found: list[GroupSizes] = []
+    for one in objects:
+        if isinstance(one, Unstructured) and one.kind == "ConfigMap":
+            text = str((one.document.get("data") or {}).get("status") or "")
+            groups = list(_of_text(text)) or list(_of_yaml(text))
+            found += groups
+            if not groups:
+                notes.append(f"ConfigMap {one.key} has no node groups")
+    return found
+
+
+def _of_text(text: str) -> Iterator[GroupSizes]:
+    """Of the form before 1.30."""
+    for part in _GROUP.split(text)[1:]:
+        if sizes := _SIZES.search(part):
+            why = _BACKS_OFF if _BACKOFF.search(part) else ""
+            yield GroupSizes(part.split()[0], int(sizes["target"]), int(sizes["most"]), why)
+
+
+class _Backoff(Value, frozen=True):
+    error_message: str | None = None
+
+
+class _ScaleUp(Value, frozen=True):
+    status: str = ""
+    backoff_info: _Backoff | None = None
+
+
+class _Health(Value, frozen=True):
+    cloud_provider_target: int = 0
+    max_size: int = 0
+
+
+class _Group(Value, frozen=True):
+    name: str
+    health: _Health = _Health()
+    scale_up: _ScaleUp = _ScaleUp()
+
+
+class _Status(Value, frozen=True):
+    node_groups: tuple[_Group, ...] | None = None
+
+
+def _of_yaml(text: str) -> Iterator[GroupSizes]:
+    try:
+        status = msgspec.convert(next((one.value for one in read_yaml(text)), {}), _Status)
+    except (YamlError, msgspec.ValidationError):
+        return
+    for group in status.node_groups or ():
+        why = _BACKS_OFF if group.scale_up.status == "Backoff" else ""
+        said = (group.scale_up.backoff_info or _Backoff()).error_message
+        why += f": {said.strip()}" if why and said else ""
+        yield GroupSizes(group.name, group.health.cloud_provider_target, group.health.max_size, why)
+
+
+class NodeGroups:
+    """The shapes of node groups.
+
+    Attributes:
+        notes: what is not known, one sentence each.
+        used: the names of the rows that describe a group.
+    """
+
+    def __init__(self, nodes: Sequence[Node], rows: Mapping[str, MachineType], places: ZonesOfNodes) -> None:
+        self._nodes = nodes
+        self._rows = rows
+        self._places = places
+        self.notes: list[str] = []
+        self.used: set[str] = set()
+
+    def shapes(self, groups: Iterable[GroupSizes]) -> Iterator[NodeShape]:
+        """The shapes of the groups whose nodes are known."""
+        for group in groups:
+            own = [node for node in self._nodes if _is_of(node, group.short)]
+            model = next((node for node in own if not node.unschedulable), own[0] if own else None)
+            model = model or self._sibling(group) or self._of_row(group)
+            if model is None:
+                at_zero = f"node group {group.short} has no node, and its ConfigMap does not say what its nodes are"
+                self.notes.append(f"{at_zero}: a row {group.short} of a file does")
+                continue
+            row = self._rows.get(machine_name(model.labels)) or self._rows.get(group.short)
+            there = {zone for node in own if (zone := node.labels.get(ZONE))}
+            zones = tuple(sorted(there)) if there else tuple(filter(None, [group.zone]))
+            limit = f"maxSize {group.most}, now {group.target}"
+            n_more, price = max(group.most - group.target, 0), None if row is None else row.price
+            source, sizes = f"node group {group.short}", (group.target, n_more, limit)
+            yield NodeShape(group.short, source, model, zones, {}, *sizes, price, group.why_not)
+
+    def _sibling(self, group: GroupSizes) -> Node | None:
+        """A node of the group's pool in another zone: the name of a group of GKE has that of its pool."""
+        within = f"-{group.short}-"
+        is_named_so = group.short.endswith(_OF_GKE)
+        alike = [node for node in self._nodes if is_named_so and any(f"-{pool}-" in within for pool in _pools(node))]
+        return max(alike, key=lambda node: max(map(len, _pools(node))), default=None)
+
+    def _of_row(self, group: GroupSizes) -> Node | None:
+        row = self._rows.get(group.short) or self._rows.get(group.name)
+        if row is None:
+            return None
+        self.used.add(row.name)
+        labels = self._places.moved({}, group.zone or next(iter(row.zones), ""))
+        return model_of(group.short, row, labels, row.taints)
+
+
+def _is_of(node: Node, group: str) -> bool:
+    """Whether a node is of a group: by its name, or by a label for pools.
+
+    Rule: nodes of GKE and AKS are named after their group; a group of EKS has the name of its node group, and one of
+    kOps that of its instance group.
+    """
+    if node.name.startswith(f"{group.removesuffix(_OF_GKE)}-") or (
+        group.endswith("-vmss") and node.name.startswith(group)
+    ):
+        return True
+    return any(pool == group or group.startswith((f"eks-{pool}-", f"{pool}.")) for pool in _pools(node))
+
+
+def _pools(node: Node) -> list[str]:
+    named = (key for key in node.labels if key.rpartition("/")[2] in (*POOL_WORDS, "instancegroup"))
+    return [value for key in dict.fromkeys((*POOL_LABELS, *named)) if (value := node.labels.get(key))]

@@ -1,0 +1,189 @@
+"""The nodes that Karpenter may add: of each NodePool one shape for each type of machine that it allows.
+
+Rule: Karpenter v1: requirements and labels of a NodePool become labels of its nodes; startup taints go before pods
+come; no node is added with which the nodes of the pool would exceed its limits.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from kubesched.api import (
+    ZONE,
+    Node,
+    NodeClaim,
+    NodePool,
+    Quantities,
+    Requirement,
+    SelectorRequirement,
+    parse_quantity,
+)
+from kubesched.controllers.node_shape import (
+    MachineType,
+    NodeShape,
+    ZonesOfNodes,
+    machine_labels,
+    machine_name,
+    model_of,
+    type_of_node,
+)
+from kubesched.documents import count, listed
+
+_POOL: Final = "karpenter.sh/nodepool"
+_CAPACITY: Final = "karpenter.sh/capacity-type"
+_COUNTED: Final = "nodes"
+_CHECKED: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+
+
+def machine_types(
+    nodes: Iterable[Node], claims: Iterable[NodeClaim], rows: Iterable[MachineType]
+) -> dict[str, MachineType]:
+    """The types of machines that are known, by name: a node shows best what pods have of one."""
+    types: dict[str, MachineType] = {}
+    of_claims = (_type_of_claim(claim) for claim in claims)
+    for one in (*map(type_of_node, nodes), *of_claims):
+        if one is not None:
+            types.setdefault(one.name, one)
+    for row in rows:
+        known = types.get(row.name)
+        types[row.name] = row if known is None else msgspec.structs.replace(known, zones=row.zones, price=row.price)
+    return types
+
+
+def _type_of_claim(claim: NodeClaim) -> MachineType | None:
+    name = machine_name(claim.metadata.labels or {})
+    if not name or not claim.status.allocatable:
+        return None
+    return MachineType(name, claim.status.allocatable, machine_labels(claim.metadata.labels or {}))
+
+
+class KarpenterPools:
+    """The shapes of NodePools.
+
+    Args:
+        nodes: of the cluster.
+        types: all that are known, by name.
+    Attributes:
+        notes: what is not known, one sentence each.
+        used: the names of the types that some pool allows.
+    """
+
+    def __init__(self, nodes: Sequence[Node], types: Mapping[str, MachineType], places: ZonesOfNodes) -> None:
+        self._nodes = nodes
+        self._types = types
+        self._places = places
+        self._unchecked: set[str] = set()
+        self.notes: list[str] = []
+        self.used: set[str] = set()
+
+    def shapes(self, pools: Iterable[NodePool]) -> Iterator[NodeShape]:
+        """The shapes of some pools, those of a higher weight first."""
+        for pool in sorted(pools, key=lambda pool: -pool.spec.weight):
+            allowed = [one for one in self._types.values() if self._allows(pool, one)]
+            self.used |= {one.name for one in allowed}
+            yield from (self._shape(pool, one) for one in allowed)
+            if not allowed:
+                known = count(len(self._types), "type of machine that is known", "types of machines that are known")
+                self.notes.append(f"NodePool {pool.name} allows none of the {known}: a file with its types shows more")
+        if self._unchecked:
+            keys = listed(sorted(self._unchecked))
+            self.notes.append(f"requirements of NodePools on {keys} are not checked where no label of a type has them")
+
+    def _allows(self, pool: NodePool, machine: MachineType) -> bool:
+        labels = model_of("", machine, {}, ()).labels
+        for one in _requirements(pool):
+            if one.key in labels and not Requirement(one.key, one.operator, one.values or ()).matches(labels):
+                return False
+            if one.key not in labels and _is_of_machine(one.key):
+                self._unchecked.add(one.key)
+        return not machine.zones or bool(self._zones(pool, machine))
+
+    def _zones(self, pool: NodePool, machine: MachineType) -> tuple[str, ...]:
+        """Where a pool may have a type of machine."""
+        rules = [one for one in _requirements(pool) if one.key == ZONE]
+        named = [value for one in rules if one.operator == "In" for value in one.values or ()]
+        zones = machine.zones or tuple(dict.fromkeys(named)) or self._places.zones
+        return tuple(
+            zone
+            for zone in zones
+            if all(Requirement(ZONE, one.operator, one.values or ()).accepts(zone) for one in rules)
+        )
+
+    def _shape(self, pool: NodePool, machine: MachineType) -> NodeShape:
+        of_pool = [node for node in self._nodes if node.labels.get(_POOL) == pool.name]
+        like = next((node for node in of_pool if machine_name(node.labels) == machine.name), None)
+        name, template = f"{pool.name}: {machine.name}", pool.spec.template
+        labels = {_POOL: pool.name, **(template.metadata.labels or {})}
+        model = model_of(name, machine, labels, template.spec.taints or ()) if like is None else like
+        used = pool.status.resources or _sum(node.status.allocatable or {} for node in of_pool)
+        n_more, limit = _room(pool.spec.limits or {}, used, len(of_pool), machine.allocatable)
+        return NodeShape(
+            name,
+            f"NodePool {pool.name}",
+            model,
+            self._zones(pool, machine),
+            dict(self._choices(pool, machine)),
+            len(of_pool),
+            n_more,
+            limit,
+            machine.price,
+        )
+
+    def _choices(self, pool: NodePool, machine: MachineType) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The labels that requirements leave open; without one, nodes are on demand."""
+        rules = [one for one in _requirements(pool) if one.key != ZONE and not _is_of_machine(one.key)]
+        known = model_of("", machine, {}, ()).labels
+        for one in rules:
+            if one.key not in known and one.operator in ("In", "Exists"):
+                values = one.values or ()
+                yield one.key, tuple(sorted(values)) if one.key == _CAPACITY else values
+        if not any(one.key == _CAPACITY for one in rules):
+            yield _CAPACITY, ("on-demand",)
+
+
+def claimed_nodes(
+    claims: Iterable[NodeClaim], nodes: Iterable[Node], types: Mapping[str, MachineType]
+) -> Iterator[NodeShape]:
+    """The nodes that Karpenter makes now: NodeClaims without a node."""
+    there = {node.name for node in nodes}
+    for claim in claims:
+        labels = claim.metadata.labels or {}
+        machine = _type_of_claim(claim) or types.get(machine_name(labels))
+        if claim.status.node_name in there or machine is None:
+            continue
+        single = {
+            one.key: one.values[0] for one in claim.spec.requirements or () if one.values and len(one.values) == 1
+        }
+        model = model_of(claim.name, machine, single | labels, claim.spec.taints or ())
+        yield NodeShape(claim.name, f"NodeClaim {claim.name}", model, n_more=1, limit="it is one node")
+
+
+def _requirements(pool: NodePool) -> list[SelectorRequirement]:
+    return [one for one in pool.spec.template.spec.requirements or () if one.operator in _CHECKED]
+
+
+def _is_of_machine(key: str) -> bool:
+    """Whether a label follows from the type of a machine, whatever the pool."""
+    return bool(machine_labels({key: ""}))
+
+
+def _sum(amounts: Iterable[Quantities]) -> Quantities:
+    total: dict[str, int] = {}
+    for one in amounts:
+        for name, amount in one.items():
+            total[name] = total.get(name, 0) + parse_quantity(amount)
+    return {name: -(-amount // 10**9) for name, amount in total.items()}
+
+
+def _room(limits: Quantities, used: Quantities, n_now: int, machine: Quantities) -> tuple[int | None, str]:
+    """How many more nodes the limits of a pool allow, and the limit that allows the fewest, in words."""
+    rooms: list[tuple[int, str]] = []
+    for name, limit in limits.items():
+        offered = machine.get(name, 0)
+        if name == _COUNTED:
+            rooms.append((max(int(parse_quantity(limit) // 10**9) - n_now, 0), f"limit {limit} nodes, now {n_now}"))
+        elif size := parse_quantity(offered):
+            left = parse_quantity(limit) - parse_quantity(used.get(name, 0))
+            rooms.append((max(left // size, 0), f"limit {limit} {name}, now {used.get(name, 0)}"))
+    return min(rooms, default=(None, ""), key=lambda one: one[0] or 0)

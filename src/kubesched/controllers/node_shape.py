@@ -1,0 +1,165 @@
+"""A node that does not exist yet: what it would be like, who may add it, and how many of it there may be."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from kubesched.api import INSTANCE_TYPES, ZONE, KubeObject, Node, NodeSpec, ObjectMeta, Pod, Quantities, Taint, edited
+
+_NO_LABELS: Final[Mapping[str, str]] = {}
+_NOT_IN_NAMES: Final = re.compile("[^a-z0-9-]+")
+_OF_PLACES: Final = ("topology.", "failure-domain.")
+_OF_MACHINES: Final = ("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os")
+_OF_KARPENTER: Final = "karpenter."  # karpenter.k8s.aws/instance-family, karpenter.azure.com/sku-name
+
+
+class MachineType(msgspec.Struct, frozen=True):
+    """A type of machine, such as `m6i.2xlarge`, as a node, a NodeClaim or a row of a file shows it.
+
+    Attributes:
+        allocatable: what its nodes have for pods.
+        labels: those that follow from the type.
+        zones: where it can be had; empty where that is not known.
+        taints: of a row that describes whole nodes.
+        price: of an hour; None where that is not known.
+        most: how many nodes there may be; None where that is not known.
+    """
+
+    name: str
+    allocatable: Quantities
+    labels: Mapping[str, str] = _NO_LABELS
+    zones: tuple[str, ...] = ()
+    taints: tuple[Taint, ...] = ()
+    price: float | None = None
+    most: int | None = None
+
+
+class NodeShape(msgspec.Struct, frozen=True):
+    """A node that does not exist yet.
+
+    Attributes:
+        name: such as `gpu: g5.2xlarge`; each shape has another one.
+        source: what describes it, such as `NodePool gpu` or `node group eks-spot`.
+        model: the node. If its name is that of a node of the cluster, new ones have the like of what is on that one.
+        zones: where it may be; empty where only the model says it.
+        choices: labels that its pool leaves open: the values that they may have; none stands for any value.
+        n_now: how many nodes the pool has.
+        n_more: how many more there may be; None where no limit is known.
+        limit: the limit in words, such as `maxSize 5, now 3`; empty for none.
+        price: of an hour; None where that is not known.
+        note: what else its autoscaler says, such as that it backs off; empty for nothing.
+    """
+
+    name: str
+    source: str
+    model: Node
+    zones: tuple[str, ...] = ()
+    choices: Mapping[str, tuple[str, ...]] = {}
+    n_now: int = 0
+    n_more: int | None = None
+    limit: str = ""
+    price: float | None = None
+    note: str = ""
+
+    def models_for(self, pod: Pod, places: "ZonesOfNodes") -> Iterator[Node]:
+        """The node that the pool would have for a pod in each zone.
+
+        Rule: Karpenter v1: a label that a NodePool leaves open has the value that the pod asks for.
+        """
+        chosen = dict(_chosen(self.choices, pod))
+        for zone in self.zones or (self.model.labels.get(ZONE, ""),):
+            labels = places.moved(self.model.labels, zone) | chosen
+            yield edited(self.model, metadata=msgspec.structs.replace(self.model.metadata, labels=labels))
+
+
+def _chosen(choices: Mapping[str, tuple[str, ...]], pod: Pod) -> Iterator[tuple[str, str]]:
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for key, value in pod.node_selector.items():
+        wanted[key].append(value)
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    for term in (affinity.required.node_selector_terms or ()) if affinity and affinity.required else ():
+        for one in term.match_expressions or ():
+            if one.operator == "In":
+                wanted[one.key] += one.values or ()
+    for key, allowed in choices.items():
+        value = next((value for value in wanted[key] if value in allowed or not allowed), "")
+        if value or allowed:
+            yield key, value or allowed[0]
+
+
+class ZonesOfNodes:
+    """What the labels of nodes say about zones.
+
+    Attributes:
+        zones: those that have nodes, sorted.
+    """
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._labels: dict[str, dict[str, str]] = {}
+        for node in nodes:
+            if zone := node.labels.get(ZONE):
+                of_node = {key: value for key, value in node.labels.items() if key.startswith(_OF_PLACES)}
+                known = self._labels.setdefault(zone, of_node)
+                self._labels[zone] = {key: value for key, value in known.items() if of_node.get(key) == value}
+        self.zones = tuple(sorted(self._labels))
+        self._keys = {key for zone, labels in self._labels.items() for key, value in labels.items() if value == zone}
+
+    def moved(self, labels: Mapping[str, str], zone: str) -> dict[str, str]:
+        """The labels of a node in another zone; the same ones for the same zone, and for none."""
+        if not zone or labels.get(ZONE) == zone:
+            return dict(labels)
+        kept = {key: value for key, value in labels.items() if not key.startswith(_OF_PLACES)}
+        return kept | (self._labels.get(zone) or {ZONE: zone, **dict.fromkeys(self._keys, zone)})
+
+
+def type_of_node(node: Node) -> MachineType | None:
+    """The type of a node's machine; None if no label names it."""
+    name = machine_name(node.labels)
+    if not name or not node.status.allocatable:
+        return None
+    return MachineType(name, node.status.allocatable, machine_labels(node.labels))
+
+
+def machine_name(labels: Mapping[str, str]) -> str:
+    """The name of a machine's type; empty where no label has it."""
+    return next((labels[key] for key in INSTANCE_TYPES if labels.get(key)), "")
+
+
+def machine_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels of a node that follow from the type of its machine."""
+    return {
+        key: value
+        for key, value in labels.items()
+        if key in (*_OF_MACHINES, *INSTANCE_TYPES)
+        or (key.startswith(_OF_KARPENTER) and not key.startswith("karpenter.sh/"))
+    }
+
+
+def model_of(name: str, machine: MachineType, labels: Mapping[str, str], taints: Iterable[Taint]) -> Node:
+    """The node of a machine's type, which is not in the cluster."""
+    every = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", INSTANCE_TYPES[0]: machine.name}
+    metadata = ObjectMeta(name=_NOT_IN_NAMES.sub("-", name.lower()), labels={**every, **machine.labels, **labels})
+    status = msgspec.structs.replace(Node().status, allocatable=dict(machine.allocatable))
+    return Node(metadata, NodeSpec(taints=tuple(taints) or None), status)
+
+
+class NodeShapes(msgspec.Struct, frozen=True):
+    """What a cluster may have more of.
+
+    Attributes:
+        shapes: in the order of their sources: NodePools, NodeClaims, node groups, rows.
+        notes: what is not known, one sentence each.
+        places: the zones of the cluster.
+    """
+
+    shapes: tuple[NodeShape, ...]
+    notes: tuple[str, ...]
+    places: ZonesOfNodes
+
+
+def nodes_of(objects: Iterable[KubeObject]) -> list[Node]:
+    """The nodes among some objects."""
+    return [one for one in objects if isinstance(one, Node)]
