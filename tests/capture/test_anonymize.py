@@ -10,7 +10,7 @@ import pytest
 
 from campaigns.oracle.compare import read_case
 from campaigns.oracle.product import answer
-from kubesched import drain, explain
+from kubesched import check, drain, explain
 from kubesched.api import GROUP_NAMES, KINDS, KubeObject, Node, Pod, decode_object
 from kubesched.capture import anonymize
 from kubesched.explanation import Explanation, gangs_of
@@ -360,3 +360,19 @@ def test_the_implicit_resource_of_a_class_stays_one() -> None:
     pod = make_pod("p", requests={resource: "1"})
     replaced = anonymize(only_read_fields(ClusterObjects((*objects, pod)))).cluster
     assert explain(replaced, replaced.of(Pod)[-1].key).undecided.startswith("kubesched does not place pods whose")
+
+
+def test_what_a_check_reads_is_the_same():
+    budget = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": "100%"}
+    quiet = {"annotations": {"kubesched/ignore": "one-node, hunter2"}}
+    objects = [
+        make_node("n1"),
+        make_pod("web-1", node="n1", labels={"app": "web"}, metadata=quiet),
+        make_pod("web-2", node="n1", labels={"app": "web"}, metadata=quiet),
+        make_object("PodDisruptionBudget", "web", spec=budget, status={"expectedPods": 2, "currentHealthy": 2}),
+    ]
+    before, after = check(objects), check(anonymize(ClusterObjects(tuple(objects))).cluster)
+    left = [(one.rule, one.n_pods) for one in before.findings if one.rule != "unknown-rule"]
+    assert [(one.rule, one.n_pods) for one in after.findings] == left
+    assert "hunter2" not in repr([one.message for one in after.findings])
+    assert "minAvailable 100% of 2 pods" in [one.message for one in after.findings]

@@ -1,10 +1,15 @@
 """Why a disruption budget allows no eviction, and what helps."""
 
+import io
+
 import pytest
 
 from kubesched import drain
+from kubesched.api import PodDisruptionBudget
 from kubesched.pages.plans import drain_page
 from kubesched.planning import Drain
+from kubesched.planning.blocking_budgets import why_it_blocks
+from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by
 
@@ -79,3 +84,13 @@ def test_a_budget_that_allows_evictions_is_not_blamed():
     status = {"disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3}
     (use,) = drained(3, {"minAvailable": 2}, status).budgets
     assert (use.why, use.fix) == ("", "")
+
+
+def test_a_saved_snapshot_names_the_same_field():
+    status = {"expectedPods": 2, "currentHealthy": 2, "desiredHealthy": 2}
+    budget = make_object("PodDisruptionBudget", "web", spec={"minAvailable": 2}, status=status)
+    saved = io.BytesIO()
+    write_snapshot(only_read_fields(ClusterObjects((make_node("n1"), budget))), saved)
+    saved.seek(0)
+    (again,) = load_snapshot(saved).of(PodDisruptionBudget)
+    assert why_it_blocks(again, []) == why_it_blocks(budget, []) != ("", "")

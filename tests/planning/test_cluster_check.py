@@ -1,11 +1,14 @@
 """What is fragile in what runs: each rule, on a cluster where it finds something and on one where it is silent."""
 
+import io
+import json
 import random
 
 import pytest
 
+from kubesched.api import workloads
 from kubesched.config import CLUSTER_RULES
-from kubesched.planning import check
+from kubesched.planning import check, fit
 from kubesched.session import Session
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -128,6 +131,10 @@ CASES = {
         ],
         [*SMALL, *pods("web", "n1", priority=9)],
     ),
+    "idle-constraint": (
+        [*THREE, *pods("web", "n1", "n2", spec=spread(app="wbe"))],
+        [*THREE, *pods("web", "n1", "n2", spec=spread())],
+    ),
     "one-zone": (
         [node("n1"), node("n2"), node("n3", "b"), *pods("web", "n1", "n2")],
         [node("n1"), node("n2"), node("n3", "b"), *pods("web", "n1", "n3")],
@@ -170,6 +177,42 @@ def test_a_zone_that_only_tainted_nodes_have_keeps_a_pod_from_coming_back():
     assert finding.help.startswith(("set nodeTaintsPolicy: Honor", "tolerate maintenance"))
 
 
+def test_a_quota_that_became_smaller_keeps_a_pod_from_coming_back():
+    """And one that is full keeps a rollout from a further pod."""
+
+    def quota(n):
+        return make_object("ResourceQuota", "few", namespace="shop", spec={"hard": {"pods": str(n)}})
+
+    web = pods("web", "n1", "n2", "n3")
+    (smaller,) = found([*THREE, *web, quota(2)], "cannot-come-back")
+    assert smaller.message.startswith("created again, it would be refused by the API server: exceeded quota: few")
+    full = [*THREE, *web, quota(3)]
+    assert found(full, "cannot-come-back") == []
+    assert "is refused by the API server" in found(full, "rollout-hangs")[0].message
+    assert found([*THREE, *web, quota(4)], "rollout-hangs") == []
+
+
+def test_a_priority_class_that_is_gone_keeps_a_pod_from_coming_back():
+    def priority(name):
+        return make_object("PriorityClass", name, value=5)
+
+    web = pods("web", "n1", "n2", spec={"priorityClassName": "high"})
+    (finding,) = found([*THREE, *web, priority("low")], "cannot-come-back")
+    assert "no PriorityClass with name high" in finding.message
+    assert found([*THREE, *web, priority("low"), priority("high")], "cannot-come-back") == []
+    assert found([*THREE, *web], "cannot-come-back") == [], "they may be left out of the snapshot"
+
+
+def test_a_daemon_does_not_come_back_on_a_node_that_was_tainted_since():
+    agent = pods("agent", "n1", "n3", kind="DaemonSet")
+    (finding,) = found([*BROKEN_ZONE, *agent], "cannot-come-back")
+    assert (finding.about, finding.n_pods) == (("DaemonSet shop/agent-1",), 1)
+    assert finding.help == f"tolerate {TAINT}"
+    assert found([*THREE, *agent], "cannot-come-back") == []
+    cordoned = [node("n1"), node("n3", taints=["node.kubernetes.io/unschedulable:NoSchedule"])]
+    assert found([*cordoned, *agent], "cannot-come-back") == []
+
+
 def test_the_fix_of_a_rollout_that_hangs_lets_an_old_pod_go_first():
     (finding,) = found(CASES["rollout-hangs"][0], "rollout-hangs")
     assert finding.help.startswith("set maxSurge: 0 and maxUnavailable: 1")
@@ -187,6 +230,13 @@ def test_a_rule_that_is_found_for_several_workloads_is_one_finding():
     (finding,) = found([*THREE, *pods("web", "n1"), *pods("api", "n2")], "single-replica")
     assert finding.about == ("Deployment shop/api", "Deployment shop/web")
     assert finding.n_pods == 2
+
+
+def test_what_differs_only_in_amounts_is_one_finding():
+    two = [*SMALL, *pods("web", "n1", cpu="600m"), *pods("api", "n2", cpu="700m")]
+    (finding,) = found(two, "rollout-hangs")
+    assert finding.about == ("Deployment shop/api", "Deployment shop/web")
+    assert "700m" in finding.message
 
 
 def test_pods_of_the_nodes_and_workloads_of_the_cluster_are_no_noise():
@@ -274,6 +324,27 @@ def test_a_pod_cannot_come_back_if_and_only_if_a_simulation_without_it_leaves_it
             (placement,) = session.schedule().placements
             pending += not placement.node
     assert claimed == pending
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_rollout_hangs_if_and_only_if_fit_leaves_old_pods_of_it(seed):
+    objects = cluster(seed)
+    hang = {name for one in found(objects, "rollout-hangs") for name in one.about}
+    old = workloads(objects)
+    assert old
+    for workload, running in old.items():
+        spec = {"containers": [{"name": "c", "image": "i"}]} | unplaced(running[0])
+        template = {"metadata": {"labels": {"app": running[0].labels["app"]}}, "spec": spec}
+        body = {
+            "replicas": len(running),
+            "selector": {"matchLabels": template["metadata"]["labels"]},
+            "template": template,
+        }
+        about = {"name": workload.name, "namespace": "shop"}
+        manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": body}
+        (rollout,) = fit(objects, io.BytesIO(json.dumps(manifest).encode()), rollout=True).rollouts
+        if len(running) < 4:  # below, no old pod may go first
+            assert (str(workload), bool(rollout.n_old_left)) == (str(workload), str(workload) in hang)
 
 
 def unplaced(pod):

@@ -152,6 +152,8 @@ class Job(KubeObject, frozen=True):
 class DisruptionSpec(SelectorSpec, frozen=True, gc=False):
     """spec of a PodDisruptionBudget."""
 
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
     unhealthy_pod_eviction_policy: str = ""
 
 
@@ -161,6 +163,7 @@ class DisruptionStatus(Value, frozen=True, gc=False):
     disruptions_allowed: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
+    expected_pods: int = 0
     disrupted_pods: dict[str, str | None] | None = None
 
 

@@ -22,6 +22,7 @@ from kubesched.api import (
     MIGRATED_PLUGINS,
     MIRROR_POD,
     SELECTED_NODE,
+    SILENCED,
     CapacityRequirements,
     ExitCodesPattern,
     OwnerReference,
@@ -42,6 +43,7 @@ from kubesched.capture.kubernetes_words import (
     is_public_value,
 )
 from kubesched.capture.replaced_words import ReplacedWords
+from kubesched.config import CLUSTER_RULES
 from kubesched.controllers import RE_CREATING_KINDS
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
@@ -88,6 +90,8 @@ _DEFINED_FIELDS: Final = frozenset(
 )
 """Fields whose values Kubernetes defines, amounts and times; any other value there is replaced."""
 _KEPT_FIELDS: Final = frozenset(("scheduler_name",))  # the configuration has it
+_BOUNDS: Final = ("min_available", "max_unavailable")
+_BOUND: Final = re.compile("[0-9]+%?")
 _LABELS: Final = ("labels", "match_labels", "node_selector", "selector")
 _QUANTITIES: Final = (
     *("allocatable", "allocated_resources", "capacity", "limits", "overhead", "requests"),
@@ -210,6 +214,8 @@ class _Walk:
             return self._dict(name, value)
         if name in _KEPT_FIELDS:
             return value
+        if name in _BOUNDS and isinstance(value, str):
+            return value if _BOUND.fullmatch(value) else self._text(value)
         if isinstance(value, str) and name == "expression":
             return replaced_expression(value, self._text)
         if isinstance(value, str) and name == "string":
@@ -282,6 +288,8 @@ class _Walk:
             return self._text(text)
         if key == AVOID_PODS:
             return self._avoided(text)
+        if key == SILENCED:
+            return ", ".join(rule for rule in re.findall(r"[\w-]+", text) if rule in CLUSTER_RULES)
         if key == MIGRATED_PLUGINS:
             return ",".join(map(self._text, text.split(",")))
         return text if _READ_VALUE.fullmatch(text) else self._text(text)

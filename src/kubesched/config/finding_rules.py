@@ -128,6 +128,7 @@ _CLUSTER_NOTES: Final = {
     "whole-machine": "the pod needs most of a machine, and no other one has the room",
     "no-other-node": "no other node takes the pod now",
     "evicts-others": "the pod would come back only by evicting others",
+    "idle-constraint": "a spread constraint or an affinity term selects no pod",
     "one-zone": "all replicas run in one zone",
     "single-replica": "the workload has one replica",
 }

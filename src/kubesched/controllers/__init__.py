@@ -21,7 +21,11 @@ with lazy_exports(__name__):
         is_cordoned as is_cordoned,
         uncordon as uncordon,
     )
-    from kubesched.controllers.daemon_nodes import may_run_daemon as may_run_daemon, node_of_daemon as node_of_daemon
+    from kubesched.controllers.daemon_nodes import (
+        is_of_daemons as is_of_daemons,
+        may_run_daemon as may_run_daemon,
+        node_of_daemon as node_of_daemon,
+    )
     from kubesched.controllers.dependents import (
         WrittenWorkload as WrittenWorkload,
         awake as awake,

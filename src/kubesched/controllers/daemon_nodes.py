@@ -7,7 +7,7 @@ taints.
 
 from typing import Any, Final
 
-from kubesched.api import Node, Pod
+from kubesched.api import Node, Pod, Taint
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 
 _TOLERATED: Final = (
@@ -26,6 +26,11 @@ def daemon_tolerations(*, host_network: bool) -> list[dict[str, Any]]:
     """The tolerations that every pod of a DaemonSet gets, as JSON values."""
     tolerated = (*_TOLERATED, _ON_HOST_NETWORK) if host_network else _TOLERATED
     return [{"key": key, "operator": "Exists", "effect": effect} for key, effect in tolerated]
+
+
+def is_of_daemons(taint: Taint) -> bool:
+    """Whether every pod of a DaemonSet tolerates a taint, whatever its template says."""
+    return any((taint.key, taint.effect) == one for one in (*_TOLERATED, _ON_HOST_NETWORK))
 
 
 def may_run_daemon(pod: Pod, node: Node) -> bool:

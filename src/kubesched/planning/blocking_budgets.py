@@ -20,20 +20,19 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
     Args:
         pods: of its namespace, without finished ones.
     """
-    document = budget.document
-    spec, status = document.get("spec") or {}, document.get("status") or {}
-    most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
+    status = budget.status
+    most, least = budget.spec.max_unavailable, budget.spec.min_available
     selects = Budget(budget).selects
     mine = [pod for pod in pods if selects(pod)]
-    expected = int(status.get("expectedPods") or len(mine))
-    desired, healthy = budget.status.desired_healthy or _desired(least, expected), budget.status.current_healthy
+    expected = status.expected_pods or len(mine)
+    desired, healthy = status.desired_healthy or _desired(least, expected), status.current_healthy
     if str(most).removesuffix("%") == "0":
         return f"maxUnavailable is {most}", "set maxUnavailable: 1"
     if least is not None and expected and desired >= expected:
         enough = next((n for n in range(expected + 1, _MOST_REPLICAS * expected + 1) if _desired(least, n) < n), 0)
         more = "run a second replica, or " if enough == 2 else f"run {count(enough, 'replica')}, or " if enough else ""
         return f"{_least(least, expected)} of {count(expected, 'pod')}", f"{more}set maxUnavailable: 1 instead"
-    if status and desired and healthy <= desired:
+    if status.desired_healthy and healthy <= desired:
         sick = [pod.name for pod in mine if not _is_ready(pod)]
         who = joined(sick, _N_NAMED) or "more pods"
         return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", f"get {who} ready first"

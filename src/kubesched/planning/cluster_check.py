@@ -1,5 +1,6 @@
 """check: what is fragile in what runs, and what helps."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -7,19 +8,25 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, ReplicaSet, Workload, kind_of, workload_of
+from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, kind_of, workload_of
 from kubesched.config import Finding, Severity
 from kubesched.controllers import Controllers, controllers_of, is_bound_to_node
 from kubesched.engine import paused_gc
 from kubesched.planning.created_again import Comeback, CreatedAgain, Recreation
 from kubesched.planning.held_rollouts import Strategies, held_rollouts
 from kubesched.planning.silenced_findings import Annotations
-from kubesched.planning.weak_spots import Places, blocking_budgets, successorless
+from kubesched.planning.weak_spots import Places, blocking_budgets, idle, successorless, unwanted_daemons
 from kubesched.session import Progress, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 from kubesched.shown import Shown
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
+_OUTCOMES: Final = {
+    Comeback.NOWHERE: ("stay pending", "kubesched explain says what keeps it from each node"),
+    Comeback.REFUSED: ("be refused by the API server", "change the policy, or the template of the pods"),
+}
+"""What becomes of a pod that cannot come back, and what to do where no fix was found."""
+_NUMBERED: Final = re.compile(r"[\w.-]*[0-9][\w.-]*")
 _SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 
@@ -27,12 +34,14 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
     """What is fragile in what runs.
 
     Attributes:
-        findings: the most harmful first; those that say the same of several objects are one.
+        findings: the most harmful first; those that say the same of several objects are one, with the names and amounts
+            of the first.
         silenced: findings that annotations silence.
         n_pods, n_workloads: how many running pods were looked at, and of how many workloads. Pods that belong to their
             nodes, such as those of DaemonSets, are not among them.
         n_pending: pods of the cluster that wait for a node; `explain` is about them.
         n_foreign: running pods that no profile serves, which are not tried again.
+        n_undecided: running pods about which kubesched cannot decide.
         faults: of plugins, each text once: it is not known whether the pods for which one failed would come back.
         taken_at: when the cluster was read; None where that is not known.
 
@@ -47,6 +56,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
     n_workloads: int = 0
     n_pending: int = 0
     n_foreign: int = 0
+    n_undecided: int = 0
     faults: tuple[str, ...] = ()
     taken_at: datetime | None = None
 
@@ -102,17 +112,21 @@ class _Checking:
         self._session = session
         self._objects = objects
         self._known = known
-        self._pods = [one for one in objects if isinstance(one, Pod) and _is_running(one)]
+        nodes = {one.name for one in objects if isinstance(one, Node)}
+        self._pods = [one for one in objects if isinstance(one, Pod) and _is_running(one) and one.node_name in nodes]
         sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
         self._workloads: dict[Workload, list[Pod]] = {}
+        self._daemons: dict[Workload, list[Pod]] = {}
+        self._n_undecided = 0
         meant = None if chosen is None else set(chosen)
         for pod in self._pods:
-            if not is_bound_to_node(pod) and (meant is None or pod.key in meant):
-                self._workloads.setdefault(workload_of(pod, sets) or Workload.alone(pod), []).append(pod)
+            if meant is None or pod.key in meant:
+                kept = self._daemons if is_bound_to_node(pod) else self._workloads
+                kept.setdefault(workload_of(pod, sets) or Workload.alone(pod), []).append(pod)
         unfinished = (one for one in objects if isinstance(one, Pod) and not (one.is_finished or one.is_terminating))
         self._n_replicas = Counter(workload_of(pod, sets) or Workload.alone(pod) for pod in unfinished)
         self._looked_at = None if chosen is None else set(map(str, self._workloads))
-        self._recreation = Recreation(session)
+        self._recreation = Recreation(session, objects)
         self._strategies = Strategies(objects)
         self._places = Places(session)
 
@@ -127,16 +141,19 @@ class _Checking:
             n_workloads=len(self._workloads),
             n_pending=len(self._session.waiting()),
             n_foreign=sum(pod.scheduler_name not in self._session.frameworks for pod in found),
+            n_undecided=self._n_undecided,
             faults=tuple(self._recreation.faults),
             taken_at=self._known.taken_at,
         )
 
     def _findings(self, progress: Progress | None) -> Iterator[Finding]:
         yield from blocking_budgets(self._session, self._budgeted())
+        yield from unwanted_daemons(self._session, self._daemons)
         for i, (workload, pods) in enumerate(sorted(self._workloads.items()), 1):
             yield from successorless(self._session, workload, pods, self._known)
             yield from self._places.of(workload, pods, self._n_replicas[workload])
             tried = [one for equal in self._recreation.equal(pods) for one in self._recreation.tried(equal)]
+            yield from idle(workload, pods, self._pods)
             yield from self._comebacks(workload, tried)
             yield from held_rollouts(self._recreation, self._strategies, workload, tried, self._n_replicas[workload])
             if progress is not None:
@@ -149,13 +166,16 @@ class _Checking:
 
     def _comebacks(self, workload: Workload, tried: Sequence[CreatedAgain]) -> Iterator[Finding]:
         about = (str(workload),)
-        nowhere: dict[str, list[CreatedAgain]] = {}
+        self._n_undecided += sum(one.comeback is Comeback.NOT_KNOWN for one in tried)
+        lost: dict[tuple[Comeback, str], list[CreatedAgain]] = {}
         for one in tried:
-            if one.comeback is Comeback.NOWHERE:
-                nowhere.setdefault(str(one.fix or one.why), []).append(one)
-        for same in nowhere.values():
-            message, fix = f"created again, it would stay pending: {same[0].why}", str(same[0].fix or "")
-            yield Finding("cannot-come-back", "", message, fix, about=about, n_pods=len(same), is_tried=bool(fix))
+            if one.comeback in _OUTCOMES:
+                lost.setdefault((one.comeback, one.fix or one.why), []).append(one)
+        for (comeback, _), same in lost.items():
+            outcome, advice = _OUTCOMES[comeback]
+            message, fix = f"created again, it would {outcome}: {same[0].why}", same[0].fix
+            help_ = fix or advice
+            yield Finding("cannot-come-back", "", message, help_, about=about, n_pods=len(same), is_tried=bool(fix))
         if n := sum(one.comeback is Comeback.BY_EVICTION for one in tried):
             message = "created again, it would evict pods of lower priority"
             yield Finding("evicts-others", "", message, "keep room for it", about=about, n_pods=n)
@@ -168,10 +188,10 @@ def _is_running(pod: Pod) -> bool:
 
 
 def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The most harmful first, those that say the same of several objects as one."""
+    """The most harmful first; those that say the same of several objects, apart from numbers, are one."""
     same: dict[tuple[str, str, str, bool], list[Finding]] = {}
     for one in findings:
-        same.setdefault((one.rule, one.message, one.help, one.is_tried), []).append(one)
+        same.setdefault((one.rule, _NUMBERED.sub("", one.message), one.help, one.is_tried), []).append(one)
     folded = map(_folded, same.values())
     return tuple(
         sorted(folded, key=lambda one: (_SEVERITIES.index(one.severity), -one.n_pods, one.rule, one.about, one.message))
@@ -179,7 +199,7 @@ def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _folded(findings: Sequence[Finding]) -> Finding:
-    """One finding about the objects of all, those with the most pods first."""
+    """One finding about the objects of all, those with the most pods first; it has the message of the first."""
     ranked = sorted(findings, key=lambda one: (-one.n_pods, one.about))
     about = tuple(dict.fromkeys(name for one in ranked for name in one.about))
     return msgspec.structs.replace(ranked[0], about=about, n_pods=sum(one.n_pods for one in findings))

@@ -13,15 +13,18 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from kubesched.api import HOSTNAME, ZONE, Node, Pod, PodSpec, rewritten
+from kubesched.api import HOSTNAME, ZONE, KubeObject, Node, Pod, PodSpec, rewritten
 from kubesched.controllers import further_copy, replacement_of
-from kubesched.explanation import Explainer, Fix, outcome
+from kubesched.explanation import Explainer, outcome
+from kubesched.planning.refused_again import RefusedAgain
 from kubesched.plugins import required_node_affinity
 from kubesched.session import Attempt, Preempt, Session
 from kubesched.state import PodInfo
 
 _COPY: Final = "new"
 _TWO: Final = 2
+_MOST_EXPLAINED: Final = 100
+"""Of groups of pods that have no place: the others get the message of kube-scheduler, and no fix."""
 _HASH: Final = "pod-template-hash"
 
 
@@ -34,6 +37,8 @@ class Comeback(enum.Enum):
     """Only the node that it is on now."""
     BY_EVICTION = "by eviction"
     NOWHERE = "nowhere"
+    REFUSED = "refused"
+    """The API server would not create it."""
     NOT_KNOWN = "not known"
 
 
@@ -41,25 +46,31 @@ class CreatedAgain(NamedTuple):
     """What would become of a running pod.
 
     Attributes:
-        why: why it would find no place, or what would be evicted.
-        fix: the best change that was tried and helps; None for none.
+        why: why it would have no place.
+        fix: the best change that was tried and helps; empty for none.
     """
 
     pod: Pod
     comeback: Comeback
     why: str = ""
-    fix: Fix | None = None
+    fix: str = ""
 
 
 class Recreation:
     """Tries running pods again on a session, which is afterwards as it was.
 
+    Args:
+        session: the cluster.
+        objects: all of it.
+
     Attributes:
         faults: of plugins, each text once: of the pods for which one failed nothing is known.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, objects: Iterable[KubeObject]) -> None:
         self._session = session
+        self._refused = RefusedAgain(objects)
+        self._n_explained = 0
         self._explainer = Explainer(session)
         self.faults: dict[str, None] = {}
         self._beside: set[str] = set()  # the pods beside which an equal one has a place
@@ -80,6 +91,8 @@ class Recreation:
 
     def beside(self, pod: Pod) -> CreatedAgain:
         """What would become of the first new pod of a rollout, while all running ones stay."""
+        if why := self._refused.why(pod, gone=False):
+            return CreatedAgain(pod, Comeback.REFUSED, why)
         if pod.key in self._beside:
             return CreatedAgain(pod, Comeback.ELSEWHERE)
         with self._session.fork():
@@ -103,6 +116,8 @@ class Recreation:
 
     def tried(self, pods: Sequence[Pod]) -> list[CreatedAgain]:
         """What would become of each of some equal pods."""
+        if why := self._refused.why(pods[0], gone=True):
+            return [CreatedAgain(pod, Comeback.REFUSED, why) for pod in pods]
         if self._has_room_beside(pods[0]) and not _counts_pods(pods[0].spec):
             return [CreatedAgain(pod, Comeback.ELSEWHERE) for pod in pods]
         there = Counter(pod.node_name for pod in pods)
@@ -146,9 +161,12 @@ class Recreation:
             return CreatedAgain(pod, Comeback.ITS_NODE if nodes == [pod.node_name] else Comeback.ELSEWHERE)
         if attempt.room is not None and attempt.room.nominated_node_name:
             return CreatedAgain(pod, Comeback.BY_EVICTION)
+        self._n_explained += 1
+        if self._n_explained > _MOST_EXPLAINED:
+            return CreatedAgain(pod, Comeback.NOWHERE, attempt.diagnosis.message)
         evaluation = self._explainer.evaluate(new, preempt=False)
         fix = next(iter(self._explainer.fixes(evaluation)), None)
-        return CreatedAgain(pod, Comeback.NOWHERE, outcome(evaluation, fix).why, fix)
+        return CreatedAgain(pod, Comeback.NOWHERE, outcome(evaluation, fix).why, "" if fix is None else str(fix))
 
 
 def of_next_revision(pod: Pod) -> Pod:

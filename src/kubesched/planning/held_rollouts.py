@@ -13,11 +13,13 @@ import msgspec
 from kubesched.api import KubeObject, Unstructured, Workload
 from kubesched.config import Finding
 from kubesched.controllers import RollingUpdate, UpdateStrategy, rollout_bounds
+from kubesched.errors import InputError
 from kubesched.planning.created_again import Comeback, CreatedAgain, Recreation
 
 DEPLOYMENTS: Final = "apps/v1/Deployment?"
 """The kind that has the strategies, as a plugin names it in `reads`."""
 _KIND: Final = "apps/v1/deployments"
+_NO_PLACE: Final = (Comeback.NOWHERE, Comeback.REFUSED)
 _WAY_OUT: Final = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod makes way for each new one"
 
 
@@ -29,14 +31,17 @@ class Strategies:
     """
 
     def __init__(self, objects: Sequence[KubeObject]) -> None:
-        found = [one for one in objects if isinstance(one, Unstructured) and one.kind_key == _KIND]
-        self._written = {one.key: one.document.get("spec") or {} for one in found}
+        found = (one for one in objects if isinstance(one, Unstructured) and one.kind_key == _KIND)
+        self._written = {one.key: _strategy_of(one) for one in found}
 
     def surge(self, workload: Workload, n: int) -> int:
-        """How many pods a rollout of `n` pods begins with while none of them may go; 0 where old ones go first."""
-        spec = self._written.get(f"{workload.namespace}/{workload.name}", {})
-        strategy = msgspec.convert(spec.get("strategy") or {}, UpdateStrategy)
-        if workload.kind != "Deployment" or strategy.type == "Recreate" or spec.get("paused"):
+        """How many pods a rollout of `n` pods begins with while none of them may go; 0 where old ones go first.
+
+        Raises:
+            InputError: a bound of the strategy is not valid.
+        """
+        strategy = self._written.get(f"{workload.namespace}/{workload.name}", UpdateStrategy())
+        if workload.kind != "Deployment" or strategy.type == "Recreate":
             return 0
         more, fewer = rollout_bounds(workload, strategy.rolling_update or RollingUpdate(), n)
         return 0 if fewer else more
@@ -61,11 +66,21 @@ def held_rollouts(
     """
     if not tried or not strategies.surge(workload, n_replicas):
         return
-    if (surge := recreation.beside(tried[0].pod)).comeback is not Comeback.NOWHERE:
+    if (surge := recreation.beside(tried[0].pod)).comeback not in _NO_PLACE:
         return
+    finds = "is refused by the API server" if surge.comeback is Comeback.REFUSED else "finds no place"
     is_way_out = n_replicas == len(tried) and {one.comeback for one in tried} <= {Comeback.ELSEWHERE, Comeback.ITS_NODE}
     assumed = "" if strategies.is_known(workload) else " (with the default strategy)"
-    message = f"no old pod may go first{assumed}, and a new one finds no place: {surge.why}"
-    advice = _WAY_OUT if is_way_out else str(surge.fix or "")
+    message = f"no old pod may go first{assumed}, and a new one {finds}: {surge.why}"
+    advice = _WAY_OUT if is_way_out else surge.fix
     about = (str(workload),)
     yield Finding("rollout-hangs", "", message, advice, about=about, n_pods=len(tried), is_tried=bool(advice))
+
+
+def _strategy_of(deployment: Unstructured) -> UpdateStrategy:
+    spec = deployment.document.get("spec")
+    try:
+        return msgspec.convert((isinstance(spec, dict) and spec.get("strategy")) or {}, UpdateStrategy)
+    except msgspec.ValidationError as error:
+        where = f"Deployment {deployment.key}: spec.strategy"
+        raise InputError(f"{where}: {error}; correct it, or leave the Deployment out of the snapshot") from error

@@ -1,14 +1,16 @@
 """Finds what a node that goes, or a drain, would interrupt: by where pods run, who replaces them, and their budgets."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from kubesched.admission import idle_constraints
 from kubesched.api import HOSTNAME, ZONE, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
 from kubesched.config import Finding
-from kubesched.controllers import Controllers, is_cordoned, is_unreachable, successor_of
+from kubesched.controllers import Controllers, is_cordoned, is_of_daemons, is_unreachable, successor_of
 from kubesched.engine import BoolVector
 from kubesched.planning.blocking_budgets import why_it_blocks
-from kubesched.plugins import required_node_affinity
+from kubesched.plugins import required_node_affinity, taint_words, untolerated_taints
 from kubesched.session import Session
 from kubesched.state import PodInfo
 
@@ -28,6 +30,36 @@ def successorless(session: Session, workload: Workload, pods: Sequence[Pod], kno
     for why in dict.fromkeys(whys):
         does = "own it with a Deployment or a StatefulSet" if workload.kind == "Pod" else "look at its controller"
         yield Finding("not-created-again", "", why, does, about=(str(workload),), n_pods=whys.count(why))
+
+
+def idle(workload: Workload, pods: Sequence[Pod], every: Sequence[Pod]) -> Iterator[Finding]:
+    """The constraints and terms of a workload that have no effect, so that its pods only seem to be spread.
+
+    Args:
+        every: all pods of the cluster.
+    """
+    if workload.kind in SERVING and not workload.namespace.startswith(_OF_CLUSTER):
+        for sentence in idle_constraints(pods[0], (*pods, *every)):
+            about = (str(workload),)
+            yield Finding("idle-constraint", "", sentence, "correct its labelSelector", about=about, n_pods=len(pods))
+
+
+def unwanted_daemons(session: Session, daemons: Mapping[Workload, Sequence[Pod]]) -> Iterator[Finding]:
+    """The pods of DaemonSets on nodes that were tainted after they came.
+
+    Rule: kube-controller-manager v1.36 DaemonSet controller: a NoSchedule taint that a pod does not tolerate leaves it
+    running, and no pod is created there again.
+    """
+    for workload, pods in sorted(daemons.items()):
+        taints: Counter[str] = Counter()
+        for pod in pods:
+            node = session.get("Node", pod.node_name)
+            kept_away = untolerated_taints(node.taints, pod.tolerations) if isinstance(node, Node) else []
+            taints.update(taint_words(one) for one in kept_away[:1] if not is_of_daemons(one))
+        for words, n in sorted(taints.items()):
+            message = f"created again, it would have no place: its node got the taint {words}"
+            advice, about = f"tolerate {words}", (str(workload),)
+            yield Finding("cannot-come-back", "", message, advice, about=about, n_pods=n)
 
 
 def blocking_budgets(session: Session, pods: Iterable[Pod]) -> Iterator[Finding]:

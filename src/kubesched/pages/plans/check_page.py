@@ -90,6 +90,8 @@ def _beside(result: ClusterCheck) -> Iterator[Paragraph]:
         yield Paragraph(f"{count(result.n_pending, 'pod')} wait for a node already; kubesched explain says why.")
     if result.n_foreign:
         yield Paragraph(f"{count(result.n_foreign, 'pod')} of other schedulers: not tried again.")
+    if result.n_undecided:
+        yield Paragraph(f"{count(result.n_undecided, 'pod')} cannot be decided.")
 
 
 def _following(result: ClusterCheck, explain: str) -> str:
@@ -111,6 +113,7 @@ def _document(result: ClusterCheck) -> dict[str, Any]:
         "pending": result.n_pending,
         "pods": result.n_pods,
         "silenced": len(result.silenced),
+        "undecided": result.n_undecided,
         "workloads": result.n_workloads,
     }
 
