@@ -18,7 +18,7 @@ from tests.properties.test_fixes import offered, small_clusters
 from tests.properties.test_volume_fixes import clusters as volume_clusters
 from tests.trials import TIMES, examples
 
-CASES = sorted((Path(__file__).parents[1] / "golden/cases").glob("*.json.gz"))[:: max(1, 40 // TIMES)]
+CASES = sorted((Path(__file__).parents[1] / "golden/cases").glob("*.json.gz"))[:: 40 if TIMES == 1 else 1]
 KINDS = {"maxSkew", "movePod", "nodeSelector", "podAntiAffinity", "priorityClass", "requests", "schedulingGate"}
 MAX_FIXES = 5
 
