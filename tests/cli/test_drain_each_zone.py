@@ -145,3 +145,10 @@ def test_a_cluster_without_zones_is_one_sentence(tmp_path: Path):
     result = run("drain", write(tmp_path, make_node("n1", allocatable=ROOM)), "--each-zone")
     assert result.exit_code == 2
     assert "no node has a zone; expected the label topology.kubernetes.io/zone" in result.stderr
+
+
+def test_of_a_disk_in_the_zone_the_cause_is_the_volume_and_not_the_cordon_of_the_drain(cluster: Path):
+    _, second = json.loads(run("drain", cluster, "--each-zone", "-o", "json").stdout)["zones"]
+    (pod,) = (pod for pod in second["harmed"] if pod["fate"] == "pending")
+    assert "zone b" in pod["cause"]
+    assert "cordoned" not in pod["cause"]

@@ -1,6 +1,7 @@
 """The outcome for one pod: its state, and why in one line. The overview, the reports on one pod and JUnit share it."""
 
 import enum
+from collections.abc import Collection
 
 import msgspec
 
@@ -120,12 +121,13 @@ def state_of(evaluation: Evaluation) -> State:
     return State.FITS if evaluation.fits else State.NOWHERE
 
 
-def diagnosis(evaluation: Evaluation, fix: Fix | None = None) -> str:
+def diagnosis(evaluation: Evaluation, fix: Fix | None = None, leaving: Collection[str] = ()) -> str:
     """Why the pod fits on no node, in one line.
 
     Args:
         fix: what it removes is the cause, unless other nodes are nearer to fitting. Otherwise the cause is what keeps
             the pod from the nearest nodes.
+        leaving: nodes that are cordoned because they are to go, so that it says nothing of them where there are others.
     """
     if gone := gone_node(evaluation):
         return gone
@@ -135,6 +137,8 @@ def diagnosis(evaluation: Evaluation, fix: Fix | None = None) -> str:
             return "; ".join(words)
         return f"{plugin}: {message}" if plugin else message
     rows = obstacle_rows(evaluation)
+    name = evaluation.nodes.name
+    rows = tuple(row for row in rows if any(name(position) not in leaving for position in row.positions)) or rows
     own = evaluation.nodes.position_of(own_node(evaluation))
     if mine := next((row for row in rows if own in row.positions), None):
         return f"its node {own_node(evaluation)}: {'; '.join(mine.texts)}"

@@ -51,6 +51,7 @@ class PendingReasons:
         self._pods = {pod.key: pod for pod in session.pending}
         self._placements = list(placements)
         self._not_to_change = {("Pod", one.pod) for one in self._placements if one.node}.union(assumed, session.assumed)
+        self._leaving = {key for kind, key in assumed if kind == "Node"}
         self._told: dict[Hashable, Told] = {}
 
     def of(self, placement: Placement) -> Told:
@@ -124,7 +125,7 @@ class PendingReasons:
         found = outcome(evaluation, fix)
         if placement.state is PodState.UNSCHEDULABLE and not found.is_turned_down:
             is_other = evaluation.fits or evaluation.failure is not None  # a hook after the filters, or the queue
-            why = (placement.diagnosis or placement.message) if is_other else diagnosis(evaluation, fix)
+            why = (placement.diagnosis or placement.message) if is_other else diagnosis(evaluation, fix, self._leaving)
             found = PodOutcome(State.NOWHERE, waiting_words(placement) or why)
         return Told(found, len(evaluation.feasible), fixes)
 
