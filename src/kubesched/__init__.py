@@ -109,6 +109,7 @@ with lazy_exports(__name__, "__version__"):
         check as check,
         drain as drain,
         fit as fit,
+        simulate as simulate,
     )
     from kubesched.programs import run_scheduler as run_scheduler, serve_extender as serve_extender
     from kubesched.scheduler import TieBreak as TieBreak

@@ -40,3 +40,4 @@ with lazy_exports(__name__):
         ShapesThatFit as ShapesThatFit,
         shapes_that_fit as shapes_that_fit,
     )
+    from kubesched.planning.whole_run import simulate as simulate
