@@ -7,6 +7,7 @@ found are left out.
 
 from collections.abc import Hashable, Iterable
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -29,10 +30,13 @@ from kubesched.engine import BoolVector
 from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.plugins.node_selection import required_node_affinity
 from kubesched.plugins.tolerations import without_untolerated_taint
-from kubesched.state import CountedGroup, Identity, Nodes, PodInfo, Selection, Snapshot
+from kubesched.state import CountedGroup, Identity, Nodes, Part, PodInfo, Selection, Snapshot
 
 Policies = tuple[bool, bool]
 """Which nodes count: whether the node affinity of the pod is honoured, and whether taints are."""
+
+Written = tuple[TopologySpreadConstraint, ...]
+"""The constraints as a pod defines them."""
 
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
 SCHEDULE_ANYWAY: Final = "ScheduleAnyway"
@@ -130,30 +134,38 @@ def constraints_of(
 ) -> tuple[Constraint, ...]:
     """The constraints with this action that apply to a pod.
 
-    An identity keeps the last ones of each action. They serve pods that define the same constraints, and pods
-    without any while the services of the namespace and the pods' controllers select the same.
+    An identity keeps its own ones for as long as there are pods that define them, and the last default ones. These
+    serve pods while the services of the namespace and the pods' controllers select the same.
 
     Raises:
         SelectorError: a selector that does not parse.
     """
-    own, controlled = info.spread, None
-    source: object = own
-    if not own.value:
-        if not defaults.by_action[action]:
-            return ()
-        controlled = _selector_of(info.pod.metadata.controller, info.pod.namespace, snapshot)
-        source = (snapshot.cluster_state.services.generation(info.pod.namespace), controlled)
-    compiled = info.identity.compiled
+    if info.spread.value:
+        return _own_constraints(info.identity, info.spread, action)
+    if not defaults.by_action[action]:
+        return ()
+    namespace, compiled = info.pod.metadata.namespace, info.identity.compiled
+    controlled = _selector_of(info.pod.metadata.controller, namespace, snapshot)
+    source = (snapshot.cluster_state.services.generation(namespace), controlled)
     known = compiled.get((defaults, action))
     if known is None or known[0] != source:
-        pod = info.identity.value
-        if own.value:
-            made = tuple(own_constraint(written, pod) for written in own.value if written.when_unsatisfiable == action)
-        else:
-            made = _deduced(defaults.by_action[action], _deduced_selector(info.pod, controlled, snapshot), pod)
+        selector = _deduced_selector(info.pod, controlled, snapshot)
+        made = _deduced(defaults.by_action[action], selector, info.identity.value)
         known = compiled[defaults, action] = (source, made)
     applying: tuple[Constraint, ...] = known[1]
     return applying
+
+
+def _own_constraints(identity: Part[Identity], own: Part[Written], action: str) -> tuple[Constraint, ...]:
+    """The constraints with this action that a pod defines."""
+    kept: WeakKeyDictionary[Part[Written], tuple[Constraint, ...]] | None = identity.compiled.get(action)
+    if kept is None:
+        kept = identity.compiled[action] = WeakKeyDictionary()
+    made = kept.get(own)
+    if made is None:
+        wanted = (written for written in own.value if written.when_unsatisfiable == action)
+        made = kept[own] = tuple(own_constraint(written, identity.value) for written in wanted)
+    return made
 
 
 def own_constraint(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
