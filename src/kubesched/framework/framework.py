@@ -235,7 +235,7 @@ class Framework:
                 rejections.append(Rejections(rule.name, verdicts))
         if not self._move_with_pods <= skip:
             columns = None
-        known = self._results.find(columns, nodes) if columns is not None and self._results else None
+        known = self._results.find(columns, nodes) if columns is not None and rejections else None
         return FilterResult(nodes, rejections, columns) if known is None else known
 
     def keep(self, result: FilterResult) -> None:

@@ -42,7 +42,7 @@ class Hook:
             answer = self.call(*arguments)
         except HOOK_FAULTS as error:
             return fault(self.what, error)
-        return checked(self.what, answer, may_skip=may_skip)
+        return Status.SUCCESS if answer is Status.SUCCESS else checked(self.what, answer, may_skip=may_skip)
 
 
 def fault(what: str, error: BaseException) -> Status:
