@@ -189,7 +189,8 @@ class NodeResourcesFit(Plugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Note what the pod asks for; never skips, because the number of pods counts too."""
-        part, served = state.pod.requests, self._served(state)
+        part = state.pod.requests
+        served = self._served(part)
         key = (self, served) if served else self
         wanted = part.compiled.get(key)
         if wanted is None:
@@ -197,9 +198,9 @@ class NodeResourcesFit(Plugin):
         state.write(wanted)
         return Status.SUCCESS
 
-    def _served(self, state: CycleState) -> tuple[str, ...]:
+    def _served(self, part: Part[PodRequests]) -> tuple[str, ...]:
         """The resources of a pod that a device class serves."""
-        return tuple(self.handle.cluster_state.device_classes.serving(state.pod.requests.value.wanted))
+        return tuple(self.handle.cluster_state.device_classes.serving(part.value.wanted))
 
     def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:
         wanted = requests.wanted
@@ -269,8 +270,9 @@ class NodeResourcesFit(Plugin):
         return equal_rows(len(nodes), [nodes.allowed_pods, *nodes.allocatable[rows], *nodes.requested[rows]])
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        served = self._served(state)
-        return (state.pod.requests, served) if served else state.pod.requests
+        part = state.pod.requests
+        served = self._served(part)
+        return (part, served) if served else part
 
     # --- score ---
 

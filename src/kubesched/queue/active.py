@@ -47,7 +47,8 @@ class ActiveQueue:
 
     def pop(self) -> QueuedPodInfo | None:
         """Take out the pod that comes next, None when there is none."""
-        new, again = self._new.head(), self._again.head()
+        again = self._again.head()
+        new = None if again is None else self._new.head()
         if new is None or again is None:
             self._n_before = 0
             return (self._new if again is None else self._again).pop()

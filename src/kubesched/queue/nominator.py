@@ -70,7 +70,7 @@ class Nominator:
 
     def delete(self, pod: Pod) -> None:
         """End the pod's nomination, if it has one: it is deleted, assumed, or no longer nominated."""
-        node = self._node_of.pop(pod.uid, None)
+        node = self._node_of.pop(pod.metadata.uid, None)
         if node is not None:
             self.generation += 1
             pods = self._by_node[node]

@@ -338,10 +338,11 @@ class SchedulingQueue:
     # Moves between places.
 
     def _add(self, pod: Pod, label: str, now: float) -> None:
-        if not pod.uid:
-            raise StateError(f'pod "{pod.key}" has no metadata.uid; the queue distinguishes pods by it, so set one')
-        self._places.remove(pod.key)
-        info = QueuedPodInfo(pod=pod, key=pod.key, timestamp=now)
+        key = pod.key
+        if not pod.metadata.uid:
+            raise StateError(f'pod "{key}" has no metadata.uid; the queue distinguishes pods by it, so set one')
+        self._places.remove(key)
+        info = QueuedPodInfo(pod=pod, key=key, timestamp=now)
         if self._gate.lets_in(info, label):
             self._places.to_active(info, label, now)
             self.nominator.add(info)

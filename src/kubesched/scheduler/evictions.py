@@ -59,7 +59,7 @@ class Evictions(Container[str]):
         return uid in self._last_victims
 
     def _victim_changed(self, before: KubeObject | None, after: KubeObject | None) -> None:
-        if before is None or before.uid not in self._preemptors:
+        if not self._preemptors or before is None or before.uid not in self._preemptors:
             return
         if after is None or after.uid != before.uid or after.is_terminating:
             for preemptor in self._preemptors.pop(before.uid):

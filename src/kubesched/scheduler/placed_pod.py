@@ -102,7 +102,8 @@ class PlacedPod:
         annotations: object = state.binding.annotations
         if not _is_annotations(annotations):
             return Status.error(f"the Binding's annotations must be a dict of str; found {answer_text(annotations)}")
-        self.pod = self._cluster_state.assume_annotations(self.pod.uid, state.binding.annotations).pod
+        if annotations:
+            self.pod = self._cluster_state.assume_annotations(self.pod.uid, state.binding.annotations).pod
         self.point = "permit"
         status, waits = framework.run_permit(state, self.pod, self.node_name)
         if status.is_success and waits:
@@ -172,4 +173,6 @@ class PlacedPod:
 
 def _is_annotations(value: object) -> bool:
     """Whether a plugin left what an API server takes as annotations."""
-    return isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)
+    if not isinstance(value, dict):
+        return False
+    return not value or all(isinstance(text, str) for pair in value.items() for text in pair)

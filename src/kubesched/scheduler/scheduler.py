@@ -9,7 +9,6 @@ kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 
 import math
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -159,29 +158,30 @@ class Scheduler:
         return [change.event for change in changes]
 
     def _handle_pod(self, event: WatchEvent, pod: Pod) -> list[ClusterEvent]:
+        uid, node_name = pod.metadata.uid, pod.spec.node_name
         old = self.cluster_state.objects.get("Pod", pod.key)
         before = old if isinstance(old, Pod) else None
         is_gone = event.type is EventType.DELETED or pod.is_finished
-        if before is not None and before.uid != pod.uid:
+        if before is not None and before.metadata.uid != uid:
             if event.type is EventType.DELETED:
                 return []  # late: another one has its name already
             self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before)  # its deletion was missed
             before = None
         if is_gone and self.cluster_state.is_assumed(pod):
-            self._reject_waiting(pod.uid)
+            self._reject_waiting(uid)
         changes = self.cluster_state.apply(event)
         events = [change.event for change in changes]
         self._unconfirmed.settle(pod)
-        waited = before is not None and not before.node_name and self._is_mine(before)
-        waits = not is_gone and not pod.node_name and self._is_mine(pod)
-        if waits and not self.cluster_state.is_assumed(pod) and pod.uid not in self._on_their_way:
+        waited = before is not None and not before.spec.node_name and self._is_mine(before)
+        waits = not is_gone and not node_name and self._is_mine(pod)
+        if waits and not self.cluster_state.is_assumed(pod) and uid not in self._on_their_way:
             if waited and before is not None:
                 self.queue.update(before, pod, events, self._now())
             else:
                 self.queue.add(pod, self._now())
         elif waited and before is not None:
             self.queue.delete(before)
-        if waited and before is not None and not pod.node_name:
+        if waited and before is not None and not node_name:
             self._note_nomination(before, "" if is_gone else pod.status.nominated_node_name)
         for change in changes:
             if change.event.resource is EventResource.ASSIGNED_POD:
@@ -248,15 +248,15 @@ class Scheduler:
     async def _try(self, queued: QueuedPodInfo) -> Attempt:
         pod = queued.pod
         framework = self.frameworks[pod.scheduler_name]
-        decision = partial(Decision, pod, pod.scheduler_name, queued.attempts)
         if pod.is_terminating:
             note = f"skip schedule deleting pod: {pod.key}"
             self._emit(RecordEvent("FailedScheduling", "Warning", "Scheduling", pod, note))
             self.queue.done(pod.uid)
-            return decision(0, Outcome(Status.unschedulable(), note)), None
+            return Decision(pod, pod.scheduler_name, queued.attempts, 0, Outcome(Status.unschedulable(), note)), None
         misplaced = self._order.fault_of(queued)
         if misplaced is not None:
-            failed = decision(self.cluster_state.columns.n_nodes, Outcome(misplaced, misplaced.message))
+            n_nodes, outcome = self.cluster_state.columns.n_nodes, Outcome(misplaced, misplaced.message)
+            failed = Decision(pod, pod.scheduler_name, queued.attempts, n_nodes, outcome)
             self._failed(queued, failed)
             return failed, None
         info = self._pod_info(queued)

@@ -80,13 +80,16 @@ class SchedulingCycle:
         if not snapshot.n_nodes:
             return decision(Outcome(Status.unresolvable(NO_NODES), NO_NODES), nominated_node_name=""), state
         search = NodeSearch(framework, state, snapshot.nodes)
-        if search.failure is not None:
-            return decision(_fault_outcome(search.failure)), state
-        if search.status.is_rejected:
+        if not search.status.is_success:
+            if search.failure is not None:
+                return decision(_fault_outcome(search.failure)), state
             return await self._explain(framework, state, search.diagnosis, decision), state
-        decision = partial(decision, left_out=search.diagnosis.left_out)
+        if search.diagnosis.n_left_out:
+            decision = partial(decision, left_out=search.diagnosis.left_out)
         extenders = None if self._extenders is None else self._extenders.of(info)
-        passed = await self._nominated(search, info.pod.status.nominated_node_name, snapshot.nodes, extenders)
+        nominated, passed = info.pod.status.nominated_node_name, None
+        if nominated:
+            passed = await self._nominated(search, nominated, snapshot.nodes, extenders)
         if passed is not None:
             result = FilterResult(passed, [])
         else:
@@ -102,11 +105,11 @@ class SchedulingCycle:
                     return decision(_fault_outcome(Status.error(str(error)))), state
                 if not len(passed):
                     result = result.restricted(np.flatnonzero(~result.fits))
-        if len(passed):
-            chosen_from = partial(
-                decision, n_evaluated=len(result.nodes) - len(result.feasible) + len(passed), n_feasible=len(passed)
-            )
-            extended = await extenders.prioritize(passed) if extenders and len(passed) > 1 else None
+        n_passed = len(passed)
+        if n_passed:
+            n_evaluated = len(result.nodes) - len(result.feasible) + n_passed
+            chosen_from = partial(decision, n_evaluated=n_evaluated, n_feasible=n_passed)
+            extended = await extenders.prioritize(passed) if extenders and n_passed > 1 else None
             return self._choose(framework, state, result, passed, snapshot, chosen_from, extended), state
         search.take_in(result)
         return await self._explain(framework, state, search.diagnosis, decision), state
@@ -120,7 +123,7 @@ class SchedulingCycle:
 
         Returns: this node, as often as the last extender named it; None if there is none, or the pod does not fit.
         """
-        position = nodes.position_of(name) if name else None
+        position = nodes.position_of(name)
         if position is None:
             return None
         alone = nodes.select(np.array([position], dtype=np.intp))
@@ -142,8 +145,9 @@ class SchedulingCycle:
     def _filter(self, framework: Framework, search: NodeSearch, snapshot: Snapshot) -> FilterResult:
         """The verdicts on the nodes that a search in kube-scheduler's order would look at."""
         result = search.filter()
-        wanted = self._n_wanted(framework, len(result.nodes))
-        if wanted < len(result.nodes):
+        n_nodes = len(result.nodes)
+        wanted = self._n_wanted(framework, n_nodes)
+        if wanted < n_nodes:
             result = self._sampled(result, snapshot, wanted)
         self._move_start(result, search.diagnosis, snapshot.n_nodes)
         return result

@@ -25,6 +25,8 @@ class Unconfirmed:
 
     def settle(self, pod: Pod) -> None:
         """Let go of a pod that the watch has just shown; give back what it holds if it was gone before it was bound."""
+        if not self._since:
+            return
         _, placed = self._since.get(pod.uid, (0.0, None))
         if placed is not None and not placed.is_awaited:
             del self._since[pod.uid]

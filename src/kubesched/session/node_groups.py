@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 
 import msgspec
 
@@ -23,10 +24,11 @@ def group_nodes(nodes: Iterable[Node]) -> dict[str, NodeGroup]:
     have and that distinguishes them.
     """
     known = list(nodes)
-    keys = Counter(key for node in known for key in node.labels)
+    keys = Counter(chain.from_iterable(node.labels for node in known))
     named = sorted(key for key in keys if key.rpartition("/")[2] in POOL_WORDS)
-    choices = [POOL_LABELS, *((key,) for key in (*POOL_LABELS, *named) if 2 * keys[key] > len(known))]
-    columns = [[_first_of(choice, node) for node in known] for choice in choices]
+    of_providers = tuple(key for key in POOL_LABELS if keys[key])
+    choices = [of_providers, *((key,) for key in (*of_providers, *named) if 2 * keys[key] > len(known))]
+    columns = [[_first_of(choice, node) for node in known] for choice in choices if choice]
     usual = [pools for pools in columns if 2 * sum(map(bool, pools)) > len(known)]
     dividing = [pools for pools in usual if len(set(pools)) > 1]
     pools = next(iter(dividing or usual), [""] * len(known))

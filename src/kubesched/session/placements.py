@@ -32,7 +32,7 @@ class Placements:
     def _rooms_being_freed(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The uid of each pod that waits on its nominated node for pods that are being deleted, and these."""
         for uid, decision in self._outcomes.items():
-            pod = self._current(decision.pod)
+            pod = None if decision.node_name else self._current(decision.pod)
             if pod is not None and pod.uid == uid and not pod.node_name and pod.status.nominated_node_name:
                 yield uid, leaving_for(self._frameworks[decision.profile], pod)
 
@@ -71,13 +71,14 @@ class Placements:
         decision = self._outcomes.get(pod.uid)
         if decision is None:
             return self._not_tried(pod, gated.get(pod.key))
-        if not decision.node_name or decision.chosen is None:
+        node_name = decision.node_name
+        if not node_name or decision.chosen is None:
             return self._left(pod, name, decision)
         return Placement(
             pod.key,
             name,
             PodState.SCHEDULED,
-            decision.node_name,
+            node_name,
             decision.attempt,
             total=decision.chosen.total if decision.chosen.scores else None,
             scores=decision.chosen.scores,

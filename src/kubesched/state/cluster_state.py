@@ -224,8 +224,6 @@ class ClusterState(PlacedPods):
         Returns: the pod as it is on the node now.
         """
         known = self._placed[uid]
-        if not annotations:
-            return known
         metadata = known.pod.metadata
         merged = {**(metadata.annotations or {}), **annotations}
         info = known.with_pod(_changed(known.pod, metadata=msgspec.structs.replace(metadata, annotations=merged)))
@@ -252,8 +250,9 @@ class ClusterState(PlacedPods):
         if self._fork is not None:
             self._fork.record_entry(self._assumed, uid)
         plan = self._assumed.pop(uid, None)
-        for name in {(kind, assumed.key) for kind, _, assumed in plan or ()}:
-            self._delete_within(self._planned, name, uid)
+        if plan:
+            for name in {(kind, assumed.key) for kind, _, assumed in plan}:
+                self._delete_within(self._planned, name, uid)
         return plan
 
     def _take_back(self, plan: list[_Assumed]) -> None:

@@ -101,14 +101,15 @@ class PlacedPods(ClusterFacts):
         Returns: whether this is one. A pod whose host port is free is not: every update takes its ports again.
         """
         old = known.pod
-        if old is not pod and known.ports.value and not self.columns.has_ports_of(known):
+        if old is pod:
+            self.objects.put("Pod", pod)
+            return True
+        if known.ports.value and not self.columns.has_ports_of(known):
             return False
         is_same = old.status == pod.status and old.metadata.is_same_but_for_version(pod.metadata)
         if old.spec != pod.spec or not (is_same or _holds_the_same(old, pod)):
             return False
         self.objects.put("Pod", pod)
-        if old is pod:
-            return True
         info = known.with_pod(pod)
         if self._fork is not None:
             self._fork.record_entry(self._placed, pod.metadata.uid)

@@ -61,7 +61,8 @@ def pod_volumes(pod: Pod) -> PodVolumes:
         volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
         assert pod_volumes(make_pod("db", spec={"volumes": volumes})).direct_claims == ["data"]
     """
-    counting = [volume for volume in pod.spec.volumes or () if astuple(volume).count(None) < _N_SOURCES]
+    volumes = pod.spec.volumes
+    counting = volumes and [volume for volume in volumes if astuple(volume).count(None) < _N_SOURCES]
     if not counting:
         return NO_VOLUMES
     claims: list[ClaimUse] = []
