@@ -146,7 +146,7 @@ def test_a_group_at_zero_of_the_old_form_is_like_the_nodes_of_its_pool_in_anothe
     node = make_node("gke-prod-spot-77aa-x1", zone="eu-b", labels=gke)
     found = shapes(node, status_of(OLD))
     zero, two = found["gke-prod-spot-1f0a-grp"], found["gke-prod-spot-77aa-grp"]
-    assert (zero.n_now, zero.n_more, zero.limit) == (0, 5, "maxSize 5, now 0")
+    assert (zero.n_now, zero.n_more, zero.limit) == (0, 5, "maxSize 5")
     assert (zero.zones, zero.note) == (("eu-c",), "cluster-autoscaler backs off")
     assert labels_for(zero, make_pod("p"), node)[0][ZONE] == "eu-c"
     assert (two.n_now, two.n_more, two.model.name, two.note) == (2, 1, node.name, "")

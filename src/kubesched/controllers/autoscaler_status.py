@@ -130,7 +130,7 @@ class NodeGroups:
             row = self._rows.get(machine_name(model.labels)) or self._rows.get(group.short)
             there = {zone for node in own if (zone := node.labels.get(ZONE))}
             zones = tuple(sorted(there)) if there else tuple(filter(None, [group.zone]))
-            limit = f"maxSize {group.most}, now {group.target}"
+            limit = f"maxSize {group.most}"
             n_more, price = max(group.most - group.target, 0), None if row is None else row.price
             source, sizes = f"node group {group.short}", (group.target, n_more, limit)
             yield NodeShape(group.short, source, model, zones, {}, *sizes, price, group.why_not)

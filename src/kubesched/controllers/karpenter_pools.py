@@ -4,6 +4,7 @@ Rule: Karpenter v1: requirements and labels of a NodePool become labels of its n
 come; no node is added with which the nodes of the pool would exceed its limits.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -70,7 +71,9 @@ class KarpenterPools:
     """
 
     def __init__(self, nodes: Sequence[Node], types: Mapping[str, MachineType], places: ZonesOfNodes) -> None:
-        self._nodes = nodes
+        self._nodes: dict[str, list[Node]] = defaultdict(list)
+        for node in nodes:
+            self._nodes[node.labels.get(_POOL, "")].append(node)
         self._types = types
         self._places = places
         self._unchecked: set[str] = set()
@@ -111,7 +114,7 @@ class KarpenterPools:
         )
 
     def _shape(self, pool: NodePool, machine: MachineType) -> NodeShape:
-        of_pool = [node for node in self._nodes if node.labels.get(_POOL) == pool.name]
+        of_pool = self._nodes[pool.name]
         like = next((node for node in of_pool if machine_name(node.labels) == machine.name), None)
         name, template = f"{pool.name}: {machine.name}", pool.spec.template
         labels = {_POOL: pool.name, **(template.metadata.labels or {})}
@@ -156,7 +159,7 @@ def claimed_nodes(
             one.key: one.values[0] for one in claim.spec.requirements or () if one.values and len(one.values) == 1
         }
         model = model_of(claim.name, machine, single | labels, claim.spec.taints or ())
-        yield NodeShape(claim.name, f"NodeClaim {claim.name}", model, n_more=1, limit="it is one node")
+        yield NodeShape(claim.name, f"NodeClaim {claim.name}", model, n_more=1, limit="it is one node", is_coming=True)
 
 
 def _requirements(pool: NodePool) -> list[SelectorRequirement]:

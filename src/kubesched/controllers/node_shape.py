@@ -48,9 +48,10 @@ class NodeShape(msgspec.Struct, frozen=True):
         choices: labels that its pool leaves open: the values that they may have; none stands for any value.
         n_now: how many nodes the pool has.
         n_more: how many more there may be; None where no limit is known.
-        limit: the limit in words, such as `maxSize 5, now 3`; empty for none.
+        limit: the limit in words, such as `maxSize 5`; empty for none.
         price: of an hour; None where that is not known.
         note: what else its autoscaler says, such as that it backs off; empty for nothing.
+        is_coming: whether the node is being made already.
     """
 
     name: str
@@ -63,6 +64,7 @@ class NodeShape(msgspec.Struct, frozen=True):
     limit: str = ""
     price: float | None = None
     note: str = ""
+    is_coming: bool = False
 
     def models_for(self, pod: Pod, places: "ZonesOfNodes") -> Iterator[Node]:
         """The node that the pool would have for a pod in each zone.

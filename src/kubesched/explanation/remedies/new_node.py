@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import KubeObject, edited, kind_of
-from kubesched.controllers import new_names, node_with
+from kubesched.api import KubeObject, Node, edited, kind_of
+from kubesched.controllers import may_run_daemon, new_names, node_with, unpinned
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
@@ -73,7 +73,7 @@ def _exists(case: Case, wanted: Mapping[str, int]) -> str:
 def added_node(
     case: Case, like: NodeInfo, raised: Mapping[str, str], labels: Mapping[str, str] = _NO_LABELS, name: str = ""
 ) -> Change:
-    """The change that adds the node, with what comes with it; it is as they are now, whatever else is tried.
+    """The change that adds a node like another one.
 
     Args:
         raised: what it offers more of.
@@ -83,10 +83,24 @@ def added_node(
     old = like.node
     metadata = msgspec.structs.replace(old.metadata, labels={**old.labels, **labels})
     status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
-    model = edited(old, metadata=metadata, status=status)
-    limits = case.object_of("CSINode", old.name)
-    on_it = [*(info.pod for info in daemons(like)), *([limits] if limits is not None else [])]
-    free = (new for new in new_names(old) if case.object_of("Node", new) is None)
+    return with_node(case, edited(old, metadata=metadata, status=status), name)
+
+
+def with_node(case: Case, model: Node, name: str = "") -> Change:
+    """The change that adds a node, with what comes with it, as it is now.
+
+    Args:
+        model: its name is that of a node which new ones are like, or of no node of the cluster.
+        name: of the new node; empty for one that no node has.
+    """
+    like = case.nodes.position_of(model.name)
+    if like is None:
+        pods = (info.pod for info in case.placed.daemon_sets.values())
+        on_it: list[KubeObject] = [pod for pod in pods if may_run_daemon(unpinned(pod), model)]
+    else:
+        limits = case.object_of("CSINode", model.name)
+        on_it = [*(info.pod for info in daemons(case.nodes[like])), *([limits] if limits is not None else [])]
+    free = (new for new in new_names(model) if case.object_of("Node", new) is None)
     return Change(edits=tuple(map(added, node_with(model, name or next(free), on_it))))
 
 

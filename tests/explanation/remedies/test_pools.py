@@ -1,0 +1,94 @@
+"""The fix of one more node names the pool that has it, also one at zero nodes, before an invented node."""
+
+import json
+
+from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.asking import SMALL, filling, fixes_of, texts
+
+TYPE = "node.kubernetes.io/instance-type"
+GPU = "nvidia.com/gpu"
+
+
+def groups(*sizes: tuple[str, int, int], back_off: str = "") -> object:
+    health = [{"name": name, "health": {"cloudProviderTarget": now, "maxSize": most}} for name, now, most in sizes]
+    if back_off:
+        health[0]["scaleUp"] = {"status": "Backoff", "backoffInfo": {"errorMessage": back_off}}
+    return make_object(
+        "v1/ConfigMap",
+        "cluster-autoscaler-status",
+        namespace="kube-system",
+        data={"status": json.dumps({"nodeGroups": health})},
+    )
+
+
+def full(name: str, **labels: str) -> list:
+    return [make_node(name, allocatable=SMALL, labels=labels), filling(name, cpu="2")]
+
+
+def test_a_group_with_room_is_scaled_up_in_place_of_an_invented_node():
+    fixes = fixes_of(make_pod("p", requests={"cpu": "1"}), *full("workers-1"), groups(("workers", 1, 3)))
+    assert "scale up node group workers (at 1 node; maxSize 3)" in fixes
+    assert not [text for text in fixes if "add a node like" in text]
+
+
+def test_a_pool_at_zero_nodes_has_what_the_pod_asks_for():
+    pool = make_object("NodePool", "gpu", spec={"template": {"metadata": {"labels": {"pool": "gpu"}}, "spec": {}}})
+    claim = make_object(
+        "NodeClaim",
+        "old-1",
+        labels={TYPE: "g5"},
+        status={"nodeName": "n1", "allocatable": {"cpu": "8", "memory": "32Gi", "pods": "10", GPU: "1"}},
+    )
+    pod = make_pod("p", requests={"cpu": "1", GPU: "1"}, spec={"nodeSelector": {"pool": "gpu"}})
+    nodes = [make_node("n1", allocatable=SMALL, labels={"pool": "cpu"})]
+    first, *others = fixes_of(pod, *nodes, pool, claim)
+    assert first == "scale up NodePool gpu (g5, at 0 nodes)"
+    assert not [text for text in others if "correct" in text]
+
+
+def test_a_daemon_set_takes_its_room_on_a_node_of_a_pool_at_zero():
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "logs", "controller": True}
+    daemon = make_pod("logs-1", node="n1", requests={"cpu": "1"}, metadata={"ownerReferences": [owner]})
+    claim = make_object("NodeClaim", "c", labels={TYPE: "t"}, status={"allocatable": {"cpu": "4", "pods": "10"}})
+    nodes = [make_node("n1", allocatable={"cpu": "1"})]
+    assert "wait for NodeClaim c: its node is not there yet" in texts(
+        make_pod("p", requests={"cpu": "3"}), *nodes, daemon, claim
+    )
+    assert not [
+        text for text in texts(make_pod("p", requests={"cpu": "4"}), *nodes, daemon, claim) if "NodeClaim" in text
+    ]
+
+
+def test_a_pool_at_its_limit_has_its_limit_raised():
+    said = texts(make_pod("p", requests={"cpu": "1"}), *full("workers-1"), groups(("workers", 3, 3)))
+    assert "raise the limit of node group workers (maxSize 3)" in said
+
+
+def test_a_group_that_backs_off_says_so():
+    status = groups(("workers", 1, 3), back_off="out of quota")
+    said = texts(make_pod("p", requests={"cpu": "1"}), *full("workers-1"), status)
+    assert "scale up node group workers (at 1 node; maxSize 3; cluster-autoscaler backs off: out of quota)" in said
+
+
+def test_a_pool_of_devices_is_not_for_pods_that_ask_for_none():
+    gpu = make_node("gpu-1", allocatable={**SMALL, GPU: "1"})
+    said = texts(
+        make_pod("p", requests={"cpu": "1"}), *full("n1"), gpu, filling("gpu-1", cpu="2"), groups(("gpu", 1, 3))
+    )
+    assert not [text for text in said if "node group gpu" in text]
+    assert "add a node like n1" in said
+
+
+def test_a_small_mistake_is_corrected_first():
+    pod = make_pod("p", spec={"nodeSelector": {"disktype": "sdd"}})
+    node = make_node("workers-1", allocatable=SMALL, labels={"disktype": "ssd"})
+    assert "correct" in texts(pod, node, groups(("workers", 1, 3)))[0]
+
+
+def test_a_volume_in_another_zone_has_a_node_there():
+    zone = "topology.kubernetes.io/zone"
+    nodes = [make_node(f"workers-{one}", allocatable=SMALL, zone=one) for one in "ab"]
+    pods = [filling(node.name, cpu="2") for node in nodes]
+    pod = make_pod("p", requests={"cpu": "1"}, spec={"nodeSelector": {zone: "b"}})
+    said = texts(pod, *nodes, *pods, groups(("workers", 2, 4)))
+    assert "scale up node group workers (at 2 nodes; maxSize 4) in zone b" in said
