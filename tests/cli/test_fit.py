@@ -211,21 +211,20 @@ def of_deployment(n):
 
 def test_a_workload_that_runs_already_is_replaced_or_added(tmp_path, manifest):
     cluster = write(tmp_path, *NODES, *of_deployment(3))
+    added = run("fit", cluster, "-f", manifest, "--add").stdout
+    assert added.startswith(
+        f"Beside the 3 pods of Deployment shop/web that run: 3 of 4 would fit; the 4th: {FULL}"[:100]
+    )
     result = run("fit", cluster, "-f", manifest)
-    assert (result.exit_code, result.stdout) == (2, "")
-    choices = (
-        "use --rollout to replace the old pods with the new ones, or --add to keep the old pods and add the new ones"
+    assert run("fit", cluster, "-f", manifest, "--rollout").stdout == result.stdout
+    lines = result.stdout.splitlines()
+    assert lines[0] == (
+        "A rollout of Deployment shop/web, which has 3 pods (--add keeps the old pods): 4 of 4 would fit."
     )
-    assert f"Deployment shop/web already has 3 pods in the cluster; {choices}" in result.stderr
-    assert run("fit", cluster, "-f", manifest, "--add").stdout.startswith(f"3 of 4 would fit; the 4th: {FULL}")
-    lines = run("fit", cluster, "-f", manifest, "--rollout").stdout.splitlines()
-    expected = (
-        "The rollout of Deployment shop/web would replace 3 pods in 4 steps, with 3 pods running at the lowest point."
-    )
-    assert lines[0] == "4 of 4 would fit."
-    assert expected in lines
+    running = "with 3 pods running at the lowest point and 5 at the highest."
+    assert f"The rollout of Deployment shop/web would replace 3 pods in 4 steps, {running}" in " ".join(lines)
     document = json.loads(run("fit", cluster, "-f", manifest, "--rollout", "-o", "json").stdout)
-    counts = {"steps": 4, "old": 3, "oldLeft": 0, "kept": 0, "lowest": 3}
+    counts = {"steps": 4, "old": 3, "oldLeft": 0, "kept": 0, "lowest": 3, "highest": 5}
     assert document["rollouts"] == [{"workload": "Deployment shop/web", **counts, "wayOut": ""}]
 
 
@@ -233,7 +232,9 @@ def test_a_search_beside_existing_pods_adds(tmp_path, manifest):
     cluster = write(tmp_path, *NODES, *of_deployment(3))
     error = run("fit", cluster, "-f", manifest, "--max").stderr
     assert "already has 3 pods in the cluster; use --add to keep the old pods and add the new ones" in error
-    assert run("fit", cluster, "-f", manifest, "--max", "--add").stdout.startswith("3 would fit; the 4th")
+    assert run("fit", cluster, "-f", manifest, "--max", "--add").stdout.startswith(
+        "Beside the 3 pods of Deployment shop/web that run: 3 would fit; the 4th"
+    )
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,14 @@ def running(n, kind="ReplicaSet", name="web-old", cpu="1"):
     return [make_pod(f"{name}-{end}", node=f"n{i}", **about) for i, end in enumerate(ends)]
 
 
-def test_a_workload_that_runs_already_needs_a_choice():
-    with pytest.raises(InputError, match=r"Deployment default/web already has 2 pods in the cluster; choose rollout"):
-        fit([*nodes(2), *running(2)], stream(workload()))
+def test_a_workload_that_runs_already_is_rolled_out_unless_its_pods_are_added():
+    answer = fit([*nodes(2), *running(2)], stream(workload()))
+    assert [(one.workload, one.n_old) for one in answer.rollouts] == [("Deployment default/web", 2)]
+    assert [(one.workload, one.pods) for one in answer.existing] == [("Deployment default/web", 2)]
+    with pytest.raises(
+        InputError, match=r"Deployment default/web already has 2 pods in the cluster; a search needs add"
+    ):
+        fit([*nodes(2), *running(2)], stream(workload()), maximum=True)
     with pytest.raises(InputError, match="add and rollout are mutually exclusive"):
         fit([*nodes(2), *running(2)], stream(workload()), add=True, rollout=True)
 
@@ -242,8 +247,7 @@ def test_a_pod_that_exists_is_replaced():
         "spec": workload()["spec"]["template"]["spec"],
     }
     old = make_pod("web-0", node="n0", requests={"cpu": "1"})
-    with pytest.raises(InputError, match="Pod default/web-0 exists already; choose rollout"):
-        fit([*nodes(1, cpu="1"), old], stream(pod))
+    assert fit([*nodes(1, cpu="1"), old], stream(pod)).all_fit
     assert fit([*nodes(1, cpu="1"), old], stream(pod), rollout=True).all_fit
 
 
@@ -252,8 +256,12 @@ def test_several_workloads_that_exist_are_counted():
     database = workload("StatefulSet", 1)
     database["metadata"]["name"] = "db"
     cluster = [*nodes(3), *old, *running(1, "StatefulSet", "db")]
-    with pytest.raises(InputError, match="2 of the workloads exist already, such as Deployment default/web; choose"):
-        fit(cluster, stream(workload(), database))
+    verdict = fit_page(fit(cluster, stream(workload(), database))).verdict.text
+    assert verdict == "A rollout of 2 workloads (--add keeps the old pods): 5 of 5 would fit."
+    other = workload("StatefulSet", 1)
+    other["metadata"]["name"] = "new"
+    verdict = fit_page(fit(cluster, stream(workload(), other))).verdict.text
+    assert verdict == "A rollout of 1 of 2 workloads (--add keeps the old pods): 5 of 5 would fit."
     answer = fit(cluster, stream(workload(), database), rollout=True)
     assert [one.workload for one in answer.rollouts] == ["Deployment default/web", "StatefulSet default/db"]
     assert (answer.n_fit, answer.n_asked) == (5, 5)

@@ -52,11 +52,12 @@ def test_every_command_takes_the_names_of_the_option_for_manifests(tmp_path, web
 
 def test_fit_in_a_namespace_recognises_what_runs_there(tmp_path, web):
     cluster = write(tmp_path, NODE, *running())
-    refused = run("fit", cluster, "-f", web, "-n", "shop")
-    assert refused.exit_code == 2
-    assert "Deployment shop/web already has 2 pods in the cluster; use --rollout" in refused.stderr
-    added = run("fit", cluster, "-f", web, "-n", "shop", "--rollout", "-o", "json")
-    assert json.loads(added.stdout)["workloads"] == ["Deployment shop/web"]
+    first = run("fit", cluster, "-f", web, "-n", "shop").stdout.splitlines()[0]
+    assert first.startswith("A rollout of Deployment shop/web, which has 2 pods (--add keeps the old pods): ")
+    document = json.loads(run("fit", cluster, "-f", web, "-n", "shop", "-o", "json").stdout)
+    assert document["workloads"] == ["Deployment shop/web"]
+    assert document["existing"] == [{"workload": "Deployment shop/web", "pods": 2}]
+    assert [one["old"] for one in document["rollouts"]] == [2]
 
 
 def test_a_namesake_elsewhere_is_named_where_a_manifest_has_no_namespace(tmp_path, web):
@@ -64,6 +65,10 @@ def test_a_namesake_elsewhere_is_named_where_a_manifest_has_no_namespace(tmp_pat
     assert notes == [
         "Deployment default/web is tried as a new one; Deployment shop/web runs already: with -n shop it is that one"
     ]
+    first = run("fit", write(tmp_path, NODE, *running()), "-f", web).stdout.splitlines()[0]
+    assert first.startswith(
+        "As a new release beside Deployment shop/web, which runs already (-n shop makes it a rollout)"
+    )
     elsewhere = run("fit", write(tmp_path, NODE, *running()), "-f", web, "-n", "test", "-o", "json")
     assert json.loads(elsewhere.stdout)["notes"] == []
 

@@ -76,23 +76,20 @@ class PodsInQuestion(NamedTuple):
         _note_missing(cluster, asked)
         if numbers and (several := asked.found_several("--only {}")):
             raise InputError(f"{'--max' if self.maximum else '--replicas'} needs one workload; {several}")
-        if asked.existing and not (self.rollout or self.add):
-            raise InputError(f"{asked.there_already()}; {self._choice()} to keep the old pods and add the new ones")
+        is_search = self.maximum or (self.nodes_like.model and self.nodes_like.number is None)
+        if asked.existing and is_search and not self.add:
+            raise InputError(f"{asked.there_already()}; use --add to keep the old pods and add the new ones")
         return asked
 
-    def _choice(self) -> str:
-        is_search = self.maximum or (self.nodes_like.model and self.nodes_like.number is None)
-        return "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"
-
-    def explained(self, inputs: InputOptions) -> str:
+    def explained(self, inputs: InputOptions, asked: "Asked") -> str:
         """The command that explains the pods; empty where it would not answer for the same ones."""
-        if not self.filenames or self.namespace or self.rollout or self.add or _change_words():
+        if not self.filenames or self.namespace or asked.existing or _change_words():
             return ""
         return inputs._replace(manifests=self.filenames).next_command("explain")
 
-    def again(self, inputs: InputOptions) -> str:
+    def again(self, inputs: InputOptions, asked: "Asked") -> str:
         """The command about the same pods, without their number; empty if standard input was read."""
-        if self.rollout:
+        if asked.existing and not self.add:
             return ""
         namespace, only = self.namespace or None, self.only or None
         words = option_words({"-n": namespace, "--resource": self.resources, "--only": only, "--add": self.add})
@@ -169,9 +166,15 @@ class PodsInQuestion(NamedTuple):
     help="With --shapes: prices of an hour by instance type, as kubesched compare reads them.",
 )
 @click.option(
-    "--rollout", is_flag=True, help="If the workload runs already: replace its pods in the steps of its strategy."
+    "--rollout",
+    is_flag=True,
+    help="If the workload runs already, replace its pods in the steps of its strategy, as by default; else say so.",
 )
-@click.option("--add", is_flag=True, help="If the workload runs already: keep its pods and add the new ones.")
+@click.option(
+    "--add",
+    is_flag=True,
+    help="If the workload runs already, keep its pods and add the new ones, instead of a rollout.",
+)
 @click.option("--alone", is_flag=True, help="Leave out the pods that are pending already: as if the queue were empty.")
 @what_if_options
 @setup_options
@@ -198,7 +201,7 @@ def fit(
       kubesched fit cluster.json -f deployment.yaml
       kubesched fit cluster.json -f deployment.yaml --max
       kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
-      kubesched fit cluster.json -f deployment.yaml --rollout
+      kubesched fit cluster.json -f deployment.yaml --add
       kubesched fit cluster.json -f deployment.yaml --without-nodes -l pool=spot
       kubesched fit cluster.json --shapes
       kubesched fit cluster.json -f first.yaml --write after.json && kubesched fit after.json -f second.yaml
@@ -226,7 +229,7 @@ def fit(
     asked = question.asked(cluster)
     answer = _answer(question, asked, cluster, setup, changed, keeps_objects=write is not None)
     write_after(cluster, answer.objects, write)
-    explain, again = question.explained(inputs), question.again(inputs)
+    explain, again = question.explained(inputs, asked), question.again(inputs, asked)
     print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
     if output in WITHOUT_SENTENCES:  # there is no room for notes on the manifests
         for sentence in answer.notes:

@@ -59,6 +59,7 @@ class Asked:
         pods: the new pods.
         workloads: whom they belong to; a pod without a controller stands for itself.
         existing: those of them that have pods in the cluster already, with these pods.
+        namesakes: workloads of the cluster which they probably are, if their namespace is another one.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Asked:
         self._new = list(new)
         self._replica_sets = {one.key: one for one in self._new if isinstance(one, ReplicaSet)}
         self.notes = tuple(notes)
+        self.namesakes: tuple[Workload, ...] = ()
         self._scaled = tuple(scaled)
         self.strategies = strategies
         self.pods = [one for one in self._new if isinstance(one, Pod)]
@@ -266,18 +268,22 @@ def _of_manifests(
     added = with_free_names(new.objects, {one.key for one in cluster if isinstance(one, Pod)})
     asked = Asked(there, added, new.notes, strategies, without, new.scaled, new.left_out)
     if not namespace:
-        asked.notes += tuple(_namesakes(asked.workloads, cluster))
+        found = list(_namesakes(asked.workloads, cluster))
+        asked.namesakes = tuple(same for _, same in found)
+        asked.notes += tuple(
+            f"{new} is tried as a new one; {same} runs already: with -n {same.namespace} it is that one"
+            for new, same in found
+        )
     return asked
 
 
-def _namesakes(new: Iterable[Workload], cluster: Sequence[KubeObject]) -> Iterator[str]:
+def _namesakes(new: Iterable[Workload], cluster: Sequence[KubeObject]) -> Iterator[tuple[Workload, Workload]]:
     """Workloads that run in one other namespace, where the manifest names none: what `helm template` prints."""
     running = [one for one in workloads(cluster) if one not in new]
     for workload in new:
         same = [one for one in running if (one.kind, one.name) == (workload.kind, workload.name)]
         if workload.namespace == _DEFAULT and len(same) == 1:
-            runs = f"{same[0]} runs already: with -n {same[0].namespace} it is that one"
-            yield f"{workload} is tried as a new one; {runs}"
+            yield workload, same[0]
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:

@@ -56,6 +56,13 @@ class WorkloadFit(msgspec.Struct, frozen=True, eq=False):
         return sum(map(has_place, self.placements))
 
 
+class Existing(msgspec.Struct, frozen=True):
+    """A workload of the manifests that has pods in the cluster already: `Kind namespace/name`, and their number."""
+
+    workload: str
+    pods: int
+
+
 class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     """Which of the new pods would fit.
 
@@ -71,7 +78,10 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         nodes_like: the model of new nodes; empty if none were asked for.
         added_nodes: names of the new nodes, the fewest with which all pods fit, or as many as asked for.
         n_without: with the fewest new nodes: how many pods have a node without them.
-        rollouts: how existing workloads were replaced.
+        existing: the workloads that have pods in the cluster already: of which the new ones replace them in a rollout,
+            or are added.
+        namesakes: workloads of another namespace that run already, and that the manifests probably mean.
+        rollouts: how they were replaced; empty if the new pods are added.
         n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests and the model of new nodes.
         without_pods: the workloads of the manifests that have no pods; the notes have the sentences on them.
@@ -106,6 +116,8 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     n_alone: int | None = None
     helpful_node: str = ""
     assumed: tuple[str, ...] = ()
+    existing: tuple[Existing, ...] = ()
+    namesakes: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     def pods_frame(self) -> "pd.DataFrame":
@@ -202,8 +214,9 @@ def fit(
         nodes_like: ask for the fewest new nodes of this shape with which all pods fit: the name of a node, a file with
             a Node, or a Node. That many are enough, and one less is not.
         n_nodes: add this number of such nodes instead.
-        add: if a workload has pods in the cluster already, they stay, and the new ones are added.
-        rollout: if a workload has pods in the cluster already, the new ones replace them, in the steps of its strategy.
+        add: if a workload has pods in the cluster already, they stay, and the new ones are added. By default the new
+            ones replace them, in the steps of its strategy.
+        rollout: what is the default; if no workload has pods, a note says so.
         alone: leave out the pods that are pending already.
         only: ask about one of several workloads: `deploy/web`, or `shop/deploy/web` with its namespace. The pods of the
             others are left out.
@@ -345,9 +358,15 @@ def _fit_asked(
     if keeps_objects and alone:
         raise InputError("keeps_objects and alone are mutually exclusive: pods that are pending belong to the cluster")
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
-    asked = _resolved(asked, add=add, rollout=rollout)
-    if rollout and (maximum or (nodes_like and n_nodes is None)):
+    existing = tuple(Existing(str(workload), len(pods)) for workload, pods in asked.existing.items())
+    is_search = maximum or (bool(nodes_like) and n_nodes is None)
+    if rollout and is_search:
         raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
+    asked = _resolved(asked, add=add, rollout=rollout, is_search=is_search)
+    if asked.existing and setup.extender_calls is not None:
+        raise InputError(
+            f"{asked.there_already()}; a rollout is simulated without calls of extenders; add the new pods"
+        )
     rollouts: tuple[Rollout, ...] = ()
     before = cluster = _without_waiting(asked) if alone else list(asked.cluster)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
@@ -358,7 +377,7 @@ def _fit_asked(
         cluster = with_nodes_like(before, model, n_nodes)
     with Session(cluster, setup, tie_break=tie_break, seed=seed) as session:
         session.assumed = assumed
-        if rollout and asked.existing:
+        if asked.existing:
             new, report, rollouts = roll_out(session, asked, replicas, progress)
             report = with_reasons(session, report, only=_names(new))
         elif not asked.pods:
@@ -389,6 +408,8 @@ def _fit_asked(
         obstacle=more.obstacle if more else "",
         helpful_node=more.helpful_node if more else "",
         objects=objects,
+        existing=existing,
+        namesakes=tuple(map(str, asked.namesakes)),
         rollouts=rollouts,
         n_written=len(asked.pods),
         notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *_blocking(new), *filter(None, [on_model])),
@@ -409,17 +430,13 @@ def _names(new: Iterable[KubeObject]) -> list[str]:
     return [one.key for one in new if isinstance(one, Pod)]
 
 
-def _resolved(asked: Asked, *, add: bool, rollout: bool) -> Asked:
-    """What is asked, once it is clear what becomes of pods that are there already."""
+def _resolved(asked: Asked, *, add: bool, rollout: bool, is_search: bool) -> Asked:
+    """What is asked; only for a rollout it has pods that are there already."""
     if add and rollout:
         raise InputError("add and rollout are mutually exclusive: existing pods stay, or are replaced")
-    if rollout or not asked.existing:
-        return asked
-    if not add:
-        raise InputError(
-            f"{asked.there_already()}; choose rollout (new pods replace the old ones) or add (the old ones stay)"
-        )
-    return asked.beside_existing()
+    if is_search and asked.existing and not add:
+        raise InputError(f"{asked.there_already()}; a search needs add: the old pods stay, and the new ones are added")
+    return asked.beside_existing() if add and asked.existing else asked
 
 
 def _check(replicas: int | None, n_nodes: int | None, *, is_maximum: bool, has_model: bool) -> None:

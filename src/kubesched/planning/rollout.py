@@ -28,7 +28,7 @@ class Rollout(msgspec.Struct, frozen=True):
         n_old: how many pods it had before, without those that stay.
         n_old_left: how many of them are left because the rollout stops.
         n_kept: how many pods of a StatefulSet stay, because their numbers are below its partition.
-        n_lowest: the lowest number of its pods, old and new, that had a node at any time.
+        n_lowest, n_highest: the lowest and the highest number of its pods, old and new, that had a node at any time.
         way_out: the strategy with which a rollout that stops would end, as fields of YAML; empty where none helps.
     """
 
@@ -38,6 +38,7 @@ class Rollout(msgspec.Struct, frozen=True):
     n_old_left: int
     n_kept: int
     n_lowest: int
+    n_highest: int = 0
     way_out: str = ""
 
 
@@ -155,7 +156,7 @@ def _replaced(plan: RolloutPlan, steps: _Steps) -> Rollout:
     """Take the steps of one workload, and count how many of its pods run between and after them."""
     view = RolloutView(steps.pod, plan.old, plan.kept)
     own = {pod.key for pod in (*plan.old, *plan.kept, *plan.new)}
-    n_steps, n_lowest = 0, len(view.running)
+    n_steps, n_lowest, n_highest = 0, len(view.running), len(view.running)
     for step in plan.steps(view):
         gone = [pod.key for pod in step.gone]
         n_lowest = min(n_lowest, len(view.running.difference(gone)))
@@ -166,8 +167,8 @@ def _replaced(plan: RolloutPlan, steps: _Steps) -> Rollout:
         view.running |= {
             placement.pod for placement in report.placements if has_place(placement) and placement.pod in own
         }
-        n_lowest = min(n_lowest, len(view.running))
+        n_lowest, n_highest = min(n_lowest, len(view.running)), max(n_highest, len(view.running))
         n_steps += 1
     if view.awaited is not None:
         steps.hold_up(plan.new, view.awaited)
-    return Rollout(str(plan.workload), n_steps, len(plan.old), len(view.old), len(plan.kept), n_lowest)
+    return Rollout(str(plan.workload), n_steps, len(plan.old), len(view.old), len(plan.kept), n_lowest, n_highest)

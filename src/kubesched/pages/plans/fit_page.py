@@ -79,7 +79,7 @@ def fit_page(
         parts += [Paragraph(fill_words(fills)), fill_table(fills, devices=answer.report.devices), nodes_table(fills)]
     return Page(
         "fit",
-        Paragraph(_under_change(answer, _verdict(answer)), _level(answer)),
+        Paragraph(_after(premise(answer.assumed), _after(_beside(answer), _verdict(answer))), _level(answer)),
         tuple(parts),
         limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
         next_command=_following(answer, explain, again, replicas) if answer.is_known else "",
@@ -110,8 +110,27 @@ def _level(answer: Fit) -> Level:
     return Level.GOOD if answer.all_fit and answer.n_fit and answer.is_known else Level.BAD
 
 
-def _under_change(answer: Fit, text: str) -> str:
-    return f"{premise(answer.assumed)}{text[0].lower()}{text[1:]}" if answer.assumed else text
+def _after(words: str, text: str) -> str:
+    return f"{words}{text[0].lower()}{text[1:]}" if words else text
+
+
+def _beside(answer: Fit) -> str:
+    """What becomes of the pods that the workloads have already; empty if they have none."""
+    if not answer.existing and answer.namesakes:
+        same = answer.namesakes
+        what = same[0] if len(same) == 1 else f"a release of {len(same):,} workloads"
+        space = _named(same[0])[0] if len(same) == 1 else "NAMESPACE"
+        return f"As a new release beside {what}, which runs already (-n {space} makes it a rollout): "
+    if not answer.existing:
+        return ""
+    one, n = answer.existing[0], len(answer.existing)
+    pods = count(one.pods, "pod")
+    if not answer.rollouts:
+        which = f"the {pods} of {one.workload} that {plural(one.pods, 'runs', 'run')}" if n == 1 else "the running pods"
+        return f"Beside {which}{f' of {n:,} workloads' if n > 1 else ''}: "
+    of = f" of {len(answer.workloads):,}" if n < len(answer.workloads) else ""
+    which = f"{one.workload}, which has {pods}" if n == 1 and not of else f"{n:,}{of} workloads"
+    return f"A rollout of {which} (--add keeps the old pods): "
 
 
 def _verdict(answer: Fit) -> str:
@@ -268,8 +287,9 @@ def _rollout(one: Rollout) -> Paragraph:
         left = f"{one.n_old_left:,} of {count(one.n_old, 'old pod')} would be left.{kept}"
         way_out = f" With {one.way_out} it would end: an old pod makes way first." if one.way_out else ""
         return Paragraph(f"{stops}: {left}{way_out}", Level.BAD)
+    running = f"{count(one.n_lowest, 'pod')} running at the lowest point and {one.n_highest:,} at the highest"
     replaced = f"The rollout of {one.workload} would replace {count(one.n_old, 'pod')} in {steps}"
-    return Paragraph(f"{replaced}, with {count(one.n_lowest, 'pod')} running at the lowest point.{kept}")
+    return Paragraph(f"{replaced}, with {running}.{kept}")
 
 
 def _has_several(answer: Fit) -> bool:
@@ -377,6 +397,8 @@ def _document(answer: Fit) -> dict[str, Any]:
         "obstacle": answer.obstacle,
         "helpfulNode": answer.helpful_node,
         "fitAlone": answer.n_alone,
+        "existing": [{"workload": one.workload, "pods": one.pods} for one in answer.existing],
+        "namesakes": list(answer.namesakes),
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": whole["victims"],
         "withoutPods": [{"workload": one.workload, "why": one.why} for one in answer.without_pods],
@@ -411,6 +433,7 @@ def _rollout_document(one: Rollout) -> dict[str, Any]:
         "oldLeft": one.n_old_left,
         "kept": one.n_kept,
         "lowest": one.n_lowest,
+        "highest": one.n_highest,
         "wayOut": one.way_out,
     }
 
