@@ -122,7 +122,7 @@ def test_a_kind_that_plugins_do_without_keeps_nobody_waiting(
             return await read_live_cluster(client, ListedObjects(kinds=["metrics.k8s.io/v1beta1/NodeMetrics?"]))
 
     (note,) = run(scenario()).notes
-    assert note == f"nodes.metrics.k8s.io cannot be listed ({why}): a plugin that reads them finds none"
+    assert note == f"nodes.metrics.k8s.io cannot be listed ({why}): what reads them, such as a plugin, finds none"
 
 
 def test_progress_counts_kinds() -> None:

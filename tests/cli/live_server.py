@@ -38,7 +38,7 @@ def api_server(
             kinds[path] = f"{known.kind}List"
         lists.setdefault(path, []).append({**known.document})
     asked: list[str] = []
-    forbidden = {list_path(kind) for kind in refused}
+    forbidden = {list_path(kind_named(kind)) for kind in refused}
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

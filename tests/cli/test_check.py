@@ -10,6 +10,7 @@ import pytest
 
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
+from tests.cli.live_server import api_server, kubeconfig_of
 from tests.planning.drain_clusters import owned_by
 
 ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
@@ -106,3 +107,19 @@ def test_an_annotation_of_a_deployment_silences_and_its_strategy_counts(tmp_path
     quiet = cluster({"type": "Recreate"}, **{"kubesched/ignore": "single-replica"})
     assert rules(quiet) == []
     assert "no findings; 1 silenced" in run("check", quiet).stdout
+
+
+@pytest.mark.parametrize("refused", [(), ("apps/v1/deployments",)])
+def test_a_live_cluster_has_the_strategies_if_this_user_may_list_them(tmp_path: Path, refused: tuple[str, ...]) -> None:
+    hashed = {"labels": {"pod-template-hash": "1"}, "metadata": owned_by("ReplicaSet", "web-1")}
+    spec = {"replicas": 1, "strategy": {"type": "Recreate"}}
+    objects = [
+        make_node("n1", allocatable={"cpu": "1", "memory": "4Gi", "pods": "10"}),
+        make_object("apps/v1/Deployment", "web", namespace="default", spec=spec),
+        make_pod("web-1-a", node="n1", requests={"cpu": "1"}, **hashed),
+    ]
+    with api_server(objects, refused) as (url, _):
+        result = run("check", "--kubeconfig", kubeconfig_of(url, tmp_path), "-o", "jsonl")
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [one["rule"] for one in found] == [*(["rollout-hangs"] if refused else []), "single-replica"]
+    assert bool(refused) == ("with the default strategy" in found[0]["message"])

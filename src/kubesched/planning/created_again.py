@@ -23,7 +23,7 @@ from kubesched.state import PodInfo
 
 _COPY: Final = "new"
 _TWO: Final = 2
-_MOST_EXPLAINED: Final = 100
+_MOST_EXPLAINED: Final = 60
 """Of groups of pods that have no place: the others get the message of kube-scheduler, and no fix."""
 _HASH: Final = "pod-template-hash"
 

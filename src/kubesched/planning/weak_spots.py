@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from kubesched.admission import idle_constraints
-from kubesched.api import HOSTNAME, ZONE, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
+from kubesched.api import ZONE, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
 from kubesched.config import Finding
 from kubesched.controllers import Controllers, is_cordoned, is_of_daemons, is_unreachable, successor_of
 from kubesched.engine import BoolVector
@@ -113,10 +113,10 @@ class Places:
             return
         if len({pod.node_name for pod in pods}) == 1:
             if self._n_usable > 1:
-                advice = f"spread them: topologySpreadConstraints over {HOSTNAME}"
+                advice = "spread them over hostnames with topologySpreadConstraints"
                 yield Finding("one-node", "", "all replicas run on one node", advice, about=about, n_pods=n)
         elif len(self._zones) > 1 and not is_minor and len({self._zone_of(pod) for pod in pods} - {""}) == 1:
-            advice = f"spread them: topologySpreadConstraints over {ZONE}"
+            advice = "spread them over zones with topologySpreadConstraints"
             yield Finding("one-zone", "", "all replicas run in one zone", advice, about=about, n_pods=n)
 
     def _zone_of(self, pod: Pod) -> str:

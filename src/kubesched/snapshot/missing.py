@@ -127,7 +127,7 @@ def effects_of_refusals(objects: Iterable[KubeObject], refused: Mapping[str, str
     if not refused:
         return []
     others = [kind for kind in refused if kind not in KINDS]
-    sentences = [_not_listed([kind], refused, "a plugin that reads them finds none") for kind in others]
+    sentences = [_not_listed([kind], refused, "what reads them, such as a plugin, finds none") for kind in others]
     unused = {kind: why for kind, why in refused.items() if kind in KINDS}
     for missing in missing_kinds(objects):
         if kinds := [kind for kind in missing.kinds if kind in refused]:
