@@ -42,8 +42,8 @@ def spread(key=ZONE, app="web", **more):
     return {"topologySpreadConstraints": [one]}
 
 
-def budget(app="web", allowed=0, **spec):
-    status = {"disruptionsAllowed": allowed, "expectedPods": 2, "currentHealthy": 2, "desiredHealthy": 2}
+def budget(app="web", allowed=0, expected=2, **spec):
+    status = {"disruptionsAllowed": allowed, "expectedPods": expected, "currentHealthy": 2, "desiredHealthy": 2}
     body = {"selector": {"matchLabels": {"app": app}}, **spec}
     return make_object("PodDisruptionBudget", app, namespace="shop", spec=body, status=status)
 
@@ -80,6 +80,14 @@ def local_data():
     ]
 
 
+def zonal_data():
+    """A claim whose disk any node can attach, one at a time."""
+    volume, claim = local_data()
+    spec = {key: value for key, value in volume.document["spec"].items() if key != "nodeAffinity"}
+    spec |= {"csi": {"driver": "disk.example.com", "volumeHandle": "d"}}
+    return [make_object("PersistentVolume", "pv", spec=spec, status={"phase": "Bound"}), claim]
+
+
 def with_claim():
     return {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
 
@@ -106,6 +114,10 @@ CASES = {
         [*THREE, *pods("web", "n1", "n2"), budget(allowed=1, minAvailable=1)],
     ),
     "one-node": ([*THREE, *pods("web", "n1", "n1")], [*THREE, *pods("web", "n1", "n2")]),
+    "rollout-shares-disk": (
+        [*THREE, *zonal_data(), *pods("web", "n1", spec=with_claim())],
+        [*THREE, *zonal_data(), *pods("web", "n1", spec=with_claim()), deployment(type="Recreate")],
+    ),
     "selector-pins": (
         [node("n1", labels={"disk": "ssd"}), node("n2"), *pods("web", "n1", spec=on("disk", "ssd"))],
         [*(node(f"n{i}", labels={"disk": "ssd"}) for i in (1, 2)), *pods("web", "n1", spec=on("disk", "ssd"))],
@@ -278,6 +290,24 @@ def test_a_pod_of_another_scheduler_is_not_tried():
     result = check([*SMALL, *pods("web", "n1", "n2", spec={"nodeSelector": {"a": "b"}, "schedulerName": "other"})])
     assert result.n_foreign == 2
     assert [one.rule for one in result.findings] == []
+
+
+def test_a_budget_names_the_pods_that_wait():
+    waiting = [*THREE, *pods("web", "n1", "n2", "", spec=apart()), budget(expected=3, minAvailable=2)]
+    (finding,) = found(waiting, "budget-allows-nothing")
+    assert finding.n_pods == 2
+    assert "web-1-2" in finding.help
+    assert found([*waiting, *pods("api", "n1")], "budget-allows-nothing", pods=["shop/api-1-0"]) == []
+
+
+def test_a_pod_that_nobody_creates_again_is_not_tried_again():
+    shell = make_pod("shell", namespace="shop", node="n1", spec=on("disk", "ssd"))
+    assert [one.rule for one in check([*THREE, shell]).findings] == ["not-created-again"]
+
+
+def test_the_findings_are_a_frame():
+    frame = check(CASES["one-node"][0]).findings_frame()
+    assert frame[["severity", "rule", "pods", "tried"]].values.tolist() == [["warning", "one-node", 2, False]]
 
 
 def test_the_order_of_the_objects_does_not_matter():

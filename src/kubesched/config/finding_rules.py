@@ -120,6 +120,7 @@ _CLUSTER_WARNINGS: Final = {
     "not-created-again": "no controller would create the pod again",
     "budget-allows-nothing": "a disruption budget allows no eviction",
     "one-node": "all replicas run on one node",
+    "rollout-shares-disk": "the disk of a running pod keeps the new one of a rollout from starting elsewhere",
     "selector-pins": "only one node has what the pod selects",
 }
 

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,10 +16,20 @@ from kubesched.engine import paused_gc
 from kubesched.planning.created_again import Comeback, CreatedAgain, Recreation
 from kubesched.planning.held_rollouts import Strategies, held_rollouts
 from kubesched.planning.silenced_findings import Annotations
-from kubesched.planning.weak_spots import Places, blocking_budgets, idle, successorless, unwanted_daemons
+from kubesched.planning.weak_spots import (
+    Places,
+    blocking_budgets,
+    idle,
+    successorless,
+    unwanted_daemons,
+    without_successor,
+)
 from kubesched.session import Progress, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
-from kubesched.shown import Shown
+from kubesched.shown import Shown, data_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _OUTCOMES: Final = {
@@ -59,6 +70,26 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
     n_undecided: int = 0
     faults: tuple[str, ...] = ()
     taken_at: datetime | None = None
+
+    def findings_frame(self) -> "pd.DataFrame":
+        """The findings as a DataFrame, a row for each in their order.
+
+        Columns: `severity`, `rule`, `objects` (a tuple of texts), `pods`, `message`, `help` and `tried`.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return data_frame(
+            {
+                "severity": [one.severity for one in self.findings],
+                "rule": [one.rule for one in self.findings],
+                "objects": [one.about for one in self.findings],
+                "pods": [one.n_pods for one in self.findings],
+                "message": [one.message for one in self.findings],
+                "help": [one.help for one in self.findings],
+                "tried": [one.is_tried for one in self.findings],
+            }
+        )
 
     @property
     def counts(self) -> dict[Severity, int]:
@@ -123,8 +154,9 @@ class _Checking:
             if meant is None or pod.key in meant:
                 kept = self._daemons if is_bound_to_node(pod) else self._workloads
                 kept.setdefault(workload_of(pod, sets) or Workload.alone(pod), []).append(pod)
-        unfinished = (one for one in objects if isinstance(one, Pod) and not (one.is_finished or one.is_terminating))
-        self._n_replicas = Counter(workload_of(pod, sets) or Workload.alone(pod) for pod in unfinished)
+        pods = (one for one in objects if isinstance(one, Pod))
+        self._unfinished = [pod for pod in pods if not (pod.is_finished or pod.is_terminating)]
+        self._n_replicas = Counter(workload_of(pod, sets) or Workload.alone(pod) for pod in self._unfinished)
         self._looked_at = None if chosen is None else set(map(str, self._workloads))
         self._recreation = Recreation(session, objects)
         self._strategies = Strategies(objects)
@@ -147,22 +179,19 @@ class _Checking:
         )
 
     def _findings(self, progress: Progress | None) -> Iterator[Finding]:
-        yield from blocking_budgets(self._session, self._budgeted())
+        yield from blocking_budgets(self._session, chain(*self._workloads.values()), self._unfinished)
         yield from unwanted_daemons(self._session, self._daemons)
         for i, (workload, pods) in enumerate(sorted(self._workloads.items()), 1):
-            yield from successorless(self._session, workload, pods, self._known)
+            lost = without_successor(self._session, pods, self._known)
+            yield from successorless(workload, list(lost.values()))
             yield from self._places.of(workload, pods, self._n_replicas[workload])
-            tried = [one for equal in self._recreation.equal(pods) for one in self._recreation.tried(equal)]
+            made = [pod for pod in pods if pod.key not in lost]
+            tried = [one for equal in self._recreation.equal(made) for one in self._recreation.tried(equal)]
             yield from idle(workload, pods, self._pods)
             yield from self._comebacks(workload, tried)
             yield from held_rollouts(self._recreation, self._strategies, workload, tried, self._n_replicas[workload])
             if progress is not None:
                 progress(i, len(self._workloads))
-
-    def _budgeted(self) -> list[Pod]:
-        """The running pods of the namespaces that are looked at: a budget is judged by all that it selects."""
-        namespaces = {workload.namespace for workload in self._workloads}
-        return [pod for pod in self._pods if pod.namespace in namespaces]
 
     def _comebacks(self, workload: Workload, tried: Sequence[CreatedAgain]) -> Iterator[Finding]:
         about = (str(workload),)

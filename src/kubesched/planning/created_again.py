@@ -15,7 +15,7 @@ import numpy as np
 
 from kubesched.api import HOSTNAME, ZONE, KubeObject, Node, Pod, PodSpec, rewritten
 from kubesched.controllers import further_copy, replacement_of
-from kubesched.explanation import Explainer, outcome
+from kubesched.explanation import Explainer, claims_in_use, outcome
 from kubesched.planning.refused_again import RefusedAgain
 from kubesched.plugins import required_node_affinity
 from kubesched.session import Attempt, Preempt, Session
@@ -73,7 +73,7 @@ class Recreation:
         self._n_explained = 0
         self._explainer = Explainer(session)
         self.faults: dict[str, None] = {}
-        self._beside: set[str] = set()  # the pods beside which an equal one has a place
+        self._beside: dict[str, Comeback] = {}  # where an equal pod has a place beside a pod
 
     def equal(self, pods: Iterable[Pod]) -> list[list[Pod]]:
         """The pods that a profile serves, equal ones together: those of which rules read the same."""
@@ -89,12 +89,18 @@ class Recreation:
         claims = tuple(pod.claim_names) if all(one.ephemeral is None for one in pod.volumes) else _lasting_claims(pod)
         return (*parts, pod.scheduler_name, pod.priority, claims, devices)
 
+    def disk_in_use(self, pod: Pod) -> str:
+        """Why one more such pod on another node would not start while this one runs; empty where nothing is known."""
+        state = self._session.cluster_state
+        in_use = claims_in_use(state.pod_info(pod), state.snapshot())
+        return next((one.text for one in in_use if one.node == pod.node_name), "")
+
     def beside(self, pod: Pod) -> CreatedAgain:
         """What would become of the first new pod of a rollout, while all running ones stay."""
         if why := self._refused.why(pod, gone=False):
             return CreatedAgain(pod, Comeback.REFUSED, why)
-        if pod.key in self._beside:
-            return CreatedAgain(pod, Comeback.ELSEWHERE)
+        if (known := self._beside.get(pod.key)) is not None:
+            return CreatedAgain(pod, known)
         with self._session.fork():
             *claims, new = further_copy(pod, f"{pod.name}-{_COPY}", self._session.get)
             self._session.change(claims)
@@ -111,7 +117,7 @@ class Recreation:
             attempt = self._session.attempt(new, Preempt.NEVER)
         nodes = [] if attempt.failure is not None else _feasible(attempt)
         if nodes and of_next_revision(new) is new:
-            self._beside.add(pod.key)
+            self._beside[pod.key] = _among(nodes, pod)
         return len(nodes) >= _TWO
 
     def tried(self, pods: Sequence[Pod]) -> list[CreatedAgain]:
@@ -158,7 +164,7 @@ class Recreation:
         if attempt.diagnosis.undecided is not None:
             return CreatedAgain(pod, Comeback.NOT_KNOWN)
         if nodes := _feasible(attempt):
-            return CreatedAgain(pod, Comeback.ITS_NODE if nodes == [pod.node_name] else Comeback.ELSEWHERE)
+            return CreatedAgain(pod, _among(nodes, pod))
         if attempt.room is not None and attempt.room.nominated_node_name:
             return CreatedAgain(pod, Comeback.BY_EVICTION)
         self._n_explained += 1
@@ -194,6 +200,10 @@ def _lasting_claims(pod: Pod) -> tuple[str, ...]:
     """The claims that outlive the pod; those of ephemeral volumes are equal for equal pods."""
     claims = (volume.persistent_volume_claim for volume in pod.volumes)
     return tuple(one.claim_name for one in claims if one is not None)
+
+
+def _among(nodes: Sequence[str], pod: Pod) -> Comeback:
+    return Comeback.ITS_NODE if nodes == [pod.node_name] else Comeback.ELSEWHERE
 
 
 def _feasible(attempt: Attempt) -> list[str]:

@@ -66,15 +66,18 @@ def held_rollouts(
     """
     if not tried or not strategies.surge(workload, n_replicas):
         return
-    if (surge := recreation.beside(tried[0].pod)).comeback not in _NO_PLACE:
-        return
-    finds = "is refused by the API server" if surge.comeback is Comeback.REFUSED else "finds no place"
-    is_way_out = n_replicas == len(tried) and {one.comeback for one in tried} <= {Comeback.ELSEWHERE, Comeback.ITS_NODE}
+    about, n, pod = (str(workload),), len(tried), tried[0].pod
     assumed = "" if strategies.is_known(workload) else " (with the default strategy)"
-    message = f"no old pod may go first{assumed}, and a new one {finds}: {surge.why}"
-    advice = _WAY_OUT if is_way_out else surge.fix
-    about = (str(workload),)
-    yield Finding("rollout-hangs", "", message, advice, about=about, n_pods=len(tried), is_tried=bool(advice))
+    surge = recreation.beside(pod)
+    if surge.comeback in _NO_PLACE:
+        finds = "is refused by the API server" if surge.comeback is Comeback.REFUSED else "finds no place"
+        message = f"no old pod may go first{assumed}, and a new one {finds}: {surge.why}"
+        all_return = {one.comeback for one in tried} <= {Comeback.ELSEWHERE, Comeback.ITS_NODE}
+        advice = _WAY_OUT if all_return and n_replicas == n else surge.fix
+        yield Finding("rollout-hangs", "", message, advice, about=about, n_pods=n, is_tried=bool(advice))
+    elif surge.comeback is Comeback.ELSEWHERE and (disk := recreation.disk_in_use(pod)):
+        message = f"no old pod may go first{assumed}, and a new one may get another node: {disk}"
+        yield Finding("rollout-shares-disk", "", message, "set strategy type: Recreate", about=about, n_pods=n)
 
 
 def _strategy_of(deployment: Unstructured) -> UpdateStrategy:

@@ -21,13 +21,19 @@ _OF_CLUSTER: Final = "kube-"
 _MOST: Final = 2  # of a machine: two such pods are more than it has
 
 
-def successorless(session: Session, workload: Workload, pods: Sequence[Pod], known: Controllers) -> Iterator[Finding]:
-    """The pods that no controller would create again; those of Jobs end sooner or later anyway."""
-    if workload.kind in ("Job", "Node"):
-        return
-    lost = [(pod, successor_of(pod, session.get, controllers=known)) for pod in pods]
-    whys = [one.why for _, one in lost if one.is_made is False and not one.costs_nothing]
-    for why in dict.fromkeys(whys):
+def without_successor(session: Session, pods: Iterable[Pod], known: Controllers) -> dict[str, str]:
+    """`namespace/name` of the pods that no controller would create again -> the reason."""
+    successors = ((pod.key, successor_of(pod, session.get, controllers=known)) for pod in pods)
+    return {key: one.why for key, one in successors if one.is_made is False}
+
+
+def successorless(workload: Workload, whys: Sequence[str]) -> Iterator[Finding]:
+    """What is to be said of such pods; those of Jobs end sooner or later anyway.
+
+    Args:
+        whys: the reason for each.
+    """
+    for why in dict.fromkeys(whys) if workload.kind != "Job" else ():
         does = "own it with a Deployment or a StatefulSet" if workload.kind == "Pod" else "look at its controller"
         yield Finding("not-created-again", "", why, does, about=(str(workload),), n_pods=whys.count(why))
 
@@ -62,24 +68,20 @@ def unwanted_daemons(session: Session, daemons: Mapping[Workload, Sequence[Pod]]
             yield Finding("cannot-come-back", "", message, advice, about=about, n_pods=n)
 
 
-def blocking_budgets(session: Session, pods: Iterable[Pod]) -> Iterator[Finding]:
-    """The budgets that select running pods and allow no eviction."""
-    of_namespace: dict[str, list[Pod]] = {}
-    for pod in pods:
-        of_namespace.setdefault(pod.namespace, []).append(pod)
+def blocking_budgets(session: Session, pods: Iterable[Pod], every: Sequence[Pod]) -> Iterator[Finding]:
+    """The budgets that select some running pods and allow no eviction.
+
+    Args:
+        every: all pods of the cluster that have not ended, those that wait for a node among them.
+    """
     allowance = session.allowance()
-    n_selected: dict[str, int] = {}
-    for pod in (pod for own in of_namespace.values() for pod in own):
-        for key in allowance.selecting(pod):
-            n_selected[key] = n_selected.get(key, 0) + 1
+    n_selected = Counter(key for pod in pods for key in allowance.selecting(pod))
     for key, n in n_selected.items():
         budget = session.get("PodDisruptionBudget", key)
-        if allowance.left[key] > 0 or not isinstance(budget, PodDisruptionBudget):
-            continue
-        why, fix = why_it_blocks(budget, of_namespace[budget.namespace])
-        about = (f"PodDisruptionBudget {key}",)
-        message = why or "its status allows no disruption"
-        yield Finding("budget-allows-nothing", "", message, fix, about=about, n_pods=n)
+        if allowance.left[key] <= 0 and isinstance(budget, PodDisruptionBudget):
+            why, fix = why_it_blocks(budget, (pod for pod in every if pod.namespace == budget.namespace))
+            message, about = why or "its status allows no disruption", (f"PodDisruptionBudget {key}",)
+            yield Finding("budget-allows-nothing", "", message, fix, about=about, n_pods=n)
 
 
 class Places:
