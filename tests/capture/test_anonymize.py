@@ -11,7 +11,7 @@ import pytest
 from campaigns.oracle.compare import read_case
 from campaigns.oracle.product import answer
 from kubesched import check, drain, explain
-from kubesched.api import GROUP_NAMES, KINDS, KubeObject, Node, Pod, decode_object
+from kubesched.api import GROUP_NAMES, KINDS, KubeObject, Node, Pod, ResourceQuota, decode_object
 from kubesched.capture import anonymize
 from kubesched.explanation import Explanation, gangs_of
 from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
@@ -23,6 +23,7 @@ from tests.golden.test_cases import CASES
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop" / "cluster.json.gz"
 SECRET = "hunter2"
+REPLACEMENT = re.compile(r"(?<![0-9a-z])(?:[a-z]+-[0-9]+|x[0-9a-z]{2,9})(?![0-9a-z])")
 OF_THE_CONFIGURATION = {"scheduler_name"}
 """Fields whose words stay, so that the configuration still applies."""
 
@@ -61,11 +62,11 @@ def test_every_text_is_replaced_in_every_field(kind: str) -> None:
 
 
 def test_a_dict_of_texts_that_no_rule_describes_is_not_left_out_silently() -> None:
-    class WithParameters(msgspec.Struct, frozen=True):
-        parameters: dict[str, str]
+    class WithParameters(ResourceQuota, frozen=True):
+        parameters: dict[str, str] = {}
 
     def cluster(**parameters: str) -> ClusterObjects:
-        return ClusterObjects((typing.cast("KubeObject", WithParameters(parameters)),))
+        return ClusterObjects((WithParameters(parameters=parameters),))
 
     assert anonymize(cluster()).cluster == cluster()
     with pytest.raises(TypeError, match=r"parameters: .*capture/anonymize\.py"):
@@ -212,7 +213,7 @@ def test_annotations_that_hold_names_are_replaced_and_others_left_out() -> None:
 def translated(value: list[dict], table: dict[str, str]) -> list[dict]:
     """Every replacement in every text by its word."""
     text = json.dumps(value)
-    return json.loads(re.sub(r"x[0-9a-z]{2,9}(?![0-9a-z])", lambda word: table.get(word[0], word[0]), text))
+    return json.loads(REPLACEMENT.sub(lambda word: table.get(word[0], word[0]), text))
 
 
 def in_any_order(value: object) -> object:

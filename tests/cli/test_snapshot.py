@@ -220,7 +220,7 @@ def test_names_are_replaced_and_a_private_table_has_them(tmp_path: Path) -> None
     assert result.exit_code == 0
     assert "acme" not in result.stdout
     assert "payments" not in result.stdout
-    assert {"acme", "payments", "team", "web", "other"} <= set(json.loads(table.read_text()).values())
+    assert {"acme-0", "payments", "web-1", "other"} <= set(json.loads(table.read_text()).values())
     assert table.stat().st_mode & 0o777 == 0o600
 
 
@@ -315,7 +315,7 @@ def test_wrong_options_are_refused(options: list[str], words: str, tmp_path: Pat
 
 def translated(text: str, table: dict[str, str]) -> str:
     """A text with the words of the original."""
-    return re.sub(r"[0-9a-z]+", lambda word: table.get(word[0], word[0]), text)
+    return re.sub(r"[a-z]+-[0-9]+|[0-9a-z]+", lambda word: table.get(word[0], word[0]), text)
 
 
 def reasons(message: str) -> list[str]:
@@ -338,7 +338,10 @@ def test_every_pod_gets_the_same_verdict_under_its_new_name(
         lines = run("simulate", path, "-o", "jsonl").stdout.splitlines()
         pods = [json.loads(translated(line, table)) for line in lines]
         # A fix may correct a name that is misspelt, and other names are not nearly the same any more.
-        return [pod | {"message": reasons(pod.get("message", "")), "fix": "", "diagnosis": ""} for pod in pods]
+        return [
+            pod | {"message": reasons(pod.get("message", "")), "fix": "", "diagnosis": "", "patches": []}
+            for pod in pods
+        ]
 
     wanted = verdicts(original, {})
     assert len(wanted) > 30

@@ -2,8 +2,8 @@
 
 Everything that a user or a provider chose is replaced: names, namespaces, uids, label keys and values, taints, images,
 extended resources, drivers, pools, devices with their attributes, and what CEL expressions compare these with. What
-Kubernetes defines stays, such as topology.kubernetes.io/zone and the grammar of CEL; so do numbers and times. Every
-other text is replaced, whatever its field.
+Kubernetes defines stays, such as topology.kubernetes.io/zone and the grammar of CEL; so do labels and zones of
+providers, plain words in labels, numbers and times. Every other text is replaced, whatever its field.
 """
 
 import json
@@ -24,9 +24,14 @@ from kubesched.api import (
     SELECTED_NODE,
     SILENCED,
     CapacityRequirements,
+    DeviceClass,
     ExitCodesPattern,
+    KubeObject,
     OwnerReference,
     PodCondition,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
     ScaleTarget,
     Unstructured,
 )
@@ -42,6 +47,7 @@ from kubesched.capture.kubernetes_words import (
     is_kept_resource,
     is_public_value,
 )
+from kubesched.capture.named_texts import ROLES_OF_FIELDS, named_texts
 from kubesched.capture.replaced_words import ReplacedWords
 from kubesched.config import CLUSTER_RULES
 from kubesched.controllers import RE_CREATING_KINDS
@@ -92,6 +98,7 @@ _DEFINED_FIELDS: Final = frozenset(
 _KEPT_FIELDS: Final = frozenset(("scheduler_name",))  # the configuration has it
 _BOUNDS: Final = ("min_available", "max_unavailable")
 _BOUND: Final = re.compile("[0-9]+%?")
+_KEYS: Final = ("key", "topology_key", "topology_keys", "match_label_keys", "mismatch_label_keys")
 _LABELS: Final = ("labels", "match_labels", "node_selector", "selector")
 _QUANTITIES: Final = (
     *("allocatable", "allocated_resources", "capacity", "limits", "overhead", "requests"),
@@ -137,8 +144,8 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
 
     Args:
         cluster: only the fields that a scheduler reads (`only_read_fields`).
-        salt: the same names get the same replacements in every snapshot with this salt; without one, replacements keep
-            the order of the names.
+        salt: the same names get the same replacements in every snapshot with this salt; without one, they say what they
+            name, and keep the order of the names.
         keep: texts whose words stay, such as those of the configuration that is to decide about the result.
     Raises:
         InputError: the salt gives two words the same replacement.
@@ -157,11 +164,27 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
     first = _Walk(collect, set())
     for known in cluster.objects:
         first.struct(known)
-    words = ReplacedWords(texts, salt, keep)
+    names = named_texts(cluster.objects, first.fields, first.keys, first.values, first.resources)
+    words = ReplacedWords(texts, salt, keep, names, _compared(cluster.objects))
     second = _Walk(words, first.numeric_keys)
     objects = tuple(second.struct(known) for known in cluster.objects)
     anonymous = msgspec.structs.replace(cluster, objects=objects, notes=(), bad=(), scheduler_config=b"")
     return Anonymized(anonymous, words.used)
+
+
+def _compared(objects: Iterable[KubeObject]) -> set[str]:
+    """The texts in what describes devices: expressions compare parts of them."""
+    texts: set[str] = set()
+
+    def collect(text: str) -> str:
+        texts.add(text)
+        return text
+
+    walk = _Walk(collect, set())
+    for known in objects:
+        if isinstance(known, DeviceClass | ResourceSlice | ResourceClaim | ResourceClaimTemplate):
+            walk.struct(known.spec)
+    return texts
 
 
 class _Walk:
@@ -171,10 +194,16 @@ class _Walk:
         numeric_keys: labels whose values are compared as numbers, and stay.
     Attributes:
         numeric_keys: those, and the ones that were met.
+        keys, values, resources: label keys, the labels that were met, and the names of resources.
+        fields: texts of fields that have a name of some kind, and which kind.
     """
 
     def __init__(self, text: Callable[[str], str], numeric_keys: set[str]) -> None:
         self.numeric_keys = numeric_keys
+        self.keys: dict[str, None] = {}
+        self.values: dict[tuple[str, str], None] = {}
+        self.resources: dict[str, None] = {}
+        self.fields: dict[str, str] = {}
         self._text = text
         self._done: dict[int, Any] = {}  # pods share equal parts; the objects outlive the walk
 
@@ -233,11 +262,15 @@ class _Walk:
         if name == "values" and isinstance(of, ExitCodesPattern):
             return value
         if name in ("value", "values") and isinstance(value, str | tuple):
-            return self._values(getattr(of, "key", ""), value, getattr(of, "operator", ""))
+            return self._values(getattr(of, "key", None) or "", value, getattr(of, "operator", ""))
+        if name in _KEYS and value is not None:
+            return tuple(map(self._key, value)) if isinstance(value, tuple) else self._key(value)
         if isinstance(value, tuple):
             return tuple(self.struct(one) if isinstance(one, msgspec.Struct) else self._text(one) for one in value)
         if not isinstance(value, str):
             return value
+        if name in ROLES_OF_FIELDS:
+            self.fields[value] = ROLES_OF_FIELDS[name]
         if name == "type" and value in LIMIT_TYPES:
             return value
         return self._condition(value) if name == "type" else self._text(value)
@@ -260,13 +293,20 @@ class _Walk:
 
     def _value(self, key: str, value: str) -> str:
         is_number = (key in self.numeric_keys or key in GROUP_MINIMUMS) and is_integer(value)
-        return value if is_number or is_public_value(key, value) else self._text(value)
+        if is_number or is_public_value(key, value):
+            return value
+        self.values[key, value] = None
+        return self._text(value)
+
+    def _key(self, key: str) -> str:
+        self.keys[key] = None
+        return self._text(key)
 
     def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
         if any(isinstance(one, msgspec.Struct) for one in value.values()):  # of a device, by name
             return {replaced_attribute(key, self._text): self.struct(one) for key, one in value.items()}
         if name in _LABELS:
-            return {self._text(key): self._value(key, text) for key, text in value.items()}
+            return {self._key(key): self._value(key, text) for key, text in value.items()}
         if name in _QUANTITIES:
             return {self._resource(resource): quantity for resource, quantity in value.items()}
         if name == "annotations":
@@ -281,6 +321,8 @@ class _Walk:
         if of_quota := next(filter(name.startswith, _OF_QUOTAS), ""):
             return of_quota + self._resource(name.removeprefix(of_quota))
         prefix = next(filter(name.startswith, _CHOSEN_SUFFIX), "")
+        if not prefix:
+            self.resources[name] = None
         return prefix + self._text(name.removeprefix(prefix))
 
     def _annotation(self, key: str, text: str) -> str:

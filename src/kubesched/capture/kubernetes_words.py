@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from kubesched.api import MAX_INT64
+from kubesched.capture.public_words import is_machine
 
 OWNER_KINDS: Final = frozenset(
     (
@@ -95,13 +96,17 @@ _VALUES: Final = frozenset(
     )
 )
 _PUBLIC_VALUES: Final = frozenset(
-    ("linux", "windows", "amd64", "arm64", "arm", "386", "ppc64le", "s390x", "riscv64", "loong64")
+    (
+        *("linux", "windows", "amd64", "arm64", "arm", "386", "ppc64le", "s390x", "riscv64", "loong64"),
+        *("aarch64", "armv7l", "x86_64", "darwin", "macos"),  # which a fix corrects
+    )
 )
 """Values of the labels for the operating system and the architecture."""
 _SYSTEM_LABELS: Final = frozenset(
     ("kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
 )
 _PLAIN_VALUES: Final = frozenset(("", "true", "false", "yes", "no", "0", "1"))
+_INDEXES: Final = frozenset(("apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"))
 _INSTANCE_TYPE: Final = frozenset(("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"))
 _NAMES: Final = {
     "": (
@@ -182,4 +187,6 @@ def is_kept_resource(name: str) -> bool:
 
 def is_public_value(key: str, value: str) -> bool:
     """Whether the value of a label is a public word, or says nothing; legacy plugins read the type of an instance."""
-    return value in _PLAIN_VALUES or key in _INSTANCE_TYPE or (key in _SYSTEM_LABELS and value in _PUBLIC_VALUES)
+    if value in _PLAIN_VALUES or key in _INSTANCE_TYPE or is_machine(key):
+        return True
+    return (key in _SYSTEM_LABELS and value in _PUBLIC_VALUES) or (key in _INDEXES and is_integer(value))

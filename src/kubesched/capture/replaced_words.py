@@ -1,20 +1,23 @@
-"""Replaces the words that names are made of, so that equal names stay equal and names that belong together do too.
+"""Replaces names and the words that other texts are made of, so that equal names stay equal and related ones related.
 
-A name keeps its separators, and each of its words gets a replacement: `web-7f9c-abcde` becomes `x317-x104-x120`. So the
-claim `<pod>-<volume>` of an ephemeral volume still follows from both names, a zone still begins with its region, an
-extended resource still has a domain, and an image its tag. Replacements have one length and the order of the words, so
-that names compare as before. They differ in their digits, so that none is taken for another one misspelt.
+A name has a word for what it names and a number: `node-17`, `team-3`, `app-5`. In other texts names are found, and each
+further word is replaced: pod `web-7f9c-abcde` of Deployment `web` becomes `app-5-x104-x120`, and pod `db-2` of a
+StatefulSet `app-6-2`. So the claim `<pod>-<volume>` of an ephemeral volume still follows from both names, an extended
+resource still has a domain, and an image its tag. The numbers of one kind of name have one length and the order of
+the names. Names differ in their numbers, so that none is taken for another one misspelt.
 """
 
 import hashlib
 import hmac
 import re
 from base64 import b32encode
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from kubesched.api import GROUP_KEYS, GROUP_MINIMUMS
 from kubesched.capture.kubernetes_words import is_defined_name
+from kubesched.capture.named_texts import OF_WORKLOADS, PLAIN, Joined, NamedTexts
+from kubesched.capture.public_words import is_public_name
 from kubesched.errors import InputError
 from kubesched.state import KNOWN_DRIVER_NAMES
 
@@ -22,12 +25,28 @@ WORD: Final = re.compile(
     r"(?<![^\W_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![^\W_])|[^\W_]+"
 )  # a uid is one word
 _KEPT_WORDS: Final = frozenset(
-    ("default", "kube", "system", "public", "node", "lease", "scheduler", "cluster", "critical", "latest", "aws", "vol")
+    (
+        "default",
+        "kube",
+        "system",
+        "public",
+        "node",
+        "lease",
+        "scheduler",
+        "cluster",
+        "critical",
+        "latest",
+        "aws",
+        "vol",
+        "svclb",
+    )
 )
-"""Words of names that rules read: kube-system, system-node-critical, an image's tag, the form of a volume's id."""
+"""Words of names that rules read: kube-system, system-node-critical, an image's tag, a volume's id, svclb-web."""
 _KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | GROUP_KEYS | GROUP_MINIMUMS | {"metadata.name", "0.0.0.0"}
 _OF_KUBERNETES: Final = re.compile(r"((?:[^/]*\.)?)(kubernetes\.io|k8s\.io)/(.*)", re.DOTALL)
 _PUBLIC_IMAGES: Final = "registry.k8s.io/"
+_NO_NAMES: Final = NamedTexts({}, [])
+_ORDINAL: Final = re.compile("0|[1-9][0-9]{0,4}")
 _HASH_LENGTH: Final = 9
 _MAX_LABEL: Final = 63
 
@@ -37,29 +56,41 @@ class ReplacedWords:
 
     Args:
         texts: every text that is going to be replaced.
-        salt: derives replacements from the words, so that they are the same in every snapshot with this salt, but in
-            any order; empty for replacements in the order of the words.
+        salt: derives replacements from the words alone, so that they are the same in every snapshot with this salt, but
+            in any order, and without the words for what they name; empty for readable ones.
         keep: texts whose words stay.
+        names: what is a name; the others are texts of words.
+        opaque: texts in which words are replaced alone, such as those that an expression compares.
     Attributes:
-        used: the replacements that were given out, and the words.
+        used: the replacements that were given out, and the names and words.
     Raises:
         InputError: two words get the same replacement from this salt.
     """
 
-    def __init__(self, texts: Iterable[str], salt: str = "", keep: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        salt: str = "",
+        keep: Iterable[str] = (),
+        names: NamedTexts = _NO_NAMES,
+        opaque: Collection[str] = (),
+    ) -> None:
         self._kept = _KEPT_WORDS.union(*map(WORD.findall, keep))
         self.used: dict[str, str] = {}
         self._salt = salt.encode()
         self._known: dict[str, str] = {}
-        self._long: set[str] = set()
+        self._opaque = opaque
         distinct = set(texts)
-        while True:
-            words = {word for text in distinct - self._long for word in WORD.findall(text)} | self._long
-            self._replacements = self._numbered(words) if not salt else self._hashed(words)
-            longer = {text for text in distinct - self._long if self._is_too_long(text)}
-            if not longer:
+        self._number_names(_NO_NAMES if salt else names)
+        self._replace_words(distinct)
+        while broken := [one for one in names.joined if self._names and not self._is_joined(one)]:
+            parts = [piece for one in broken for piece, _ in self._pieces(f"{one.begin}-{one.end}")]
+            if not self._forget(parts):
                 break
-            self._long |= longer  # a label with so many words would be too long: it is replaced as one word
+            self._replace_words(distinct)
+        if self._names and len({self._replaced(text) for text in distinct}) < len(distinct):
+            self._forget(list(self._names))
+            self._replace_words(distinct)
         self._known.clear()
         self.used.clear()
 
@@ -70,8 +101,46 @@ class ReplacedWords:
             known = self._known[text] = self._replaced(text)
         return known
 
+    def _number_names(self, names: NamedTexts) -> None:
+        """Give names their numbers, those of one kind in their order."""
+        kinds: dict[str, list[str]] = {}
+        for text, kind in names.roles.items():
+            if text not in self._opaque and not self._kept.issuperset(WORD.findall(text)):
+                kinds.setdefault(kind, []).append(text)
+        self._names = {text: text for text in kinds.pop(PLAIN, ())}
+        self._with_ordinals = frozenset(kinds.get(OF_WORKLOADS, ()))
+        for kind, texts in kinds.items():
+            width = len(str(len(texts)))
+            self._names |= {text: f"{kind}-{i:0{width}}" for i, text in enumerate(sorted(texts), 1)}
+        self._most_words = max((len(WORD.findall(text)) for text in self._names), default=0)
+
+    def _forget(self, names: Iterable[str]) -> bool:
+        """Replace some names word by word. Returns: whether one of them was a name."""
+        n = len(self._names)
+        for name in names:
+            self._names.pop(name, None)
+        return len(self._names) < n
+
+    def _is_joined(self, one: Joined) -> bool:
+        """Whether a name is still made of two others."""
+        is_ordinal = one.begin in self._with_ordinals and _ORDINAL.fullmatch(one.end)
+        end = one.end if is_ordinal else self._replaced(one.end)
+        return self._replaced(f"{one.begin}-{one.end}") == f"{self._replaced(one.begin)}-{end}"
+
+    def _replace_words(self, texts: set[str]) -> None:
+        """Number the words of texts that are not parts of names."""
+        self._long: set[str] = set()
+        while True:
+            pieces = (piece for text in texts - self._long for piece in self._pieces(text))
+            words = {piece for piece, is_word in pieces if is_word} | self._long
+            self._replacements = self._hashed(words) if self._salt else self._numbered(words)
+            longer = {text for text in texts - self._long if self._is_too_long(text)}
+            if not longer:
+                break
+            self._long |= longer  # a label with so many words would be too long: it is replaced as one word
+
     def _replaced(self, text: str) -> str:
-        if text in _KEPT_TEXTS or is_defined_name(text) or text.startswith(_PUBLIC_IMAGES):
+        if text in _KEPT_TEXTS or is_defined_name(text) or is_public_name(text) or text.startswith(_PUBLIC_IMAGES):
             return text
         if text in self._long:
             return self._word(text)
@@ -85,7 +154,37 @@ class ReplacedWords:
         return ":" not in text and len(self._split(text)) > max(len(text), _MAX_LABEL)
 
     def _split(self, text: str) -> str:
-        return WORD.sub(lambda word: self._word(word[0]), text)
+        """A text with its names and words replaced, and its signs."""
+        replaced, end = [], 0
+        for piece, is_word in self._pieces(text):
+            begin = text.index(piece, end)
+            replaced += [text[end:begin], self._word(piece) if is_word else self._name(piece)]
+            end = begin + len(piece)
+        return "".join([*replaced, text[end:]])
+
+    def _pieces(self, text: str) -> Iterator[tuple[str, bool]]:
+        """The names in a text, the longest first, and the words between them; and whether a piece is a word.
+
+        The number of a pod of a StatefulSet stays: it is left out.
+        """
+        spans = [word.span() for word in WORD.finditer(text)]
+        most = 0 if text in self._opaque else self._most_words
+        i, before = 0, ""
+        while i < len(spans):
+            begin = spans[i][0]
+            ends = range(min(i + most, len(spans)), i, -1)
+            n = next((n for n in ends if text[begin : spans[n - 1][1]] in self._names), 0)
+            piece = text[begin : spans[max(n, i + 1) - 1][1]]
+            if n or not (before and text[:begin].endswith(f"{before}-") and _ORDINAL.fullmatch(piece)):
+                yield piece, not n
+            before = piece if n and piece in self._with_ordinals else ""
+            i = max(n, i + 1)
+
+    def _name(self, name: str) -> str:
+        replacement = self._names[name]
+        if replacement != name:
+            self.used[replacement] = name
+        return replacement
 
     def _word(self, word: str) -> str:
         if word in self._kept:

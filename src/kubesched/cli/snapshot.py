@@ -69,15 +69,15 @@ def _further_kinds(context: click.Context, option: click.Parameter, kinds: tuple
 @click.option(
     "--anonymize",
     is_flag=True,
-    help="Replace names, namespaces, label keys and values, images and uids consistently, so that the decisions stay "
-    "the same. Words of the configuration and of plugin arguments stay.",
+    help="Replace names, namespaces, label keys and values, images and uids consistently, such as by node-17 and "
+    "team-3, so that the decisions stay the same. Words of the configuration and of plugin arguments stay.",
 )
 @click.option(
     "--salt",
     metavar="TEXT",
     callback=not_empty,
     help="With --anonymize: derive the replacements from this secret, so that a name gets the same one in every "
-    "snapshot. Without a salt they keep the order of the names.",
+    "snapshot. Without a salt they say what they name, and keep the order of the names.",
 )
 @click.option(
     "--table",
