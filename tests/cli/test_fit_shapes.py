@@ -54,7 +54,7 @@ def test_why_no_scale_up_has_both_wordings(cluster, file):
 def test_every_format_has_the_answer(cluster, file):
     document = json.loads(run("fit", cluster, f"--shapes={file}", "-o", "json").stdout)
     assert (document["schema"], document["left"], document["wouldFit"]) == ("kubesched/shapes/v1", 2, 0)
-    assert [one["shape"] for one in document["shapes"]] == ["gpu: tiny", "gpu: small", "gpu: large"]
+    assert [one["shape"] for one in document["shapes"]] == ["gpu/tiny", "gpu/small", "gpu/large"]
     assert (document["shapes"][2]["mayBeAdded"], document["shapes"][2]["limit"]) == (1, "limit 16 cpu, now 0")
     assert document["pods"][0]["shapes"][2]["reasons"] == ["node(s) had untolerated taint(s)"]
     assert run("fit", cluster, f"--shapes={file}", "-o", "csv").stdout.startswith("pods,workload,shape,nodes")

@@ -42,9 +42,9 @@ def labels_for(shape: NodeShape, pod: Pod, *objects: KubeObject) -> list[dict[st
 def test_a_pool_has_a_shape_for_each_type_that_its_requirements_allow():
     arm = make_node("n1", labels={TYPE: "arm-1", "kubernetes.io/arch": "arm64"})
     only_arm = pool("p", rule("kubernetes.io/arch", "In", "arm64"))
-    assert list(shapes(arm, only_arm, rows=(LARGE,))) == ["p: arm-1", "large"]
+    assert list(shapes(arm, only_arm, rows=(LARGE,))) == ["p/arm-1", "large"]
     no_arm = pool("p", rule("kubernetes.io/arch", "NotIn", "arm64"))
-    assert list(shapes(arm, no_arm, rows=(LARGE,))) == ["p: large"]
+    assert list(shapes(arm, no_arm, rows=(LARGE,))) == ["p/large"]
 
 
 def test_a_shape_has_the_labels_and_taints_of_its_pool_and_its_price():
@@ -107,7 +107,7 @@ def test_a_claim_without_a_node_is_one_node_that_comes():
     assert list(found) == ["p-2"]
     assert (found["p-2"].n_more, found["p-2"].source) == (1, "NodeClaim p-2")
     assert found["p-2"].model.labels[POOL] == "p"
-    assert list(shapes(make_node("n1"), claim("p-1", "n1"), pool("q"))) == ["q: small"]
+    assert list(shapes(make_node("n1"), claim("p-1", "n1"), pool("q"))) == ["q/small"]
 
 
 # --- cluster-autoscaler ---

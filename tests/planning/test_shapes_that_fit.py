@@ -2,9 +2,10 @@
 
 import pytest
 
+from kubesched.api import Node
 from kubesched.controllers import MachineType
 from kubesched.errors import InputError
-from kubesched.planning import PodsLeft, ShapesThatFit, shapes_that_fit
+from kubesched.planning import PodsLeft, ShapesThatFit, WhatIf, shapes_that_fit
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -119,3 +120,26 @@ def test_nothing_of_the_cluster_changes():
     objects = [*FULL, *replicas("web", 5, requests={"cpu": "2"})]
     first = shapes_that_fit(objects, set_up(), (SMALL, LARGE))
     assert shapes_that_fit(objects, set_up(), (SMALL, LARGE)).left == first.left
+
+
+def test_nodes_for_pods_that_ask_for_other_labels_of_a_shape_are_counted_apart():
+    capacity = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot", "on-demand"]}
+    pool = make_object("NodePool", "p", spec={"template": {"spec": {"requirements": [capacity]}}})
+    spot = replicas("spot", 2, requests={"cpu": "2"}, spec={"nodeSelector": {"karpenter.sh/capacity-type": "spot"}})
+    answer = ask(pool, *spot, *replicas("web", 4, requests={"cpu": "2"}), rows=(SMALL,))
+    assert [(one.best, one.chosen.n_nodes) for one in answer.left] == [("p/small", 2), ("p/small", 1)]
+    assert (answer.shapes[0].n_pods, answer.shapes[0].n_on_one, answer.shapes[0].n_nodes) == (6, 2, 3)
+
+
+def test_a_shape_is_a_model_of_new_nodes():
+    owner = [make_node("workers-1", allocatable={"cpu": "4"})]
+    status = make_object(
+        "v1/ConfigMap",
+        "cluster-autoscaler-status",
+        namespace="kube-system",
+        data={"status": "nodeGroups: [{name: workers, health: {cloudProviderTarget: 1, maxSize: 3}}]"},
+    )
+    changed = WhatIf(add_nodes=2, like="workers").applied([*owner, status])
+    assert [one.name for one in changed.objects if isinstance(one, Node)] == ["workers-1", "new-1", "new-2"]
+    with pytest.raises(InputError, match="no node"):
+        WhatIf(add_nodes=2, like="others").applied([*owner, status])

@@ -147,7 +147,7 @@ class PodsInQuestion(NamedTuple):
     shell_complete=complete_nodes_or_files,
     callback=NewNodes.parse,
     help="Find how many more nodes of this shape are missing for all pods to fit; with =N, add N of them. NODE is the "
-    "name of a node, or a file with a Node.",
+    "name of a node, a shape of --shapes, or a file with a Node.",
 )
 @click.option(
     "--shapes",

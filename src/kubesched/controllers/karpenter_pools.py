@@ -32,6 +32,7 @@ from kubesched.controllers.node_shape import (
 from kubesched.documents import count, listed
 
 _POOL: Final = "karpenter.sh/nodepool"
+_ARCH: Final = "kubernetes.io/arch"
 _CAPACITY: Final = "karpenter.sh/capacity-type"
 _COUNTED: Final = "nodes"
 _CHECKED: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
@@ -98,7 +99,7 @@ class KarpenterPools:
         for one in _requirements(pool):
             if one.key in labels and not Requirement(one.key, one.operator, one.values or ()).matches(labels):
                 return False
-            if one.key not in labels and _is_of_machine(one.key):
+            if machine.name and one.key not in labels and _is_of_machine(one.key):
                 self._unchecked.add(one.key)
         return not machine.zones or bool(self._zones(pool, machine))
 
@@ -116,7 +117,7 @@ class KarpenterPools:
     def _shape(self, pool: NodePool, machine: MachineType) -> NodeShape:
         of_pool = self._nodes[pool.name]
         like = next((node for node in of_pool if machine_name(node.labels) == machine.name), None)
-        name, template = f"{pool.name}: {machine.name}", pool.spec.template
+        name, template = f"{pool.name}/{machine.name}".removesuffix("/"), pool.spec.template
         labels = {_POOL: pool.name, **(template.metadata.labels or {})}
         model = model_of(name, machine, labels, template.spec.taints or ()) if like is None else like
         used = pool.status.resources or _sum(node.status.allocatable or {} for node in of_pool)
@@ -135,7 +136,8 @@ class KarpenterPools:
 
     def _choices(self, pool: NodePool, machine: MachineType) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The labels that requirements leave open; without one, nodes are on demand."""
-        rules = [one for one in _requirements(pool) if one.key != ZONE and not _is_of_machine(one.key)]
+        is_open = not machine.name
+        rules = [one for one in _requirements(pool) if one.key != ZONE and (is_open or not _is_of_machine(one.key))]
         known = model_of("", machine, {}, ()).labels
         for one in rules:
             if one.key not in known and one.operator in ("In", "Exists"):
@@ -143,6 +145,8 @@ class KarpenterPools:
                 yield one.key, tuple(sorted(values)) if one.key == _CAPACITY else values
         if not any(one.key == _CAPACITY for one in rules):
             yield _CAPACITY, ("on-demand",)
+        if is_open and not any(one.key == _ARCH for one in rules):
+            yield _ARCH, ("amd64", "arm64")
 
 
 def claimed_nodes(

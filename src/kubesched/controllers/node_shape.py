@@ -20,6 +20,7 @@ class MachineType(msgspec.Struct, frozen=True):
     """A type of machine, such as `m6i.2xlarge`, as a node, a NodeClaim or a row of a file shows it.
 
     Attributes:
+        name: empty for any type that a NodePool may have.
         allocatable: what its nodes have for pods.
         labels: those that follow from the type.
         zones: where it can be had; empty where that is not known.
@@ -41,7 +42,7 @@ class NodeShape(msgspec.Struct, frozen=True):
     """A node that does not exist yet.
 
     Attributes:
-        name: such as `gpu: g5.2xlarge`; each shape has another one.
+        name: such as `gpu/g5.2xlarge`; each shape has another one.
         source: what describes it, such as `NodePool gpu` or `node group eks-spot`.
         model: the node. If its name is that of a node of the cluster, new ones have the like of what is on that one.
         zones: where it may be; empty where only the model says it.
@@ -66,8 +67,8 @@ class NodeShape(msgspec.Struct, frozen=True):
     note: str = ""
     is_coming: bool = False
 
-    def models_for(self, pod: Pod, places: "ZonesOfNodes") -> Iterator[Node]:
-        """The node that the pool would have for a pod in each zone.
+    def models_for(self, pod: Pod | None, places: "ZonesOfNodes") -> Iterator[Node]:
+        """The node that the pool would have for a pod, or for any, in each zone.
 
         Rule: Karpenter v1: a label that a NodePool leaves open has the value that the pod asks for.
         """
@@ -77,11 +78,11 @@ class NodeShape(msgspec.Struct, frozen=True):
             yield edited(self.model, metadata=msgspec.structs.replace(self.model.metadata, labels=labels))
 
 
-def _chosen(choices: Mapping[str, tuple[str, ...]], pod: Pod) -> Iterator[tuple[str, str]]:
+def _chosen(choices: Mapping[str, tuple[str, ...]], pod: Pod | None) -> Iterator[tuple[str, str]]:
     wanted: dict[str, list[str]] = defaultdict(list)
-    for key, value in pod.node_selector.items():
+    for key, value in pod.node_selector.items() if pod else ():
         wanted[key].append(value)
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    affinity = pod.spec.affinity.node_affinity if pod and pod.spec.affinity else None
     for term in (affinity.required.node_selector_terms or ()) if affinity and affinity.required else ():
         for one in term.match_expressions or ():
             if one.operator == "In":
@@ -142,7 +143,8 @@ def machine_labels(labels: Mapping[str, str]) -> dict[str, str]:
 
 def model_of(name: str, machine: MachineType, labels: Mapping[str, str], taints: Iterable[Taint]) -> Node:
     """The node of a machine's type, which is not in the cluster."""
-    every = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", INSTANCE_TYPES[0]: machine.name}
+    of_type = {"kubernetes.io/arch": "amd64", INSTANCE_TYPES[0]: machine.name} if machine.name else {}
+    every = {"kubernetes.io/os": "linux", **of_type}
     metadata = ObjectMeta(name=_NOT_IN_NAMES.sub("-", name.lower()), labels={**every, **machine.labels, **labels})
     status = msgspec.structs.replace(Node().status, allocatable=dict(machine.allocatable))
     return Node(metadata, NodeSpec(taints=tuple(taints) or None), status)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from kubesched.api import KubeObject, Node, Pod, kind_of
-from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_of, note_on_model
+from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_of, node_shapes, note_on_model
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import chosen_nodes, is_selector, nodes_named
@@ -42,7 +42,7 @@ class WhatIf(msgspec.Struct, frozen=True):
     Attributes:
         cordon: nodes: names, or label selectors such as `pool=spot`.
         add_nodes: how many nodes are added.
-        like: their model: the name of a node, or a file with a Node.
+        like: their model: the name of a node, a node group, `NODEPOOL/TYPE`, or a file with a Node.
         remove: nodes that are removed, as in `cordon`. Their pods are pending then, re-created by their controllers.
         scale: workload -> number of pods, such as `deploy/web` -> 20.
         uncordon: as `cordon`; of the nodes that one of them chooses, at least one is cordoned.
@@ -111,13 +111,13 @@ def premise(assumed: Sequence[str]) -> str:
 
 
 def node_model(objects: Sequence[KubeObject], text: str) -> Node:
-    """The node of a name, or the one in a file.
+    """The node of a name, the one in a file, or one of a shape such as a node group or `NODEPOOL/TYPE`.
 
     Raises:
         InputError: there is no such node, or the file has no node, several, or one with an unknown field.
     """
     if not text.endswith(_FILES) and not _is_file(text):
-        return nodes_named(objects, [text])[0]
+        return _of_shape(objects, text) or nodes_named(objects, [text])[0]
     nodes = [known for known in admit_manifests((), [text]).objects if isinstance(known, Node)]
     if len(nodes) != 1:
         raise InputError(f"{text}: found {len(nodes)} nodes; expected a file with one Node")
@@ -128,6 +128,15 @@ def _other_nodes(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> I
     """The nodes that are only in one of two clusters, or are another object there."""
     known, left = ({one.name: one for one in objects if isinstance(one, Node)} for objects in (before, after))
     return (name for name in known.keys() | left.keys() if known.get(name) is not left.get(name))
+
+
+def _of_shape(objects: Sequence[KubeObject], name: str) -> Node | None:
+    """A node of a shape that autoscalers may add; None where a node has the name, or no shape."""
+    if any(isinstance(one, Node) and one.name == name for one in objects):
+        return None
+    known = node_shapes(objects)
+    shape = next((one for one in known.shapes if one.name == name), None)
+    return None if shape is None else next(shape.models_for(None, known.places))
 
 
 def _is_file(text: str) -> bool:

@@ -80,7 +80,8 @@ class ShapeUse(msgspec.Struct, frozen=True):
     Attributes:
         n_pods: how many of the pods would fit a node of it.
         n_on_one: how many of them have a node once there is one node of the shape.
-        n_nodes: with how many nodes all of them have one; None if no number was found.
+        n_nodes: with how many nodes all of them have one, where nodes for pods that ask for other labels of it are
+            counted apart; None if no number was found.
     """
 
     shape: NodeShape
@@ -194,8 +195,7 @@ def _tried(
 ) -> tuple[ShapeUse, list[ShapeVerdict]]:
     """What a shape is for all pods, and for equal ones."""
     found: list[ShapeVerdict] = []
-    models: dict[str, Node] = {}
-    keys: set[str] = set()
+    alike: dict[tuple[str, ...], tuple[Sequence[Node], set[str]]] = {}  # pods that ask for the same labels
     for one, (fitted, rejected) in zip(left, fitting, strict=True):
         verdict = ShapeVerdict(shape.name)
         if rejected is not None:
@@ -205,15 +205,18 @@ def _tried(
             n_within = _within(trials, shape, one.keys, fitted, n_nodes)
             zones = tuple(dict.fromkeys(zone for model in fitted if (zone := model.labels.get(ZONE))))
             verdict = ShapeVerdict(shape.name, n_on_one, n_nodes, n_within, zones)
-            keys |= one.keys
-            models.update((repr(sorted(model.labels.items())), model) for model in fitted)
+            labels = tuple(repr(sorted(model.labels.items())) for model in fitted)
+            alike.setdefault(labels, (fitted, set()))[1].update(one.keys)
         found.append(verdict)
     helped = [verdict for verdict in found if verdict.n_on_one]
+    n_pods = sum(len(keys) for _, keys in alike.values())
     if len(helped) == 1:
-        return ShapeUse(shape, len(keys), helped[0].n_on_one, helped[0].n_nodes), found
-    every = list(models.values())
-    n_on_one = trials.on_one(keys, every)
-    return ShapeUse(shape, len(keys), n_on_one, trials.needed(keys, every, n_on_one)), found
+        return ShapeUse(shape, n_pods, helped[0].n_on_one, helped[0].n_nodes), found
+    on_one = [trials.on_one(keys, models) for models, keys in alike.values()]
+    needed = [trials.needed(keys, models, n) for (models, keys), n in zip(alike.values(), on_one, strict=True)]
+    every = [n for n in needed if n is not None]
+    n_nodes = sum(every) if every and len(every) == len(needed) else None
+    return ShapeUse(shape, n_pods, max(on_one, default=0), n_nodes), found
 
 
 def _within(

@@ -92,3 +92,40 @@ def test_a_volume_in_another_zone_has_a_node_there():
     pod = make_pod("p", requests={"cpu": "1"}, spec={"nodeSelector": {zone: "b"}})
     said = texts(pod, *nodes, *pods, groups(("workers", 2, 4)))
     assert "scale up node group workers (at 2 nodes; maxSize 4) in zone b" in said
+
+
+def gpu_pool(**limits: str) -> object:
+    taints = [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]
+    template = {"metadata": {"labels": {"team": "ml"}}, "spec": {"taints": taints}}
+    return make_object("NodePool", "gpu", spec={"template": template, "limits": limits})
+
+
+def test_a_pool_whose_types_are_not_known_is_named_with_what_one_of_them_needs():
+    spec = {"nodeSelector": {"team": "ml"}, "tolerations": [{"key": "gpu", "operator": "Exists"}]}
+    pod = make_pod("p", requests={"cpu": "4", GPU: "1"}, spec=spec)
+    first = next(iter(fixes_of(pod, make_node("n1", allocatable=SMALL), gpu_pool())))
+    assert (
+        first == f"scale up NodePool gpu (at 0 nodes), if one of its types of machines has 4 cpu and 1 {GPU} for pods"
+    )
+
+
+def test_a_pool_that_the_pod_chooses_and_does_not_tolerate_needs_both():
+    pod = make_pod("p", requests={"cpu": "1", GPU: "1"}, spec={"nodeSelector": {"team": "ml"}})
+    fix = next(iter(fixes_of(pod, make_node("n1", allocatable=SMALL), gpu_pool()).values()))
+    assert fix.text.startswith("tolerate gpu=yes:NoSchedule and scale up NodePool gpu")
+    assert fix.kind == "toleration+addNode"
+    plain = texts(make_pod("p", requests={"cpu": "1"}), *full("n1"), gpu_pool())
+    assert not [text for text in plain if "NodePool" in text]
+
+
+def test_a_pool_that_may_not_have_such_a_machine_is_not_named():
+    spec = {"nodeSelector": {"team": "web"}}
+    said = texts(make_pod("p", requests={"cpu": "1"}, spec=spec), make_node("n1", allocatable=SMALL), gpu_pool())
+    assert not [text for text in said if "NodePool" in text]
+    spec = {"nodeSelector": {"team": "ml"}, "tolerations": [{"operator": "Exists"}]}
+    pod = make_pod("p", requests={"cpu": "4"}, spec=spec)
+    said = texts(pod, make_node("n1", allocatable=SMALL), gpu_pool(cpu="3"))
+    assert (
+        "raise the limit of NodePool gpu (limit 3 cpu, now 0), if one of its types of machines has 4 cpu for pods"
+        in said
+    )

@@ -108,6 +108,13 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         yield Remedy(text, "taint", False, off, effort=max(effort, Effort.OPEN_TO_ALL))
 
 
+def toleration_of(case: Case, blocking: tuple[Taint, ...]) -> Remedy:
+    """The toleration of the taints of new nodes that the pod chooses, or whose devices it asks for."""
+    tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
+    text = " and ".join(f"{taint_words(taint)}{near_miss(taint, case.pod.tolerations)}" for taint in blocking)
+    return Remedy(f"tolerate {text}", "toleration", True, tolerating, effort=Effort.ADAPT)
+
+
 def _missing_daemons(case: Case, name: str, gone: tuple[Taint, ...]) -> Iterator[Edit]:
     """The pods that DaemonSets create on a node once taints are gone, as those that they have on other nodes."""
     info = case.evaluation.snapshot.node_info(name)
