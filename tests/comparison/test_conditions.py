@@ -72,9 +72,39 @@ def test_prices_are_read_from_yaml_and_json():
     assert read_prices(b"a: 1\nb: 0.5\n") == read_prices(b'{"a": 1, "b": 0.5}') == {"a": 1.0, "b": 0.5}
 
 
+BOTH = {"a": {"on-demand": 0.5, "spot": 0.1}, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: {on-demand: 0.5, spot: 0.1}\nb: 1\n",
+        "a: {ON_DEMAND: 0.5, preemptible: 0.1}\nb: 1\n",
+        "instanceType,capacityType,price\na,on-demand,0.5\na,spot,0.1\nb,,1\n",
+        "Instance type,Lifecycle,Price per hour\na,SPOT,0.1\na,On Demand,0.5\nb,,1\n",
+        "a,on-demand,0.5\na,spot,0.1\nb,,1\n",
+    ],
+)
+def test_prices_by_capacity_type_are_read_from_yaml_and_csv(text: str):
+    assert read_prices(text.encode()) == BOTH
+
+
+def test_csv_may_have_a_column_for_each_capacity_type_or_none():
+    assert read_prices(b"type,on demand,spot\na,0.5,0.1\nb,1,\n") == {**BOTH, "b": {"on-demand": 1.0}}
+    assert read_prices(b"a,0.5\nb,1\n") == read_prices(b"type,price\na,0.5\nb,1\n") == {"a": 0.5, "b": 1.0}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("a: {spott: 1}", 'prices: a: "spott" is not a capacity type; did you mean "spot"?'),
+        ("a: {}", "prices: a: {} is not a price"),
+        ("type,cost\na,1", "prices: line 1: found type, cost; expected columns instanceType, capacityType"),
+        ("type,price\na,much", 'prices: line 2: "much" is not a price'),
+        ("type,price\na", "prices: line 2: found 1 cell"),
+        ("type,price\na,nan", "prices: line 2: nan is not a price"),
+        ("type,price\na,1\na,2", "prices: line 3: a has a price already"),
+        ("type,capacityType,price\na,,1\na,spot,2", "prices: line 3: a has a price already"),
         ("", "prices: not a list of prices"),
         ("- a", "prices: not a list of prices"),
         ("a: much", "prices: a: 'much' is not a price; expected instance types"),

@@ -65,7 +65,7 @@ def _two_at_most(context: click.Context, option: click.Parameter, files: tuple[P
     "--prices",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Prices of nodes per hour by instance type, in YAML or JSON.",
+    help="Prices of nodes per hour by instance type, and perhaps by capacity type, in YAML, JSON or CSV.",
 )
 @click.option(
     "--fail-on",

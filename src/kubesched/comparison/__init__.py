@@ -9,7 +9,6 @@ with lazy_exports(__name__):
         Comparison as Comparison,
         FigureDifference as FigureDifference,
         PendingPod as PendingPod,
-        PoolChange as PoolChange,
         WorkloadSpread as WorkloadSpread,
         compare as compare,
     )
@@ -21,4 +20,5 @@ with lazy_exports(__name__):
     from kubesched.comparison.figures import FIGURES as FIGURES, Figure as Figure, Unit as Unit
     from kubesched.comparison.measure import Spread as Spread
     from kubesched.comparison.moves import MoveCause as MoveCause, PodMove as PodMove
-    from kubesched.comparison.prices import read_prices as read_prices
+    from kubesched.comparison.pools import PoolChange as PoolChange
+    from kubesched.comparison.prices import Prices as Prices, read_prices as read_prices

@@ -1,7 +1,7 @@
 """Compares two configurations on one cluster: the figures of both, how far chance moves them, and which pods move."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -11,9 +11,11 @@ import msgspec
 from kubesched.api import KubeObject, Pod, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
-from kubesched.comparison.measure import PoolUse, Ruler, Spread
+from kubesched.comparison.measure import Ruler, Spread
 from kubesched.comparison.moves import PodMove, find_moves
 from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_choice, placed_again
+from kubesched.comparison.pools import PoolChange, change_of_all, pool_changes
+from kubesched.comparison.prices import Prices
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
@@ -73,24 +75,6 @@ class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
     fix: str = ""
 
 
-class PoolChange(msgspec.Struct, frozen=True, rename="camel"):
-    """The nodes in use of a pool, in a run of each side with the median of all nodes in use.
-
-    Attributes:
-        pool: empty for the nodes without a pool.
-        n_nodes: how many nodes it has.
-        a, b: how many of them are in use.
-        price_a, price_b: what these cost in an hour; None without prices.
-    """
-
-    pool: str
-    n_nodes: int
-    a: int
-    b: int
-    price_a: float | None = None
-    price_b: float | None = None
-
-
 class WorkloadSpread(msgspec.Struct, frozen=True):
     """Where the pods of a workload are with each side."""
 
@@ -129,6 +113,9 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
             the first node; those whose skew grows most come first.
         devices: how many devices the ResourceSlices of the cluster list, by driver; they are not among `fills`.
         pools: the nodes in use by pool; empty where the nodes have no pools.
+        nodes: all pools together.
+        drained: nodes that `moves` has running pods leave: so many drains take the cluster from A to B.
+        emptied: nodes that are in use with A and not with B, if both take the first of equally good nodes.
         not_placed: of each side, `namespace/name` of the pods that run in the snapshot and are pending in most runs.
         staying: those of them that neither side places -> why not. They stay on their nodes, so that the figures of
             both sides are about the same pods.
@@ -166,6 +153,9 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     pools: tuple[PoolChange, ...] = ()
     not_placed: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     staying: dict[str, str] = {}
+    nodes: PoolChange = PoolChange("", 0, 0, 0)
+    drained: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
 
     @property
     def findings(self) -> list[FigureDifference]:
@@ -222,7 +212,7 @@ def compare(
     *,
     pods: str = "pending",
     seeds: int = 20,
-    prices: Mapping[str, float] | None = None,
+    prices: Prices | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Place the same pods with two configurations, several times each, and compare what comes of it.
@@ -233,7 +223,7 @@ def compare(
         pods: `pending`; `all`: also every running pod that a controller would re-create; or `rollout=SELECTOR`: also
             those of them that the selector selects.
         seeds: how many runs of each side there are, at least 5; every run breaks ties in another random way.
-        prices: instance type -> price of a node for an hour.
+        prices: instance type -> price of a node for an hour, or of its capacity types `on-demand`, `spot`, `reserved`.
         progress: called after each run with the number of runs so far, and of all.
     Raises:
         InputError: an argument is not valid, or a configuration cannot be read.
@@ -258,18 +248,22 @@ def compare(
         runs = Runs(objects, sides, prices, seeds, progress)
         with closing(runs):
             of_a, of_b = runs.random()
-            first = _first_nodes(runs, tuple(_pending(runs.ruler, of_a, of_b)))
-        return _Pass(objects, runs, of_a, of_b, first, (_not_placed(of_a, running), _not_placed(of_b, running)))
+            not_placed = _not_placed(of_a, running), _not_placed(of_b, running)
+            neither = [key for key in not_placed[0] if key in not_placed[1]]
+            first = _first_nodes(runs, tuple(_pending(runs.ruler, of_a, of_b)), neither)
+            reasons = {**dict(_reasons_in(runs, of_a, set(neither) - first.reasons.keys())), **first.reasons}
+        return _Pass(objects, runs, of_a, of_b, first, not_placed, {key: reasons.get(key, "") for key in neither})
 
     staying: dict[str, str] = {}
     last = run(staying)
     for _ in range(_MORE_PASSES):
-        if not (neither := last.placed_by_neither()):
+        if not last.neither:
             break
-        staying |= neither
+        staying |= last.neither
         last = run(staying)
-    objects, runs, of_a, of_b, first, not_placed = last
+    objects, runs, of_a, of_b, first, not_placed, _ = last
     ruler, stay = runs.ruler, tuple(staying)
+    uses = ruler.all_of_pools(), _typical(of_a).pools, _typical(of_b).pools
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
@@ -294,7 +288,10 @@ def compare(
         outvoted=(_outvoted(sides[0]), _outvoted(sides[1])),
         devices=listed_devices(objects),
         may_be_lost=may_be_lost(read, objects),
-        pools=tuple(_pools(ruler, _typical(of_a), _typical(of_b))),
+        pools=tuple(pool_changes(*uses)),
+        nodes=change_of_all(*uses),
+        drained=tuple(dict.fromkeys(move.a for move in first.moves if move.pod in running)),
+        emptied=first.emptied,
         not_placed=((*stay, *not_placed[0]), (*stay, *not_placed[1])),
         staying=staying,
     )
@@ -312,14 +309,6 @@ def _typical(runs: Sequence[Run]) -> Run:
     return min(runs, key=lambda run: [abs((run.measured[name] or 0.0) - median[name]) for name in _OF_POOLS])
 
 
-def _pools(ruler: Ruler, of_a: Run, of_b: Run) -> Iterable[PoolChange]:
-    has_prices = of_a.measured["pricePerHour"] is not None
-    for pool, n in ruler.pools.items() if any(ruler.pools) else ():
-        a, b = of_a.pools.get(pool, PoolUse()), of_b.pools.get(pool, PoolUse())
-        prices = (round(a.price, 6), round(b.price, 6)) if has_prices else (None, None)
-        yield PoolChange(pool, n, a.n_nodes, b.n_nodes, *prices)
-
-
 def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
     return side if isinstance(side, Candidate) else Candidate(name, side)
 
@@ -333,11 +322,16 @@ class _First(msgspec.Struct, frozen=True):
     faults: tuple[str, str]
     spreads: tuple[WorkloadSpread, ...]
     undecided: tuple[str, str]
-    messages: dict[str, str]
+    emptied: tuple[str, ...]
+    reasons: dict[str, str]
 
 
 class _Pass(NamedTuple):
-    """The runs of both sides, with the pods that are pending in most runs of A and of B although they run now."""
+    """The runs of both sides, with the pods that are pending in most runs of A and of B although they run now.
+
+    Attributes:
+        neither: those of both -> the cause.
+    """
 
     objects: list[KubeObject]
     runs: Runs
@@ -345,16 +339,28 @@ class _Pass(NamedTuple):
     of_b: list[Run]
     first: _First
     not_placed: tuple[tuple[str, ...], tuple[str, ...]]
-
-    def placed_by_neither(self) -> dict[str, str]:
-        """Those of both sides, and why they are pending."""
-        of_a, of_b = self.not_placed
-        return {key: self.first.messages.get(key, "") for key in of_a if key in of_b}
+    neither: dict[str, str]
 
 
-def _first_nodes(runs: Runs, pending: Sequence[PendingPod]) -> _First:
+def _reasons_in(runs: Runs, of_a: Sequence[Run], pods: Set[str]) -> Iterator[tuple[str, str]]:
+    """The cause of each of some pods that A leaves pending, in the first of its runs with random ties that does."""
+    for seed, run in enumerate(of_a, 1):
+        if here := pods & set(run.pending):
+            pods = pods - here
+            yield from _causes(runs.again(0, seed, here), here)
+
+
+def _causes(report: Report, pods: Collection[str]) -> Iterator[tuple[str, str]]:
+    for one in report.placements:
+        if one.pod in pods and one.is_left_pending:
+            yield one.pod, one.diagnosis or one.message_with_plugin
+
+
+def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[str]) -> _First:
     left = [[one.pod for one in pending if (one.n_b > one.n_a) == is_b] for is_b in (False, True)]
-    of_a, of_b, ruler = runs.first(0, left[0]), runs.first(1, left[1]), runs.ruler
+    of_a, of_b, ruler = runs.first(0, [*left[0], *neither]), runs.first(1, [*left[1], *neither]), runs.ruler
+    reasons = {**dict(_causes(of_b, neither)), **dict(_causes(of_a, neither))}
+    before, used = ruler.used(of_a), ruler.used(of_b)
     explained = tuple(_explained(pending, of_a, of_b))
     moved = find_moved(ruler.replicas, ruler.where(of_a), ruler.where(of_b))
     pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
@@ -368,7 +374,8 @@ def _first_nodes(runs: Runs, pending: Sequence[PendingPod]) -> _First:
         (_fault(of_a), _fault(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
         (_undecided(of_a), _undecided(of_b)),
-        {one.pod: one.message_with_plugin for one in of_a.placements if one.state is PodState.UNSCHEDULABLE},
+        tuple(name for name in ruler.node_names if name in before and name not in used),
+        reasons,
     )
 
 

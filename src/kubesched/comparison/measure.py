@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import BETA_ZONE, INSTANCE_TYPES, ZONE, KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
+from kubesched.api import BETA_ZONE, ZONE, KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
+from kubesched.comparison.pools import PoolUse
+from kubesched.comparison.prices import Prices, instance_type_of, price_of, priced_as
 from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.controllers import is_bound_to_node
 from kubesched.engine import IntVector
@@ -24,13 +26,6 @@ _ZONES: Final = (ZONE, BETA_ZONE)
 
 Measured = dict[str, float | None]
 """Figure -> value, without `moved`; None where the cluster has nothing to measure."""
-
-
-class PoolUse(NamedTuple):
-    """The nodes in use of a pool: how many there are, and what they cost in an hour, 0 without prices."""
-
-    n_nodes: int = 0
-    price: float = 0.0
 
 
 class Spread(msgspec.Struct, frozen=True, rename="camel"):
@@ -77,20 +72,20 @@ class Ruler:
     Args:
         objects: the cluster, `completed`; the pods to place have no node.
         scheduler_names: of all profiles that are compared.
-        prices: instance type -> price of a node for an hour.
+        prices: what nodes cost.
 
     Attributes:
         pools: pool -> how many nodes it has; one with an empty name for nodes without a pool.
         pods: the pods to place, in the order of the cluster.
         replicas: (pods,) int32, as from `number_replicas`.
         node_names: the nodes, in the order of the cluster.
-        unpriced: how many nodes `prices` has no price for, by instance type, in alphabetical order; those without the
-            label are under an empty name.
+        unpriced: how many nodes `prices` has no price for, by instance type, in alphabetical order, with the capacity
+            type where that alone has none; those without the label are under an empty name.
         misspelt: instance type of `prices` that no node has -> the like type of nodes without a price.
     """
 
     def __init__(
-        self, objects: Sequence[KubeObject], scheduler_names: Iterable[str], prices: Mapping[str, float] | None = None
+        self, objects: Sequence[KubeObject], scheduler_names: Iterable[str], prices: Prices | None = None
     ) -> None:
         names = frozenset(scheduler_names)
         self._nodes = [one for one in objects if isinstance(one, Node)]
@@ -106,6 +101,11 @@ class Ruler:
         self._is_open = np.array([not node.unschedulable for node in self._nodes], dtype=np.bool_)
         self._is_control_plane = np.array([bool(_label(node, _CONTROL_PLANE, "yes")) for node in self._nodes], np.bool_)
         self._bound_to_node = {pod.uid for pod in pods if is_bound_to_node(pod)}
+        self._staying = [
+            (pod.key, self.node_row[pod.node_name])
+            for pod in pods
+            if pod.node_name in self.node_row and pod.uid not in self._bound_to_node
+        ]
         self._shapes = _shapes(self.pods)
         self._replica_sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
         self.replicas = number_replicas(self.pods)
@@ -114,15 +114,15 @@ class Ruler:
         self.misspelt: dict[str, str] = {}
         self._prices: npt.NDArray[np.float64] | None = None if prices is None else self._read_prices(prices)
 
-    def _read_prices(self, prices: Mapping[str, float]) -> npt.NDArray[np.float64] | None:
-        """(nodes,) the price of each; None if no node has one."""
-        types = [_label(node, INSTANCE_TYPES) for node in self._nodes]
-        missing = sorted(name for name in types if name not in prices)
-        self.unpriced = {name: missing.count(name) for name in missing}
-        self.misspelt = dict(_misspelt(prices.keys() - types, self.unpriced))
-        if len(missing) == len(types):
+    def _read_prices(self, prices: Prices) -> npt.NDArray[np.float64] | None:
+        """(nodes,) the price of each, NaN for none; None if no node has one."""
+        known = [price_of(node, prices) for node in self._nodes]
+        missing = [node for node, price in zip(self._nodes, known, strict=True) if price is None]
+        self.unpriced = dict(sorted(Counter(priced_as(node, prices) for node in missing).items()))
+        self.misspelt = dict(_misspelt(prices.keys() - set(map(instance_type_of, self._nodes)), self.unpriced))
+        if len(missing) == len(known):
             return None
-        return np.array([prices.get(name, 0.0) for name in types], dtype=np.float64)
+        return np.array([np.nan if price is None else price for price in known], dtype=np.float64)
 
     def workload(self, pod: Pod) -> str:
         """`Kind namespace/name` of what a pod belongs to; `Pod namespace/name` for a pod without a controller."""
@@ -178,7 +178,7 @@ class Ruler:
             "victims": float(len(report.victims)),
             "nodesInUse": float(np.count_nonzero(in_use)),
             "nodesFree": float(np.count_nonzero(~in_use)),
-            "pricePerHour": None if self._prices is None else round(float(self._prices[in_use].sum()), 6),
+            "pricePerHour": self._price_of(in_use),
             "cpuGap": _largest(free[CPU]),
             "memoryGap": _largest(free[MEMORY]),
             "fragmentation": self._fragmentation(columns, rows, free),
@@ -193,9 +193,39 @@ class Ruler:
         """Pool -> its nodes in use, and what they cost; a pool without such nodes is left out."""
         uses: dict[str, PoolUse] = {}
         for row in np.flatnonzero(self._in_use(cluster_state.columns)).tolist():
-            n, price = uses.get(pool := self._pool_of[row], PoolUse())
-            uses[pool] = PoolUse(n + 1, price + (0.0 if self._prices is None else float(self._prices[row])))
+            self._add(uses, row)
         return uses
+
+    def all_of_pools(self) -> dict[str, PoolUse]:
+        """Pool -> all its nodes, and what they cost."""
+        uses: dict[str, PoolUse] = {}
+        for row in range(len(self._nodes)):
+            self._add(uses, row)
+        return uses
+
+    def _add(self, uses: dict[str, PoolUse], row: int) -> None:
+        """Count a node."""
+        price = np.nan if self._prices is None else float(self._prices[row])
+        n, total, n_unpriced = uses.get(pool := self._pool_of[row], PoolUse())
+        has_price = not np.isnan(price)
+        uses[pool] = PoolUse(n + 1, total + (price if has_price else 0), n_unpriced + (not has_price))
+
+    def used(self, report: Report) -> set[str]:
+        """The nodes with more than pods of DaemonSets after a run."""
+        where, left = self.where(report), {victim.pod for victim in report.victims}
+        rows = {row for key, row in self._staying if key not in left} | {
+            row for row in where.tolist() if row != NOWHERE
+        }
+        return {self.node_names[row] for row in rows}
+
+    def _price_of(self, in_use: npt.NDArray[np.bool_]) -> float | None:
+        """What some nodes cost in an hour; None if none of them has a price."""
+        if self._prices is None:
+            return None
+        known = self._prices[in_use]
+        if len(known) and np.isnan(known).all():
+            return None
+        return round(float(np.nansum(known)), 6)
 
     def _rows(self, columns: NodeColumns) -> npt.NDArray[np.intp]:
         return np.array([columns.row_of[name] for name in self.node_names], dtype=np.intp)

@@ -11,7 +11,7 @@ from functools import partial
 import msgspec
 
 from kubesched.framework import FilterResult, FrameworkStep, PreFiltered, Probe, Profile, Scores
-from kubesched.session import Placement, Report
+from kubesched.session import Placement, Report, workload_text
 
 
 class MoveCause(enum.Enum):
@@ -32,6 +32,7 @@ class PodMove(msgspec.Struct, frozen=True, rename="camel"):
 
     Attributes:
         pod: `namespace/name`.
+        workload: `Kind namespace/name`, or the pod itself.
         a: the node that the first configuration chooses for it, or for a replica that moved if it took the node of
             another one.
         b: the node that the second configuration chooses.
@@ -48,6 +49,7 @@ class PodMove(msgspec.Struct, frozen=True, rename="camel"):
     cause: MoveCause
     plugin: str = ""
     points: int = 0
+    workload: str = ""
 
 
 class NodeWatch(Probe):
@@ -122,7 +124,7 @@ def find_moves(
 
 
 def _move(a: Placement, b: Placement, by_a: NodeWatch, by_b: NodeWatch) -> PodMove:
-    move = partial(PodMove, b.pod, a.node, b.node)
+    move = partial(PodMove, b.pod, a.node, b.node, workload=workload_text(b.pod, b.owner))
     closed, opened = by_b.rejected.get(b.pod), by_a.rejected.get(a.pod)
     is_new = opened is not None and opened not in by_b.filters
     if closed is not None and not is_new:

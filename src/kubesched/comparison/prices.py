@@ -1,32 +1,80 @@
-"""Reads what nodes cost: instance type -> price of an hour, in YAML or JSON.
+"""Reads what nodes cost in an hour, by instance type and perhaps by capacity type: YAML, JSON or CSV.
 
 The currency is not read: the report shows sums in that of the file.
 """
 
-from typing import Any
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from kubesched.config import Readable, read_text
+from kubesched.api import INSTANCE_TYPES, Node
+from kubesched.config import Readable, did_you_mean, read_text
 from kubesched.documents import read_yaml
 from kubesched.errors import InputError, YamlError
 
-_EXAMPLE = "expected instance types with the price of an hour, such as m6i.2xlarge: 0.43"
+Prices = Mapping[str, float | Mapping[str, float]]
+"""Instance type -> price of a node for an hour, or capacity type -> price: `on-demand`, `spot` or `reserved`."""
+
+_CAPACITY_TYPES: Final = ("on-demand", "spot", "reserved")
+_SYNONYMS: Final = {"ondemand": "on-demand", "regular": "on-demand", "standard": "on-demand", "preemptible": "spot"}
+_LABELS: Final = (
+    "karpenter.sh/capacity-type",
+    "eks.amazonaws.com/capacityType",
+    "kubernetes.azure.com/scalesetpriority",
+    "cloud.google.com/gke-provisioning",
+)
+_SPOT: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
+_TYPE_HEADINGS: Final = ("instancetype", "type", "machinetype", "vmsize", "sku", "name")
+_CAPACITY_HEADINGS: Final = ("capacitytype", "capacity", "lifecycle", "purchaseoption")
+_PRICE_HEADINGS: Final = ("price", "priceperhour", "hourly", "perhour", "hour")
+_EXAMPLE: Final = "expected instance types with the price of an hour, such as m6i.2xlarge: 0.43"
+_CSV_EXAMPLE: Final = "expected columns instanceType, capacityType (may be left out) and price"
 
 
-def read_prices(source: Readable | bytes) -> dict[str, float]:
+def instance_type_of(node: Node) -> str:
+    """The instance type of a node by its labels; empty for none."""
+    return next((node.labels[key] for key in INSTANCE_TYPES if key in node.labels), "")
+
+
+def capacity_type_of(node: Node) -> str:
+    """What is paid for a node: `spot`, `reserved`, or `on-demand` where no label of its provider says otherwise."""
+    if any(node.labels.get(key) == "true" for key in _SPOT):
+        return "spot"
+    said = next((node.labels[key] for key in _LABELS if node.labels.get(key)), "")
+    return _capacity_type(said) or "on-demand"
+
+
+def price_of(node: Node, prices: Prices) -> float | None:
+    """What a node costs in an hour; None where that is not known."""
+    price = prices.get(instance_type_of(node))
+    return price.get(capacity_type_of(node)) if isinstance(price, Mapping) else price
+
+
+def priced_as(node: Node, prices: Prices) -> str:
+    """The instance type that a node has no price for, and the capacity type where another one has a price."""
+    name = instance_type_of(node)
+    return f"{name} {capacity_type_of(node)}" if isinstance(prices.get(name), Mapping) else name
+
+
+def read_prices(source: Readable | bytes) -> dict[str, float | dict[str, float]]:
     """Read prices.
 
     Args:
-        source: a file, or its text as bytes.
-    Returns: instance type -> price, in any currency.
+        source: a file, or its text as bytes. CSV is known by its name, or by a first line with a comma and no colon.
+    Returns: as in `Prices`, in any currency.
     Raises:
         InputError: it cannot be read, or something in it is not a price.
 
     Example:
-        assert read_prices(b"m6i.2xlarge: 0.43") == {"m6i.2xlarge": 0.43}
+        assert read_prices(b"m6i.2xlarge: {on-demand: 0.43, spot: 0.17}")["m6i.2xlarge"]["spot"] == 0.17
     """
     where = f"{source!s}: " if isinstance(source, Readable) else "prices: "
+    text = read_text(source)
+    if where.endswith(".csv: ") or _is_csv(text):
+        return dict(_of_csv(text, where))
     try:
-        documents = list(read_yaml(read_text(source)))
+        documents = list(read_yaml(text))
     except YamlError as error:
         raise InputError(f"{where}{error}") from error
     value: Any = documents[0].value if len(documents) == 1 else None
@@ -34,7 +82,95 @@ def read_prices(source: Readable | bytes) -> dict[str, float]:
         raise InputError(f"{where}not a list of prices; {_EXAMPLE}")
     if repeated := documents[0].repeated_keys:
         raise InputError(f"{where}line {repeated[0].line}: this instance type is there twice; give each one price")
-    for name, price in value.items():
-        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < float("inf"):
-            raise InputError(f"{where}{name}: {price!r} is not a price; {_EXAMPLE}")
-    return {name: float(price) for name, price in value.items()}
+    return {name: _price(price, f"{where}{name}") for name, price in value.items()}
+
+
+def _price(value: object, where: str) -> float | dict[str, float]:
+    if isinstance(value, dict) and value:
+        return {_known_type(str(name), where): _number(price, f"{where}: {name}") for name, price in value.items()}
+    return _number(value, where)
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise InputError(f"{where}: {value!r} is not a price; {_EXAMPLE}")
+    return float(value)
+
+
+def _known_type(text: str, where: str) -> str:
+    known = _capacity_type(text)
+    if known not in _CAPACITY_TYPES:
+        advice = did_you_mean(text, _CAPACITY_TYPES) or f"expected {', '.join(_CAPACITY_TYPES)}"
+        raise InputError(f'{where}: "{text}" is not a capacity type; {advice}')
+    return known
+
+
+def _capacity_type(text: str) -> str:
+    """A capacity type in the words of this module: `ON_DEMAND` and `on demand` are `on-demand`."""
+    written = re.sub(r"[\s_]+", "-", text.strip().lower())
+    return _SYNONYMS.get(written, written)
+
+
+# --- CSV ---
+
+
+def _is_csv(text: str) -> bool:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return "," in first and ":" not in first and not first.lstrip().startswith(("{", "[", "-", "#"))
+
+
+def _of_csv(text: str, where: str) -> Iterator[tuple[str, float | dict[str, float]]]:
+    """The prices of a table with a heading, or of two or three columns without one."""
+    rows = [(i, [cell.strip() for cell in row]) for i, row in enumerate(csv.reader(text.splitlines()), 1) if any(row)]
+    if not rows:
+        raise InputError(f"{where}not a list of prices; {_CSV_EXAMPLE}")
+    heading = [re.sub(r"[^a-z]", "", cell.lower()) for cell in rows[0][1]]
+    has_heading = not _is_number(rows[0][1][-1])
+    if not has_heading:
+        heading = ["type", "price"] if len(heading) == 2 else ["type", "capacity", "price"]
+    at = {name: next((heading.index(one) for one in names if one in heading), -1) for name, names in _HEADINGS.items()}
+    wide = {_capacity_type(cell): i for i, cell in enumerate(rows[0][1]) if _capacity_type(cell) in _CAPACITY_TYPES}
+    if at["type"] < 0 or (at["price"] < 0 and not wide):
+        raise InputError(f"{where}line {rows[0][0]}: found {', '.join(rows[0][1])}; {_CSV_EXAMPLE}")
+    found: dict[str, float | dict[str, float]] = {}
+    for line, row in rows[has_heading:]:
+        for capacity, cell in _cells(row, at, wide, f"{where}line {line}"):
+            _add(found, row[at["type"]], capacity, _csv_number(cell, f"{where}line {line}"), f"{where}line {line}")
+    yield from found.items()
+
+
+_HEADINGS: Final = {"type": _TYPE_HEADINGS, "capacity": _CAPACITY_HEADINGS, "price": _PRICE_HEADINGS}
+
+
+def _cells(row: list[str], at: Mapping[str, int], wide: Mapping[str, int], where: str) -> Iterator[tuple[str, str]]:
+    """The capacity type, empty for any, and the price of each price in a row."""
+    if max(*at.values(), *wide.values()) >= len(row):
+        raise InputError(f"{where}: found {len(row)} cells; {_CSV_EXAMPLE}")
+    if at["price"] < 0:
+        yield from ((capacity, row[i]) for capacity, i in wide.items() if row[i])
+        return
+    capacity = row[at["capacity"]] if at["capacity"] >= 0 else ""
+    yield _known_type(capacity, where) if capacity else "", row[at["price"]]
+
+
+def _add(found: dict[str, float | dict[str, float]], name: str, capacity: str, price: float, where: str) -> None:
+    there = found.get(name, {} if capacity else None)
+    if capacity and isinstance(there, dict) and capacity not in there:
+        found[name] = {**there, capacity: price}
+    elif there is None:
+        found[name] = price
+    else:
+        raise InputError(f"{where}: {name} has a price already; give each instance and capacity type one")
+
+
+def _csv_number(text: str, where: str) -> float:
+    if not _is_number(text):
+        raise InputError(f'{where}: "{text}" is not a price; {_CSV_EXAMPLE}')
+    return _number(float(text), where)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) is not None
+    except ValueError:
+        return False

@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from kubesched.api import KubeObject
 from kubesched.comparison.candidates import ReadCandidate
-from kubesched.comparison.measure import Measured, PoolUse, Ruler
+from kubesched.comparison.measure import Measured, Ruler
 from kubesched.comparison.moves import NodeWatch
+from kubesched.comparison.pools import PoolUse
+from kubesched.comparison.prices import Prices
 from kubesched.comparison.workers import run_all
 from kubesched.explanation import with_reasons
 from kubesched.scheduler import TieBreak
@@ -105,7 +107,7 @@ class Runs:
         self,
         objects: Sequence[KubeObject],
         candidates: Sequence[ReadCandidate],
-        prices: Mapping[str, float] | None,
+        prices: Prices | None,
         n_seeds: int,
         progress: Progress | None,
     ) -> None:
@@ -135,6 +137,11 @@ class Runs:
             report = self._side(side).explained(report, explained)
         self._note()
         return report
+
+    def again(self, side: int, seed: int, explained: Collection[str]) -> Report:
+        """The run of a side with random ties and a seed, with the cause and fix of some pods that it leaves pending."""
+        with self._side(side).run(TieBreak.RANDOM, seed) as (report, _, _):
+            return self._side(side).explained(report, explained)
 
     def watched(self, side: int, nodes: Mapping[str, str]) -> tuple[Report, NodeWatch]:
         """The same, with what it says of some nodes.

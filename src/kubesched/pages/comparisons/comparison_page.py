@@ -11,14 +11,12 @@ from kubesched.comparison import (
     FigureDifference,
     MoveCause,
     PendingPod,
-    PodMove,
-    PoolChange,
     Spread,
     WorkloadSpread,
 )
-from kubesched.config import quoted
 from kubesched.documents import count, listed, plural
 from kubesched.pages.comparisons.comparison_document import as_document, as_lines, as_table
+from kubesched.pages.comparisons.money import bill, cost_words, notes_on_prices, percent, pools_table
 from kubesched.pages.formats import (
     Align,
     Cell,
@@ -27,7 +25,6 @@ from kubesched.pages.formats import (
     Level,
     Page,
     Paragraph,
-    Row,
     Table,
     grouped,
     limits,
@@ -35,15 +32,6 @@ from kubesched.pages.formats import (
 )
 from kubesched.pages.simulations import fill_table, nodes_table
 
-_HOURS: Final = 730
-_LEAST_SHARE: Final = 0.005
-_OF_POOLS: Final = {"nodes": "NODES", "a": "A", "b": "B", "change": "CHANGE"}
-_MONEY: Final = {
-    "priceA": "AN HOUR, A",
-    "priceB": "AN HOUR, B",
-    "priceChange": "PRICE",
-    "month": "A MONTH",
-}
 _RE_CREATED: Final = {
     "all": "once every pod has been re-created",
     "rollout": "once the selected pods have been re-created",
@@ -51,6 +39,7 @@ _RE_CREATED: Final = {
 _N_REASONS: Final = 2
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10
+_N_MOVERS: Final = 10
 _N_SPREADS: Final = 10
 _FIGURES: Final = (
     Column("title", "FIGURE"),
@@ -71,6 +60,12 @@ _PENDING: Final = (
     Column("why", "WHY, AND THE BEST FIX"),
 )
 _CAUSES: Final = (Column("pods", align=Align.NUMBER), Column("why", "WHY THE POD MOVES"))
+_MOVERS: Final = (
+    Column("pods", align=Align.NUMBER),
+    Column("workload", "OF"),
+    Column("from", "FROM NODES", Align.NUMBER),
+    Column("to", "TO NODES", Align.NUMBER),
+)
 _MOVES: Final = (Column("pod"), Column("a", align=Align.NODE), Column("b", align=Align.NODE), Column("why"))
 _SPREADS: Final = (
     Column("workload", "OF"),
@@ -104,9 +99,9 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             Table(
                 "figures", "Figures", _FIGURES, [_row(one) for one in comparison.differences], notes=_notes(comparison)
             ),
-            _pools(comparison),
+            pools_table(comparison),
             *_pending(comparison),
-            *_moved(comparison.moves),
+            *_moved(comparison),
             _spread_table(comparison.spreads),
             *_nodes(comparison),
             *_settings(comparison),
@@ -136,13 +131,23 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
     if not findings:
         same = f"{comparison.b} differs from {comparison.a} in no figure beyond chance."
         return f"{same}{_staying(comparison)}", Level.PLAIN
-    shown = ", ".join(map(_in_words, findings[:_N_IN_VERDICT]))
+    shown = ", ".join(map(_in_words, _by_weight(findings)[:_N_IN_VERDICT]))
     more = len(findings) - _N_IN_VERDICT
     rest = f", and {count(more, 'more figure')}" if more > 0 else ""
     when = "" if comparison.choice.mode == "pending" else f"{_RE_CREATED[comparison.choice.mode]}, "
     levels = {_level(one) for one in findings} - {Level.PLAIN}
     level = levels.pop() if len(levels) == 1 else Level.WARNING
-    return f"{comparison.b} instead of {comparison.a}: {when}{shown}{rest}.{_staying(comparison)}", level
+    outcome = " ".join([f"{comparison.b} instead of {comparison.a}: {when}{shown}{rest}.", *bill(comparison)])
+    return f"{outcome}{_staying(comparison)}", level
+
+
+def _by_weight(findings: Sequence[FigureDifference]) -> Sequence[FigureDifference]:
+    """With prices: the money, the nodes that it is for, and what becomes worse, before the rest."""
+    names = [one.figure.name for one in findings]
+    if "pricePerHour" not in names:
+        return findings
+    rank = {"pricePerHour": 0, "nodesInUse": 1, "nodesFree": 4}
+    return sorted(findings, key=lambda one: rank.get(one.figure.name, 2 if _level(one) is Level.BAD else 3))
 
 
 def _staying(comparison: Comparison) -> str:
@@ -165,21 +170,10 @@ def _in_words(difference: FigureDifference) -> str:
     a, b = _value(one, difference.a), _value(one, difference.b)
     if one.name == "moved":
         return f"{b} {one.title} (chance alone: {a})"
-    more = {"nodesInUse": _percent(difference.a, difference.b)}
     if one.name == "pricePerHour":
-        a_month = f"{_a_month(difference.b - difference.a)} a month"
-        more[one.name] = ", ".join(filter(None, (_percent(difference.a, difference.b), a_month)))
-    return f"{one.title} {a} -> {b}{f' ({more[one.name]})' if more.get(one.name) else ''}"
-
-
-def _percent(a: float, b: float) -> str:
-    """The change in per cent; empty for less than half of one."""
-    return f"{(b - a) / a:+.0%}" if a and abs(b - a) / a >= _LEAST_SHARE else ""
-
-
-def _a_month(per_hour: float) -> str:
-    """What a price makes in a month, which cloud providers bill as 730 hours."""
-    return f"{per_hour * _HOURS:+,.0f}"
+        return cost_words(difference)
+    more = percent(difference.a, difference.b) if one.name == "nodesInUse" else ""
+    return f"{one.title} {a} -> {b}{f' ({more})' if more else ''}"
 
 
 def _level(difference: FigureDifference) -> Level:
@@ -256,7 +250,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         pods, why = count(len(lost), "pod that is", "pods that are"), "because nothing may create a new one"
         notes.append(f"{pods} placed again may be lost if evicted, {why}: {listed(lost)}.")
     notes += [f"{side}: {why}." for side, why in zip("AB", comparison.outvoted, strict=True) if why]
-    return (*notes, *_notes_on_undecided(comparison.undecided), *_notes_on_prices(comparison))
+    return (*notes, *_notes_on_undecided(comparison.undecided), *notes_on_prices(comparison))
 
 
 def _on_one_side(undecided: tuple[str, str]) -> Iterator[Paragraph]:
@@ -275,45 +269,6 @@ def _notes_on_undecided(undecided: tuple[str, str]) -> Iterator[str]:
         yield from (f"Counted as pending on both sides, {why}." for why in undecided[:1] if why)
         return
     yield from (f"Counted as pending with {side}, {why}." for side, why in zip("AB", undecided, strict=True) if why)
-
-
-def _notes_on_prices(comparison: Comparison) -> Iterator[str]:
-    if not comparison.unpriced:
-        return
-    counted = ", ".join(f"{name or 'no instance type'} ({n})" for name, n in comparison.unpriced.items())
-    has_price = any(one.figure.name == "pricePerHour" for one in comparison.differences)
-    yield f"{'Nodes without a price count as 0' if has_price else 'No node has a price'}: {counted}."
-    for name, near in comparison.misspelt.items():
-        yield f"Prices: no node has the type {name}; did you mean {quoted(near)}?"
-
-
-def _pools(comparison: Comparison) -> Table:
-    """The nodes in use by pool, and what they cost."""
-    pools = comparison.pools
-    has_prices = any(one.price_a is not None for one in pools)
-    columns = (
-        Column("pool"),
-        *(Column(key, heading, Align.NUMBER) for key, heading in _OF_POOLS.items()),
-        *(Column(key, heading, Align.NUMBER) for key, heading in (_MONEY.items() if has_prices else ())),
-    )
-    rows: list[Row] = [_pool_row(one, has_prices=has_prices) for one in pools]
-    total = PoolChange(
-        "all", *(sum(getattr(one, name) or 0 for one in pools) for name in ("n_nodes", "a", "b", "price_a", "price_b"))
-    )
-    rows += [_pool_row(total, has_prices=has_prices)] if len(pools) > 1 else []
-    notes = (f"A month has {_HOURS} hours.",) if has_prices else ()
-    return Table("pools", "Nodes in use by pool", columns, rows, n_totals=int(len(pools) > 1), notes=notes)
-
-
-def _pool_row(one: PoolChange, *, has_prices: bool) -> Row:
-    row: list[Cell | str | int] = [one.pool or "-", one.n_nodes, one.a, one.b, _percent(one.a, one.b)]
-    if has_prices:
-        a, b = one.price_a or 0.0, one.price_b or 0.0
-        row += [Cell(f"{a:,.2f}", a), Cell(f"{b:,.2f}", b), _percent(a, b)]
-        row += [
-            Cell(_a_month(b - a) if a != b else "", round((b - a) * _HOURS, 2), Level.GOOD if b < a else Level.PLAIN)
-        ]
-    return row
 
 
 # --- the pods ---
@@ -356,7 +311,23 @@ def _runs(counts: Sequence[int], n_runs: int) -> str:
     return f"{low} of {n_runs}" if low == high else f"{low} to {high} of {n_runs}"
 
 
-def _moved(moves: Sequence[PodMove]) -> list[Table]:
+def _movers(comparison: Comparison) -> Table:
+    """Who has to move from A to B, and how many nodes are drained for it."""
+    groups = sorted(grouped(comparison.moves, lambda move: move.workload).items(), key=lambda one: -len(one[1]))
+    rows: list[list[Cell | str | int]] = [
+        [len(moves), of, len({move.a for move in moves}), len({move.b for move in moves})] for of, moves in groups
+    ]
+    left, n = len(rows) - _N_MOVERS, len(comparison.drained)
+    notes = [f"{left:,} more workloads: -o json has all moves."] if left > 0 else []
+    if n:
+        empty = len(set(comparison.drained) & set(comparison.emptied))
+        drains = f"Running pods leave {count(n, 'node')}, so {count(n, 'drain takes', 'drains take')} the cluster"
+        notes.append(f"{drains} from A to B; {empty:,} of these nodes are empty then.")
+    return Table("movers", "Who is on another node", _MOVERS, rows[:_N_MOVERS], notes=tuple(notes))
+
+
+def _moved(comparison: Comparison) -> list[Table]:
+    moves = comparison.moves
     counts = Counter((move.cause, move.plugin) for move in moves)
     causes: list[list[Cell | str | int]] = [[n, _why(*cause)] for cause, n in counts.most_common()]
     first: list[list[Cell | str | int]] = [
@@ -366,6 +337,7 @@ def _moved(moves: Sequence[PodMove]) -> list[Table]:
     title = f"{count(len(moves), 'pod is', 'pods are')} on another node if ties go to the first node"
     return [
         Table("causes", title, _CAUSES, causes),
+        _movers(comparison),
         Table("moves", "", _MOVES, first, notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else ()),
     ]
 
