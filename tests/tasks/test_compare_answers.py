@@ -7,8 +7,8 @@ import msgspec
 from kubesched import compare
 from kubesched.api import KubeObject
 from kubesched.comparison import Candidate, packed
-from kubesched.comparison.prices import price_of
 from kubesched.comparison.runs import Runs
+from kubesched.controllers import price_of
 from kubesched.pages.comparisons import comparison_page
 from kubesched.pages.formats import as_text
 from kubesched.session import PodState, Report
@@ -72,10 +72,10 @@ def test_a_node_is_paid_by_its_instance_type_and_capacity_type():
     demand = [{}, {"eks.amazonaws.com/capacityType": "ON_DEMAND"}, {"karpenter.sh/capacity-type": "on-demand"}]
     for labels, price in [(one, 0.1) for one in spot] + [(one, 0.5) for one in demand]:
         known = make_node("n1", labels={TYPE: "m6i", **labels})
-        assert price_of(known, {"m6i": {"on-demand": 0.5, "spot": 0.1}}) == price
-        assert price_of(known, {"m6i": 0.3}) == 0.3
+        assert price_of(known.labels, {"m6i": {"on-demand": 0.5, "spot": 0.1}}) == price
+        assert price_of(known.labels, {"m6i": 0.3}) == 0.3
     reserved = make_node("n1", labels={TYPE: "m6i", "karpenter.sh/capacity-type": "reserved"})
-    assert price_of(reserved, {"m6i": {"on-demand": 0.5}}) is None
+    assert price_of(reserved.labels, {"m6i": {"on-demand": 0.5}}) is None
 
 
 def test_a_node_without_a_price_is_in_no_sum_and_is_told():

@@ -20,5 +20,5 @@ with lazy_exports(__name__):
     from kubesched.comparison.figures import FIGURES as FIGURES, Figure as Figure, Unit as Unit
     from kubesched.comparison.measure import Spread as Spread
     from kubesched.comparison.moves import MoveCause as MoveCause, PodMove as PodMove
-    from kubesched.comparison.pools import PoolChange as PoolChange
-    from kubesched.comparison.prices import Prices as Prices, read_prices as read_prices
+    from kubesched.comparison.pool_use import PoolChange as PoolChange
+    from kubesched.comparison.prices import read_prices as read_prices

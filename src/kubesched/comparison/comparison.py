@@ -14,12 +14,12 @@ from kubesched.comparison.figures import FIGURES, Figure
 from kubesched.comparison.measure import Ruler, Spread
 from kubesched.comparison.moves import PodMove, find_moves
 from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_choice, placed_again
-from kubesched.comparison.pools import PoolChange, change_of_all, pool_changes
-from kubesched.comparison.prices import Prices
+from kubesched.comparison.pool_use import PoolChange, change_of_all, pool_changes
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.config import effective
+from kubesched.controllers import Prices
 from kubesched.documents import count
 from kubesched.errors import InputError
 from kubesched.review import review_of, scoring_advice

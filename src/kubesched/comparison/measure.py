@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import BETA_ZONE, ZONE, KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
-from kubesched.comparison.pools import PoolUse
-from kubesched.comparison.prices import Prices, instance_type_of, price_of, priced_as
+from kubesched.comparison.pool_use import PoolUse
 from kubesched.comparison.replicas import NOWHERE, number_replicas
-from kubesched.controllers import is_bound_to_node
+from kubesched.controllers import Prices, is_bound_to_node, machine_name, price_of, priced_as
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
 from kubesched.session import Placement, PodState, Report, group_nodes
@@ -116,10 +115,11 @@ class Ruler:
 
     def _read_prices(self, prices: Prices) -> npt.NDArray[np.float64] | None:
         """(nodes,) the price of each, NaN for none; None if no node has one."""
-        known = [price_of(node, prices) for node in self._nodes]
+        known = [price_of(node.labels, prices) for node in self._nodes]
         missing = [node for node, price in zip(self._nodes, known, strict=True) if price is None]
-        self.unpriced = dict(sorted(Counter(priced_as(node, prices) for node in missing).items()))
-        self.misspelt = dict(_misspelt(prices.keys() - set(map(instance_type_of, self._nodes)), self.unpriced))
+        self.unpriced = dict(sorted(Counter(priced_as(node.labels, prices) for node in missing).items()))
+        types = {machine_name(node.labels) for node in self._nodes}
+        self.misspelt = dict(_misspelt(prices.keys() - types, self.unpriced))
         if len(missing) == len(known):
             return None
         return np.array([np.nan if price is None else price for price in known], dtype=np.float64)

@@ -8,53 +8,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from kubesched.api import INSTANCE_TYPES, Node
 from kubesched.config import Readable, did_you_mean, read_text
+from kubesched.controllers import CAPACITY_TYPES, capacity_type
 from kubesched.documents import read_yaml
 from kubesched.errors import InputError, YamlError
 
-Prices = Mapping[str, float | Mapping[str, float]]
-"""Instance type -> price of a node for an hour, or capacity type -> price: `on-demand`, `spot` or `reserved`."""
-
-_CAPACITY_TYPES: Final = ("on-demand", "spot", "reserved")
-_SYNONYMS: Final = {"ondemand": "on-demand", "regular": "on-demand", "standard": "on-demand", "preemptible": "spot"}
-_LABELS: Final = (
-    "karpenter.sh/capacity-type",
-    "eks.amazonaws.com/capacityType",
-    "kubernetes.azure.com/scalesetpriority",
-    "cloud.google.com/gke-provisioning",
-)
-_SPOT: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
 _TYPE_HEADINGS: Final = ("instancetype", "type", "machinetype", "vmsize", "sku", "name")
 _CAPACITY_HEADINGS: Final = ("capacitytype", "capacity", "lifecycle", "purchaseoption")
 _PRICE_HEADINGS: Final = ("price", "priceperhour", "hourly", "perhour", "hour")
 _EXAMPLE: Final = "expected instance types with the price of an hour, such as m6i.2xlarge: 0.43"
 _CSV_EXAMPLE: Final = "expected columns instanceType, capacityType (may be left out) and price"
-
-
-def instance_type_of(node: Node) -> str:
-    """The instance type of a node by its labels; empty for none."""
-    return next((node.labels[key] for key in INSTANCE_TYPES if key in node.labels), "")
-
-
-def capacity_type_of(node: Node) -> str:
-    """What is paid for a node: `spot`, `reserved`, or `on-demand` where no label of its provider says otherwise."""
-    if any(node.labels.get(key) == "true" for key in _SPOT):
-        return "spot"
-    said = next((node.labels[key] for key in _LABELS if node.labels.get(key)), "")
-    return _capacity_type(said) or "on-demand"
-
-
-def price_of(node: Node, prices: Prices) -> float | None:
-    """What a node costs in an hour; None where that is not known."""
-    price = prices.get(instance_type_of(node))
-    return price.get(capacity_type_of(node)) if isinstance(price, Mapping) else price
-
-
-def priced_as(node: Node, prices: Prices) -> str:
-    """The instance type that a node has no price for, and the capacity type where another one has a price."""
-    name = instance_type_of(node)
-    return f"{name} {capacity_type_of(node)}" if isinstance(prices.get(name), Mapping) else name
 
 
 def read_prices(source: Readable | bytes) -> dict[str, float | dict[str, float]]:
@@ -98,17 +61,11 @@ def _number(value: object, where: str) -> float:
 
 
 def _known_type(text: str, where: str) -> str:
-    known = _capacity_type(text)
-    if known not in _CAPACITY_TYPES:
-        advice = did_you_mean(text, _CAPACITY_TYPES) or f"expected {', '.join(_CAPACITY_TYPES)}"
+    known = capacity_type(text)
+    if known not in CAPACITY_TYPES:
+        advice = did_you_mean(text, CAPACITY_TYPES) or f"expected {', '.join(CAPACITY_TYPES)}"
         raise InputError(f'{where}: "{text}" is not a capacity type; {advice}')
     return known
-
-
-def _capacity_type(text: str) -> str:
-    """A capacity type in the words of this module: `ON_DEMAND` and `on demand` are `on-demand`."""
-    written = re.sub(r"[\s_]+", "-", text.strip().lower())
-    return _SYNONYMS.get(written, written)
 
 
 # --- CSV ---
@@ -129,7 +86,7 @@ def _of_csv(text: str, where: str) -> Iterator[tuple[str, float | dict[str, floa
     if not has_heading:
         heading = ["type", "price"] if len(heading) == 2 else ["type", "capacity", "price"]
     at = {name: next((heading.index(one) for one in names if one in heading), -1) for name, names in _HEADINGS.items()}
-    wide = {_capacity_type(cell): i for i, cell in enumerate(rows[0][1]) if _capacity_type(cell) in _CAPACITY_TYPES}
+    wide = {capacity_type(cell): i for i, cell in enumerate(rows[0][1]) if capacity_type(cell) in CAPACITY_TYPES}
     if at["type"] < 0 or (at["price"] < 0 and not wide):
         raise InputError(f"{where}line {rows[0][0]}: found {', '.join(rows[0][1])}; {_CSV_EXAMPLE}")
     found: dict[str, float | dict[str, float]] = {}

@@ -12,9 +12,9 @@ from kubesched.api import KubeObject
 from kubesched.comparison.candidates import ReadCandidate
 from kubesched.comparison.measure import Measured, Ruler
 from kubesched.comparison.moves import NodeWatch
-from kubesched.comparison.pools import PoolUse
-from kubesched.comparison.prices import Prices
+from kubesched.comparison.pool_use import PoolUse
 from kubesched.comparison.workers import run_all
+from kubesched.controllers import Prices
 from kubesched.explanation import with_reasons
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Report, Session

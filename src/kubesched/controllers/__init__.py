@@ -61,6 +61,13 @@ with lazy_exports(__name__):
         why_it_hangs as why_it_hangs,
     )
     from kubesched.controllers.leaving_pods import LeavingPods as LeavingPods
+    from kubesched.controllers.machine_prices import (
+        CAPACITY_TYPES as CAPACITY_TYPES,
+        Prices as Prices,
+        capacity_type as capacity_type,
+        price_of as price_of,
+        priced_as as priced_as,
+    )
     from kubesched.controllers.manifest_types import (
         GROUPS as GROUPS,
         ControllerManifest as ControllerManifest,

@@ -3,14 +3,14 @@
 Each answer is that of a simulation of the cluster with such nodes, and with the pods of DaemonSets on them.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from kubesched.api import ZONE, KubeObject, Node, Pod, is_extended_resource, objects_of, parse_quantity
-from kubesched.controllers import MachineType, NodeShape, machine_name, node_shapes
+from kubesched.controllers import MachineType, NodeShape, Prices, node_shapes, price_of
 from kubesched.documents import count
 from kubesched.errors import InputError
 from kubesched.planning.difference import new_pods
@@ -20,7 +20,7 @@ from kubesched.setup import Setup
 from kubesched.shown import Shown
 
 _MAX_KINDS: Final = 50  # of pods that are asked about, those of most pods first
-_NO_PRICES: Final[Mapping[str, float]] = {}
+_NO_PRICES: Final[Prices] = {}
 
 
 class ShapeVerdict(msgspec.Struct, frozen=True):
@@ -136,7 +136,7 @@ def shapes_that_fit(
     rows: Sequence[MachineType] = (),
     *,
     file: str = "",
-    prices: Mapping[str, float] = _NO_PRICES,
+    prices: Prices = _NO_PRICES,
     new: Sequence[KubeObject] = (),
     notes: Iterable[str] = (),
     progress: Progress | None = None,
@@ -146,7 +146,7 @@ def shapes_that_fit(
     Args:
         snapshot: the cluster, with its NodePools, NodeClaims and the ConfigMap of cluster-autoscaler.
         rows: further types of machines, as `read_shapes` reads them from `file`.
-        prices: of an hour, by type of machine.
+        prices: of an hour, by type of machine, and perhaps by what is paid for.
         new: objects with new pods, which are then the only ones in question.
         notes: on these.
         progress: called with how many shapes have been tried and how many there are.
@@ -250,6 +250,6 @@ def _with_best(one: LeftPods, verdicts: Sequence[ShapeVerdict], shapes: Sequence
     return PodsLeft(one.workload, tuple(pod.key for pod in one.pods), one.cause, tuple(verdicts), best)
 
 
-def _with_price(shape: NodeShape, prices: Mapping[str, float]) -> NodeShape:
-    price = prices.get(machine_name(shape.model.labels))
+def _with_price(shape: NodeShape, prices: Prices) -> NodeShape:
+    price = price_of(shape.model.labels, prices)
     return msgspec.structs.replace(shape, price=price) if shape.price is None else shape
