@@ -373,11 +373,11 @@ def test_patch_prints_commands_and_the_lines_of_json_have_them(tmp_path):
     pods = [make_pod(f"web-5d-{i}", metadata=metadata) for i in "ab"]
     cluster = write(tmp_path, make_node("n1", taints=["db:NoSchedule"]), *pods)
     body = '{"spec":{"template":{"spec":{"tolerations":[{"effect":"NoSchedule","key":"db","operator":"Exists"}]}}}}'
-    command = f"kubectl patch deployment web -n default --type strategic -p '{body}'  # replaces all of its pods"
+    command = f"kubectl patch deployment web -n default --type strategic -p '{body}'"
     for question in ((), ("deploy/web",), ("default/web-5d-a",)):
         assert command in run("explain", cluster, *question, "-o", "patch").stdout.splitlines()
     lines = [json.loads(line) for line in run("explain", cluster, "deploy/web", "-o", "jsonl").stdout.splitlines()]
-    assert lines[0]["fixes"][0]["patches"][0]["commands"] == [command]
+    assert lines[0]["fixes"][0]["patches"][0]["commands"] == ["# replaces all of its pods", command]
     assert "fixes" not in lines[1]
     assert "Any one of these makes a pod of Deployment default/web fit:" in run("explain", cluster, "deploy/web").stdout
 

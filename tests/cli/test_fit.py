@@ -419,5 +419,5 @@ def test_the_patch_of_a_pod_of_a_manifest_is_for_the_manifest(tmp_path):
     document = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
     manifest.write_text(json.dumps(document))
     printed = run("fit", cluster, "-f", manifest, "-o", "patch").stdout
-    assert "# in the manifest of Deployment default/web, as a strategic merge patch: " in printed
+    assert "# In the manifest of Deployment default/web, as a strategic merge patch: " in printed
     assert "kubectl" not in printed

@@ -26,7 +26,7 @@ class Patch(msgspec.Struct, frozen=True, rename="camel"):
         patch: a JSON merge patch (RFC 7386). With `type` `strategic`, lists such as `containers` have only the entries
             that change, by their name, as in `kubectl patch` by default. None for nothing, and to delete the target.
         type: `merge` or `strategic`; empty without a patch.
-        commands: for a shell, line by line, perhaps each with a comment; empty where none does it.
+        commands: the lines for a shell, comments among them; empty where no command does it.
 
     Example:
         fix = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "5"})).fixes[0]

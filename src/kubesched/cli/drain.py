@@ -9,11 +9,12 @@ from kubesched.cli.cluster import read_both
 from kubesched.cli.completed_names import complete_zones
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
-from kubesched.cli.output import print_text, progress_bar
+from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.write_option import check_written, write_after, write_option
+from kubesched.pages.formats import RUNBOOK
 
 if TYPE_CHECKING:
     from kubesched.pages.formats import Page
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kubesched.snapshot import ClusterObjects
 
 _AFTER: Final = "after.json"
-_RUNBOOK: Final = "runbook"
 
 
 @click.command()
@@ -57,7 +57,7 @@ _RUNBOOK: Final = "runbook"
     "back, never be evicted, or be evicted from another node. With --each or --each-zone, if that is so of any node or "
     "zone; with --most, if no node is found.",
 )
-@report_output_option(_RUNBOOK)
+@report_output_option(RUNBOOK)
 def drain(
     inputs: InputOptions,
     selector: str | None,
@@ -106,7 +106,7 @@ def drain(
         explain = _explain(inputs, selector, zone)
         page = drain_page(results[0], explain=explain, cluster=inputs.cluster, taken_at=cluster.taken_at)
     write_after(cluster, results[0].objects if results else (), write)
-    _print(page, output)
+    print_report(page, output)
     if not _is_known(results, most=most) or (fail_on_harm and any(map(_is_harm, results))):
         raise click.exceptions.Exit(1)
 
@@ -139,15 +139,6 @@ def _drained(drainer: "Drainer", names: Sequence[str], *, each: bool, each_zone:
         if each or each_zone:
             return list(drainer.each(names, progress) if each else drainer.each_zone(names, progress))
         return [drainer.most(names, progress) if most else drainer.drain(names, progress)]
-
-
-def _print(page: "Page", output: str) -> None:
-    from kubesched.pages.formats import as_script
-
-    if output == _RUNBOOK:
-        print_text(as_script(page))
-    else:
-        print_report(page, output)
 
 
 def _explain(inputs: InputOptions, selector: str | None, zone: str | None) -> str:

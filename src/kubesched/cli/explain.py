@@ -17,6 +17,7 @@ from kubesched.cli.queue_place import is_cheap
 from kubesched.cli.reports import report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.targets import split_targets
+from kubesched.pages.formats import PATCH
 
 
 class PodSelection(NamedTuple):
@@ -83,7 +84,7 @@ class PodSelection(NamedTuple):
     help="Whether to simulate all pending pods, to report where the pod goes if the others are tried before it.  "
     "[default: in small clusters, without --plugin and --extenders call]",
 )
-@report_output_option(has_fixes=True)
+@report_output_option(PATCH)
 def explain(inputs: InputOptions, choice: PodSelection, view: View, output: str) -> None:
     """Explain why pods are pending, why a pod goes to its node, or why no node fits.
 

@@ -18,7 +18,7 @@ from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import WHAT_IF_NAMES, what_if_options
 from kubesched.cli.write_option import check_written, write_after, write_option
-from kubesched.pages.formats import WITHOUT_SENTENCES
+from kubesched.pages.formats import PATCH, WITHOUT_SENTENCES
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, Changed, Fit, WhatIf
@@ -181,7 +181,7 @@ class PodsInQuestion(NamedTuple):
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
 @write_option
-@report_output_option(has_fixes=True)
+@report_output_option(PATCH)
 def fit(
     inputs: InputOptions,
     question: PodsInQuestion,

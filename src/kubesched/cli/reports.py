@@ -3,25 +3,24 @@
 from typing import TYPE_CHECKING
 
 from kubesched.cli.cluster import note
-from kubesched.cli.output import output_option, print_verbatim, text_console
+from kubesched.cli.output import output_option, print_text, print_verbatim, text_console
 from kubesched.cli.parameters import Decorator
 from kubesched.cli.program_name import as_typed
-from kubesched.pages.formats import ROWS_ALONE, Format
+from kubesched.pages.formats import ROWS_ALONE, SCRIPTS, Format
 
 if TYPE_CHECKING:
     from kubesched.pages.formats import Page
 
 
-def report_output_option(*others: str, default: str = "", has_fixes: bool = False) -> Decorator:
+def report_output_option(*others: str, default: str = "") -> Decorator:
     """-o: the format of a report; the argument of `print_report`.
 
     Args:
-        others: formats that the command prints itself.
+        others: formats of SCRIPTS, and formats that the command prints itself.
         default: one of those formats; empty for the table.
-        has_fixes: whether the report has fixes, which `patch` prints.
     """
     own = [default] if default else []
-    formats = (each.value for each in Format if has_fixes or each is not Format.PATCH)
+    formats = (each.value for each in Format)
     return output_option(*own, *formats, *others, help="docs/reference/output.md describes the formats.")
 
 
@@ -38,6 +37,11 @@ def print_report(page: "Page", output: str) -> None:
 
         with text_console() as console:
             print_page(page, console, wide=output == Format.WIDE)
+        return
+    if output in SCRIPTS:
+        from kubesched.pages.formats import as_script
+
+        print_text(as_script(page))
         return
     print_verbatim(Format(output).written(page))
 

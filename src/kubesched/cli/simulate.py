@@ -16,7 +16,7 @@ from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import what_if_options
 from kubesched.cli.write_option import check_written, write_after, write_option
-from kubesched.pages.formats import WITHOUT_SENTENCES, Format
+from kubesched.pages.formats import PATCH, WITHOUT_SENTENCES, Format
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     help="Try each pod once, by priority; list the victims of preemption but do not evict them.",
 )
 @write_option
-@report_output_option("summary", has_fixes=True)
+@report_output_option(PATCH, "summary")
 def simulate(
     inputs: InputOptions,
     what_if: "WhatIf",

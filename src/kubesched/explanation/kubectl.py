@@ -13,15 +13,18 @@ Type = Literal["merge", "strategic"]
 
 
 def command(*words: str, names: tuple[str, ...] = (), comment: str = "") -> tuple[str, ...]:
-    """One line for a shell; none if Kubernetes does not allow one of the names in it.
+    """A line for a shell, below its comment; none if Kubernetes does not allow one of the names in it.
 
     Args:
         words: quoted where that is needed, the names among them.
     """
     if not all(map(is_object_key, names)):
         return ()
-    said = f"  # {on_one_line(comment)}" if comment else ""
-    return (f"{shlex.join(words)}{said}",)
+    return (*_comments(comment), shlex.join(words))
+
+
+def _comments(text: str) -> tuple[str, ...]:
+    return (f"# {on_one_line(text)}",) if text else ()
 
 
 def in_namespace(target: PatchTarget) -> tuple[str, ...]:
@@ -45,8 +48,8 @@ def recreating(text: str, target: PatchTarget, body: dict[str, Any], type: Type,
     """The step that deletes an object and creates it with a patch."""
     get = shlex.join(["kubectl", "get", target.kind.lower(), target.name, *in_namespace(target), "-o", "yaml"])
     edit = shlex.join(["kubectl", "patch", "--local", "-f", "-", "--type", type, "-p", _json(body), "-o", "yaml"])
-    line = f"{get} | {edit} | kubectl replace --force -f -  # {on_one_line(comment)}"
-    lines = (line,) if all(map(is_object_key, names_of(target))) else ()
+    line = f"{get} | {edit} | kubectl replace --force -f -"
+    lines = (*_comments(comment), line) if all(map(is_object_key, names_of(target))) else ()
     return Patch(text, target, "recreate", body, type, lines)
 
 
@@ -73,11 +76,12 @@ def _node_commands(name: str, old: Node, body: dict[str, Any]) -> Iterator[str]:
         kept = [(one.get("key"), one.get("value") or "", one.get("effect")) for one in spec["taints"] or ()]
         gone = (one for one in old.taints if (one.key, one.value, one.effect) not in kept and one.key != CORDON.key)
         for one in gone:
-            yield f"{shlex.join(['kubectl', 'taint', 'nodes', name, _removed(one)])}  # for every pod"
+            yield from _comments("opens the node to every pod")
+            yield shlex.join(["kubectl", "taint", "nodes", name, _removed(one)])
     for key, value in labels.items():
         change = ["--overwrite"] if key in old.labels else []
-        blank = "" if is_label_value(value) else "  # fill in the value"
-        yield f"{shlex.join(['kubectl', 'label', 'nodes', name, f'{key}={value}', *change])}{blank}"
+        yield from _comments("" if is_label_value(value) else "fill in the value")
+        yield shlex.join(["kubectl", "label", "nodes", name, f"{key}={value}", *change])
 
 
 def _removed(taint: Taint) -> str:

@@ -215,8 +215,8 @@ def test_a_check_holds_for_a_pod_that_fits():
 def test_a_row_alone_has_the_table_of_all_fixes():
     page = fixed([make_node("n1", taints=["db:NoSchedule"]), make_pod("p")])
     assert [row[0] for row in rows(page, "fixes")] == ["tolerate db:NoSchedule", "remove taint db:NoSchedule from n1"]
-    assert [hand.title for hand in page.hands] == ["p, 1 pod: tolerate db:NoSchedule -> 1 node"]
-    assert [one.target.name for one in page.hands[0].patches] == ["p"]
+    assert page.appendix[0].text == "p, 1 pod: tolerate db:NoSchedule -> 1 node"
+    assert "kubectl patch pod p " in page.appendix[1].text
 
 
 def test_the_fixes_of_several_rows_are_shown_for_pods_that_were_asked_about():

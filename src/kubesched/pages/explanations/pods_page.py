@@ -166,7 +166,7 @@ def overview_page(
         checks=_checks(ordered),
         lines=lines,
         node_names=rows.node_names,
-        hands=tuple(hand for group in ordered for hand in hand_of(_whom(group), group.told.fixes)),
+        appendix=tuple(part for group in ordered for part in hand_of(_whom(group), group.told.fixes)),
     )
 
 

@@ -17,7 +17,7 @@ from kubesched.explanation import (
     preemption_sentence,
     preemption_words,
 )
-from kubesched.pages.formats import Align, Cell, Column, Hand, Level, Paragraph, Part, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table, hand
 
 _N_ROWS: Final = 12
 
@@ -70,10 +70,10 @@ def fix_title(fixes: Sequence[Fix], whom: str = "it") -> str:
     return f"Any one of these makes {whom} fit:" if len(fixes) > 1 else f"This makes {whom} fit:"
 
 
-def hand_of(whom: str, fixes: Sequence[Fix]) -> Iterator[Hand]:
+def hand_of(whom: str, fixes: Sequence[Fix]) -> Iterator[Paragraph]:
     """What applies the best fix of some pods; nothing without one."""
     for fix in fixes[:1]:
-        yield Hand(f"{whom}: {fix}", fix.patches)
+        yield from hand(f"{whom}: {fix}", fix.patches)
 
 
 def all_rejections(explanation: Explanation) -> Table:

@@ -5,10 +5,14 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.pages.formats.fitting import fold as fold
     from kubesched.pages.formats.format import (
+        PATCH as PATCH,
         ROWS_ALONE as ROWS_ALONE,
+        RUNBOOK as RUNBOOK,
+        SCRIPTS as SCRIPTS,
         WITHOUT_SENTENCES as WITHOUT_SENTENCES,
         Format as Format,
     )
+    from kubesched.pages.formats.hand import hand as hand
     from kubesched.pages.formats.html import as_fragment as as_fragment, as_html as as_html
     from kubesched.pages.formats.junit import as_junit as as_junit
     from kubesched.pages.formats.limits import age_sentence as age_sentence, limits as limits
@@ -25,7 +29,6 @@ with lazy_exports(__name__):
         Cell as Cell,
         Check as Check,
         Column as Column,
-        Hand as Hand,
         Level as Level,
         Page as Page,
         Paragraph as Paragraph,
@@ -36,7 +39,6 @@ with lazy_exports(__name__):
         plain as plain,
     )
     from kubesched.pages.formats.next_command import command_about as command_about
-    from kubesched.pages.formats.patch_lines import as_patch as as_patch
     from kubesched.pages.formats.report_of import (
         as_text as as_text,
         figure_of as figure_of,

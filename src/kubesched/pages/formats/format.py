@@ -19,8 +19,6 @@ class Format(enum.StrEnum):
     MARKDOWN = "markdown"
     HTML = "html"
     JUNIT = "junit"
-    PATCH = "patch"
-    """Only of reports with fixes."""
 
     def written(self, page: "Page") -> str:
         """A page in a format that does not depend on the console."""
@@ -28,7 +26,11 @@ class Format(enum.StrEnum):
         return text
 
 
-ROWS_ALONE: Final = frozenset((Format.CSV, Format.JSONL, Format.PATCH))
+ROWS_ALONE: Final = frozenset((Format.CSV, Format.JSONL))
 """Formats without what plugins failed with."""
 WITHOUT_SENTENCES: Final = ROWS_ALONE | {Format.JUNIT}
 """Formats without notes, and without what a change makes of a cluster."""
+PATCH: Final = "patch"
+RUNBOOK: Final = "runbook"
+SCRIPTS: Final = frozenset((PATCH, RUNBOOK))
+"""Formats of some commands that print the end of a page to paste, `as_script`."""

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubesched.api import Patch
-
 T = TypeVar("T")
 K = TypeVar("K")
 
@@ -144,18 +142,6 @@ class Check(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-class Hand(msgspec.Struct, frozen=True):
-    """What applies a fix.
-
-    Attributes:
-        title: for which pods, and the fix.
-        patches: the steps.
-    """
-
-    title: str
-    patches: Sequence[Patch]
-
-
 class Page(msgspec.Struct, frozen=True):
     """A report.
 
@@ -173,7 +159,6 @@ class Page(msgspec.Struct, frozen=True):
         checks: for `-o junit`.
         faults: what plugins failed with, if the answer is therefore not what the cluster would do.
         node_names: of the nodes of the cluster, where no table lists all of them.
-        hands: for `-o patch`: the best fix of each group of pods.
 
     Example:
         table = Table("nodes", "", (Column("node", "NODE", Align.NODE),), [["n1"]])
@@ -193,7 +178,6 @@ class Page(msgspec.Struct, frozen=True):
     checks: Sequence[Check] = ()
     faults: Sequence[str] = ()
     node_names: Sequence[str] = ()
-    hands: Sequence[Hand] = ()
 
     @property
     def schema(self) -> str:

@@ -88,7 +88,7 @@ def fit_page(
         main="pods",
         checks=list(_checks(answer)),
         faults=faults,
-        hands=tuple(hands_of(answer.placements)),
+        appendix=tuple(hands_of(answer.placements)),
     )
 
 

@@ -13,7 +13,6 @@ from kubesched.pages.formats import (
     Cell,
     Check,
     Column,
-    Hand,
     Level,
     Page,
     Paragraph,
@@ -22,6 +21,7 @@ from kubesched.pages.formats import (
     Table,
     command_about,
     grouped,
+    hand,
     limits,
     page_of,
 )
@@ -93,16 +93,16 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         lines=[placement_line(placement) for placement in report.placements],
         main="pods",
         checks=tuple(_checks(report)),
-        hands=tuple(hands_of(report.placements)),
+        appendix=tuple(hands_of(report.placements)),
     )
 
 
-def hands_of(placements: Iterable[Placement]) -> Iterator[Hand]:
+def hands_of(placements: Iterable[Placement]) -> Iterator[Paragraph]:
     """What applies the best fix of each group of equal pods; the same steps once."""
     having = [one for one in placements if one.patches]
     for alike in grouped(having, lambda one: tuple((step.text, step.commands) for step in one.patches)).values():
         first, workloads = alike[0], dict.fromkeys(one.workload for one in alike)
-        yield Hand(f"{listed(workloads, first=4)}: {first.fix}", first.patches)
+        yield from hand(f"{listed(workloads, first=4)}: {first.fix}", first.patches)
 
 
 def summary_of(report: Report) -> str:
