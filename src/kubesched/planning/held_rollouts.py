@@ -58,13 +58,14 @@ def held_rollouts(
     tried: Sequence[CreatedAgain],
     n_replicas: int,
 ) -> Iterator[Finding]:
-    """What is to be said of the rollout of a workload.
+    """What is to be said of the rollout of a workload, unless a pod of it cannot come back, which holds it up as well.
 
     Args:
         tried: its running pods.
         n_replicas: how many pods it has, with those that wait for a node.
     """
-    if not tried or not strategies.surge(workload, n_replicas):
+    comebacks = {one.comeback for one in tried}
+    if not tried or not comebacks.isdisjoint(_NO_PLACE) or not strategies.surge(workload, n_replicas):
         return
     about, n, pod = (str(workload),), len(tried), tried[0].pod
     assumed = "" if strategies.is_known(workload) else " (with the default strategy)"
@@ -72,7 +73,7 @@ def held_rollouts(
     if surge.comeback in _NO_PLACE:
         finds = "is refused by the API server" if surge.comeback is Comeback.REFUSED else "finds no place"
         message = f"no old pod may go first{assumed}, and a new one {finds}: {surge.why}"
-        all_return = {one.comeback for one in tried} <= {Comeback.ELSEWHERE, Comeback.ITS_NODE}
+        all_return = comebacks <= {Comeback.ELSEWHERE, Comeback.ITS_NODE}
         advice = _WAY_OUT if all_return and n_replicas == n else surge.fix
         yield Finding("rollout-hangs", "", message, advice, about=about, n_pods=n, is_tried=bool(advice))
     elif surge.comeback is Comeback.ELSEWHERE and (disk := recreation.disk_in_use(pod)):
