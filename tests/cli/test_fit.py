@@ -225,7 +225,7 @@ def test_a_workload_that_runs_already_is_replaced_or_added(tmp_path, manifest):
     assert f"The rollout of Deployment shop/web would replace 3 pods in 4 steps, {running}" in " ".join(lines)
     document = json.loads(run("fit", cluster, "-f", manifest, "--rollout", "-o", "json").stdout)
     counts = {"steps": 4, "old": 3, "oldLeft": 0, "kept": 0, "lowest": 3, "highest": 5}
-    assert document["rollouts"] == [{"workload": "Deployment shop/web", **counts, "wayOut": ""}]
+    assert document["rollouts"] == [{"workload": "Deployment shop/web", **counts, "wayOut": "", "wayOutLowest": 0}]
 
 
 def test_a_search_beside_existing_pods_adds(tmp_path, manifest):

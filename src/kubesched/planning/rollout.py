@@ -30,6 +30,7 @@ class Rollout(msgspec.Struct, frozen=True):
         n_kept: how many pods of a StatefulSet stay, because their numbers are below its partition.
         n_lowest, n_highest: the lowest and the highest number of its pods, old and new, that had a node at any time.
         way_out: the strategy with which a rollout that stops would end, as fields of YAML; empty where none helps.
+        way_out_lowest: the same lowest number with that strategy; 0 is an outage.
     """
 
     workload: str
@@ -40,6 +41,7 @@ class Rollout(msgspec.Struct, frozen=True):
     n_lowest: int
     n_highest: int = 0
     way_out: str = ""
+    way_out_lowest: int = 0
 
 
 def roll_out(
@@ -58,18 +60,22 @@ def roll_out(
         if not stopped:
             fork.commit()
             return new, report, rollouts
-    ways_out: dict[str, str] = {}
+    ways_out: dict[str, tuple[str, int]] = {}
     for words, strategy in _STRATEGIES.items():
         others = {workload: strategy for workload in asked.existing if _may_have(workload, strategy)}
         with session.fork():
-            tried, outcome, _ = _rolled_out(session, asked, replicas, {**asked.strategies, **others})
+            tried, outcome, ended = _rolled_out(session, asked, replicas, {**asked.strategies, **others})
+        lowest = {one.workload: one.n_lowest for one in ended}
         placed = {one.pod for one in outcome.placements if has_place(one)}
         for workload in others:
             if str(workload) in stopped and all(pod.key in placed for pod in asked.pods_of(workload, tried)):
-                ways_out.setdefault(str(workload), words)
+                ways_out.setdefault(str(workload), (words, lowest[str(workload)]))
     new, report, rollouts = _rolled_out(session, asked, replicas, asked.strategies, progress)
-    ended = (msgspec.structs.replace(one, way_out=ways_out.get(one.workload, "")) for one in rollouts)
-    return new, report, tuple(ended)
+    return new, report, tuple(_with_way_out(one, *ways_out.get(one.workload, ("", 0))) for one in rollouts)
+
+
+def _with_way_out(rollout: Rollout, words: str, lowest: int) -> Rollout:
+    return msgspec.structs.replace(rollout, way_out=words, way_out_lowest=lowest)
 
 
 def _may_have(workload: Workload, strategy: UpdateStrategy) -> bool:

@@ -5,10 +5,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from kubesched.controllers import UpdateStrategy
 from kubesched.framework import Plugin, Status
 from kubesched.pages.formats import as_csv, as_html, as_junit, as_markdown, as_text
 from kubesched.pages.plans import fit_page
 from kubesched.planning import fit
+from kubesched.planning import rollout as planning_rollout
 from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import owned_by
 from tests.planning.test_rollout import nodes, running, stream, workload
@@ -62,12 +64,23 @@ def test_junit_has_a_case_for_each_rollout():
     stops = cases(fit([*nodes(4, cpu="1"), *running(4)], stream(workload(**GROWS)), rollout=True))
     stopped = (
         "The rollout of Deployment default/web would stop after 1 step: 4 of 4 old pods would be left. With "
-        "maxSurge: 0 and maxUnavailable: 1 it would end: an old pod makes way first."
+        "maxSurge: 0 and maxUnavailable: 1 it would end, because old pods make way first; "
+        "3 pods would run at the lowest point."
     )
     assert stops["rollout of Deployment web"] == stopped
     assert len(stops) == 5
     works = cases(fit([*nodes(4), *running(4)], stream(workload(**GROWS)), rollout=True))
     assert set(works.values()) == {None}
+
+
+def test_a_way_out_without_a_running_pod_is_called_an_outage(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(planning_rollout, "_STRATEGIES", {"type: Recreate": UpdateStrategy("Recreate")})
+    answer = fit([*nodes(4, cpu="1"), *running(4)], stream(workload(**GROWS)), rollout=True)
+    text = " ".join(as_text(fit_page(answer), 120).split())
+    assert (
+        "With type: Recreate it would end, because old pods make way first; meanwhile no pod would run: an outage."
+        in text
+    )
 
 
 def test_junit_of_the_largest_number_fails_where_no_pod_fits():

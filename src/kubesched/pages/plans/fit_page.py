@@ -285,11 +285,21 @@ def _rollout(one: Rollout) -> Paragraph:
     if one.n_old_left:
         stops = f"The rollout of {one.workload} would stop after {steps}"
         left = f"{one.n_old_left:,} of {count(one.n_old, 'old pod')} would be left.{kept}"
-        way_out = f" With {one.way_out} it would end: an old pod makes way first." if one.way_out else ""
-        return Paragraph(f"{stops}: {left}{way_out}", Level.BAD)
+        return Paragraph(f"{stops}: {left}{_way_out(one)}", Level.BAD)
     running = f"{count(one.n_lowest, 'pod')} running at the lowest point and {one.n_highest:,} at the highest"
     replaced = f"The rollout of {one.workload} would replace {count(one.n_old, 'pod')} in {steps}"
     return Paragraph(f"{replaced}, with {running}.{kept}")
+
+
+def _way_out(one: Rollout) -> str:
+    """The strategy that ends the rollout, and how many pods run meanwhile; empty for none."""
+    if not one.way_out:
+        return ""
+    running = count(one.way_out_lowest, "pod")
+    meanwhile = (
+        f"{running} would run at the lowest point" if one.way_out_lowest else "meanwhile no pod would run: an outage"
+    )
+    return f" With {one.way_out} it would end, because old pods make way first; {meanwhile}."
 
 
 def _has_several(answer: Fit) -> bool:
@@ -435,6 +445,7 @@ def _rollout_document(one: Rollout) -> dict[str, Any]:
         "lowest": one.n_lowest,
         "highest": one.n_highest,
         "wayOut": one.way_out,
+        "wayOutLowest": one.way_out_lowest,
     }
 
 
