@@ -167,8 +167,11 @@ class ReplacedWords:
 
         The number of a pod of a StatefulSet stays: it is left out.
         """
-        spans = [word.span() for word in WORD.finditer(text)]
         most = 0 if text in self._opaque else self._most_words
+        if not most:
+            yield from ((word, True) for word in WORD.findall(text))
+            return
+        spans = [word.span() for word in WORD.finditer(text)]
         i, before = 0, ""
         while i < len(spans):
             begin = spans[i][0]
