@@ -178,3 +178,32 @@ def test_a_value_that_a_person_fills_in_is_marked():
     pod = make_pod("p", spec={"topologySpreadConstraints": [{**spread, "labelSelector": {}}]})
     (patch,) = fix_of("label", pod, node()).patches
     assert patch.commands == ("# fill in the value", "kubectl label nodes n1 'rack=<rack of n1>'")
+
+
+def test_the_keys_that_the_api_server_merged_into_a_selector_are_not_in_the_template():
+    merged = [{"key": "pod-template-hash", "operator": "In", "values": ["5d"]}]
+    selector = {"matchLabels": {"app": "web"}, "matchExpressions": merged}
+    spread = {"maxSkew": 5, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    spread |= {"topologyKey": "topology.kubernetes.io/zome", "matchLabelKeys": ["pod-template-hash"]}
+    zone = {"topology.kubernetes.io/zone": "a"}
+    pod = owned("p", REPLICA_SET, HASH, spec={"topologySpreadConstraints": [spread]})
+    (patch,) = fix_of("topologyKey", pod, node(labels=zone)).patches
+    replaced, constraint = patch.patch["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    assert replaced == {"$patch": "replace"}
+    assert constraint["topologyKey"] == "topology.kubernetes.io/zone"
+    assert constraint["labelSelector"] == {"matchLabels": {"app": "web"}, "matchExpressions": []}
+
+
+def test_the_tolerations_that_the_daemon_set_controller_added_are_not_in_the_template():
+    added = {"key": "node.kubernetes.io/disk-pressure", "operator": "Exists", "effect": "NoSchedule"}
+    owner = {**REPLICA_SET, "kind": "DaemonSet", "name": "agent"}
+    (patch,) = fix_of(
+        "toleration", owned("p", owner, spec={"tolerations": [added]}), node(taints=["db:NoSchedule"])
+    ).patches
+    assert [one["key"] for one in patch.patch["spec"]["template"]["spec"]["tolerations"]] == ["db"]
+
+
+def test_the_template_of_a_controller_that_is_not_known_is_changed_by_hand():
+    owner = {**REPLICA_SET, "apiVersion": "postgresql.cnpg.io/v1", "kind": "Cluster", "name": "pg"}
+    (patch,) = fix_of("toleration", owned("p", owner), node(taints=["db:NoSchedule"])).patches
+    assert (patch.text, patch.target) == ("tolerate db:NoSchedule, in the pods of Cluster default/pg", None)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from campaigns.oracle.compare import read_case
-from kubesched.api import KubeObject, Pod
+from kubesched.api import KubeObject, OwnerReference, Pod, edited
 from kubesched.explanation import Explainer, Fix
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
@@ -65,10 +67,18 @@ def test_the_patches_for_a_realistic_cluster_make_each_pod_fit(shape: str) -> No
     assert each(cluster, None, TIMES) >= KINDS
 
 
+def owner(kind: str, group: str = "apps/v1") -> OwnerReference:
+    return OwnerReference(group, kind, "w", "w", controller=True)
+
+
 @examples(25)
-@given(small_clusters())
-def test_the_patches_for_a_pod_with_several_obstacles_make_it_fit(cluster: list[KubeObject]) -> None:
-    each(cluster, None, MAX_FIXES)
+@given(small_clusters(), st.sampled_from((None, owner("StatefulSet"), owner("DaemonSet"), owner("Job", "batch/v1"))))
+def test_the_patches_for_a_pod_with_several_obstacles_make_it_fit(
+    cluster: list[KubeObject], controller: OwnerReference | None
+) -> None:
+    *rest, pod = cluster
+    owners = (controller,) if controller is not None else None
+    each([*rest, edited(pod, metadata=replace(pod.metadata, owner_references=owners))], None, MAX_FIXES)
 
 
 @examples(10)

@@ -18,7 +18,7 @@ from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import WHAT_IF_NAMES, what_if_options
 from kubesched.cli.write_option import check_written, write_after, write_option
-from kubesched.pages.formats import PATCH, WITHOUT_SENTENCES
+from kubesched.pages.formats import PATCH, SCRIPTS, WITHOUT_SENTENCES
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, Changed, Fit, WhatIf
@@ -231,7 +231,7 @@ def fit(
     write_after(cluster, answer.objects, write)
     explain, again = question.explained(inputs, asked), question.again(inputs, asked)
     print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
-    if output in WITHOUT_SENTENCES:  # there is no room for notes on the manifests
+    if output in WITHOUT_SENTENCES | SCRIPTS:  # there is no room for notes on the manifests
         for sentence in answer.notes:
             note(sentence)
     if not answer.is_known or (fail_on_pending and not _fits(answer)):

@@ -28,7 +28,7 @@ def print_report(page: "Page", output: str) -> None:
     """Print a report on standard output in one of the formats of `report_output_option`."""
     import msgspec
 
-    if output in ROWS_ALONE:
+    if output in ROWS_ALONE | SCRIPTS:
         for fault in page.faults:
             note(f"a plugin failed: {fault}")
     page = msgspec.structs.replace(page, next_command=_as_copied(page.next_command))

@@ -18,10 +18,11 @@ from kubesched.api import BIND_COMPLETED, KINDS, KubeObject, Patch, PatchTarget,
 from kubesched.documents import merge_patch
 from kubesched.explanation.change import Change
 from kubesched.explanation.departures import Departure, moved_pod
+from kubesched.explanation.effort import FixKind
 from kubesched.explanation.kubectl import on_object, recreating
 from kubesched.explanation.pod_patches import Owners, pod_patches
 
-_BY_HAND: Final = frozenset(
+_BY_HAND: Final[frozenset[FixKind]] = frozenset(
     (
         "addNode",
         "addVolume",
@@ -38,7 +39,7 @@ _BY_HAND: Final = frozenset(
     )
 )
 """Kinds of fixes whose changes of objects only show what the cluster is like once somebody has done the work."""
-_EVICTING: Final = "priorityClass"  # kube-scheduler evicts the pods that make way
+_EVICTING: Final[FixKind] = "priorityClass"  # kube-scheduler evicts the pods that make way
 _VOLUME: Final = "PersistentVolume"
 _CLAIM: Final = "PersistentVolumeClaim"
 
