@@ -421,3 +421,13 @@ def test_the_patch_of_a_pod_of_a_manifest_is_for_the_manifest(tmp_path):
     printed = run("fit", cluster, "-f", manifest, "-o", "patch").stdout
     assert "# In the manifest of Deployment default/web, as a strategic merge patch: " in printed
     assert "kubectl" not in printed
+
+
+def test_a_gang_that_would_not_run_fails(cluster, tmp_path):
+    manifest = tmp_path / "ring.yaml"
+    group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": "ring"}}
+    pod = json.loads(make_pod("w", requests={"cpu": "1"}, labels={"scheduling.x-k8s.io/pod-group": "ring"}).raw)
+    whole = [{**group, "spec": {"minMember": n}} for n in (1, 2)]
+    for one, code in zip(whole, (0, 1), strict=True):
+        manifest.write_text(json.dumps(one) + "\n---\n" + json.dumps({**pod, "apiVersion": "v1", "kind": "Pod"}))
+        assert run("fit", cluster, "-f", manifest, "--fail-on-pending").exit_code == code

@@ -283,4 +283,4 @@ def _note_missing(cluster: "ClusterObjects", asked: "Asked") -> None:
 def _fits(answer: "Fit") -> bool:
     """Whether no pod in question would stay pending."""
     has_none = not answer.placements and not answer.is_maximum
-    return answer.all_fit and bool(answer.n_fit or has_none)
+    return answer.all_fit and answer.all_gangs_run and bool(answer.n_fit or has_none)

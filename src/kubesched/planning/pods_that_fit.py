@@ -15,6 +15,7 @@ from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changed_cluster import Changed, WhatIf, node_model
 from kubesched.planning.changes import with_nodes_like
+from kubesched.planning.gangs_that_fit import GangFit, gangs_that_fit
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of, rivals
@@ -81,6 +82,8 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         existing: the workloads that have pods in the cluster already: of which the new ones replace them in a rollout,
             or are added.
         namesakes: workloads of another namespace that run already, and that the manifests probably mean.
+        gangs: what becomes of groups of pods that run at once, and of Jobs with several pods; none with the largest
+            number.
         rollouts: how they were replaced; empty if the new pods are added.
         n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests and the model of new nodes.
@@ -118,6 +121,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     assumed: tuple[str, ...] = ()
     existing: tuple[Existing, ...] = ()
     namesakes: tuple[str, ...] = ()
+    gangs: tuple[GangFit, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     def pods_frame(self) -> "pd.DataFrame":
@@ -177,6 +181,11 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     def all_fit(self) -> bool:
         """Whether every new pod has a node."""
         return self.n_fit == self.n_asked
+
+    @property
+    def all_gangs_run(self) -> bool:
+        """Whether enough pods of every group have a node."""
+        return all(one.runs for one in self.gangs)
 
 
 def fit(
@@ -410,6 +419,7 @@ def _fit_asked(
         objects=objects,
         existing=existing,
         namesakes=tuple(map(str, asked.namesakes)),
+        gangs=() if maximum else gangs_that_fit(_without_replaced(asked, cluster), new, report),
         rollouts=rollouts,
         n_written=len(asked.pods),
         notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *_blocking(new), *filter(None, [on_model])),
@@ -424,6 +434,11 @@ def _without_waiting(asked: Asked) -> list[KubeObject]:
     return [
         one for one in asked.cluster if not isinstance(one, Pod) or one.node_name or one.is_finished or one.key in own
     ]
+
+
+def _without_replaced(asked: Asked, cluster: Iterable[KubeObject]) -> list[KubeObject]:
+    replaced = {pod.key for pods in asked.existing.values() for pod in pods}
+    return [one for one in cluster if not (isinstance(one, Pod) and one.key in replaced)]
 
 
 def _names(new: Iterable[KubeObject]) -> list[str]:

@@ -25,6 +25,7 @@ from kubesched.pages.formats import (
     page_of,
 )
 from kubesched.pages.plans.fault_parts import fault_parts
+from kubesched.pages.plans.gang_parts import gang_document, gangs_table, lost_gangs
 from kubesched.pages.simulations import (
     fill_table,
     fill_words,
@@ -66,6 +67,7 @@ def fit_page(
         *fault_parts(faults),
         *_notes(answer),
         _workloads(answer),
+        gangs_table(answer),
         _pools(answer),
         _where(answer),
         _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)]),
@@ -107,7 +109,7 @@ def _is_apart(placement: Placement) -> bool:
 def _level(answer: Fit) -> Level:
     if not answer.placements and answer.without_pods:
         return Level.PLAIN
-    return Level.GOOD if answer.all_fit and answer.n_fit and answer.is_known else Level.BAD
+    return Level.GOOD if answer.all_fit and answer.all_gangs_run and answer.n_fit and answer.is_known else Level.BAD
 
 
 def _after(words: str, text: str) -> str:
@@ -144,6 +146,7 @@ def _verdict(answer: Fit) -> str:
         total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}{_without_queue(answer)}"
         return f"{total}{_which(answer, answer.n_fit, first)}: {_short(first)}" if first else f"At least {total}."
     counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}{_without_queue(answer)}"
+    counted += lost_gangs(answer)
     if first is None:
         return f"{counted}."
     if answer.n_at_most is not None and answer.next_left is not None:
@@ -407,6 +410,7 @@ def _document(answer: Fit) -> dict[str, Any]:
         "obstacle": answer.obstacle,
         "helpfulNode": answer.helpful_node,
         "fitAlone": answer.n_alone,
+        "gangs": [gang_document(one) for one in answer.gangs],
         "existing": [{"workload": one.workload, "pods": one.pods} for one in answer.existing],
         "namesakes": list(answer.namesakes),
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
@@ -427,6 +431,10 @@ def _checks(answer: Fit) -> Iterable[Check]:
     for whole in answer.by_workload if _has_several(answer) else ():
         lacks = f"{whole.n_fit:,} of {whole.n_asked:,} would fit: {' '.join(_reasons(whole))}"
         yield Check(*_named(whole.workload), lacks if whole.n_fit < whole.n_asked else "")
+    for gang in answer.gangs:
+        if not gang.is_job:
+            namespace, name = gang.gang.split("/")
+            yield Check(namespace, f"gang {name}", "" if gang.runs else gang.outcome)
     for one_without in answer.without_pods:
         yield Check(*_named(one_without.workload), skipped=f"no pod is added: it {one_without.why}")
     for rollout in answer.rollouts:
