@@ -17,7 +17,7 @@ BEST = {
     "recommendations/train-foundation": (r"add a node like ip-\S+ with at least 8 nvidia.com/gpu$", 1),
     "warehouse/route-solver": (r"add a node like ip-\S+ with at least .*\d+Gi memory$", 1),
     "orders/nightly-vacuum": (f"tolerate {POOL}=database:NoSchedule$", 18),
-    "dev/preview-1439": (f"correct the node selector {POOL}=genral, which no node has, to {POOL}=general$", 100),
+    "dev/preview-1439": (f"correct the node selector {POOL}=genral \\(no node has it\\) to general$", 100),
     "checkout/session-redis-3": ("make the required pod anti-affinity preferred, or run 3 replicas$", 18),
     "edge/gateway": ("set nodeTaintsPolicy: Honor for the spread over hostname, so that nodes with taints do not", 5),
     "edge/tls-canary": (r"make ip-\S+ ready$", 1),

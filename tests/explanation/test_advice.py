@@ -73,7 +73,7 @@ def test_nodes_with_the_same_obstacle_are_counted():
 
 def test_a_value_that_no_node_has_is_answered_with_the_nearest_one():
     said = advised(make_pod("p", node_selector={"pool": "genral"}), make_node("n1", labels={"pool": "general"}))
-    assert "correct the node selector pool=genral, which no node has, to pool=general -> 1 node" in said
+    assert "correct the node selector pool=genral (no node has it) to general -> 1 node" in said
 
 
 def test_a_label_that_no_node_has_is_said_to_be_nowhere():

@@ -17,7 +17,7 @@ def test_a_value_that_no_node_has_is_corrected():
     nodes = [make_node(f"n{i}", labels={"pool": "general"}) for i in range(2)]
     fixes = fixes_of(make_pod("p", node_selector={"pool": "genral"}), *nodes)
     assert list(fixes) == [
-        "correct the node selector pool=genral, which no node has, to pool=general",
+        "correct the node selector pool=genral (no node has it) to general",
         "drop the node selector pool=genral",
     ]
     assert [fix.keeps_intent for fix in fixes.values()] == [True, False]
@@ -37,7 +37,7 @@ def test_a_value_that_no_node_has_is_corrected():
 def test_another_spelling_of_a_zone_a_pool_or_an_architecture_is_corrected(key: str, wrong: str, right: str):
     fixes = fixes_of(make_pod("p", node_selector={key: wrong}), make_node("n1", labels={key: right}))
     text, first = next(iter(fixes.items()))
-    assert text == f"correct the node selector {key}={wrong}, which no node has, to {key}={right}"
+    assert text == f"correct the node selector {key}={wrong} (no node has it) to {right}"
     assert first.keeps_intent
 
 
@@ -70,19 +70,19 @@ def test_a_host_that_does_not_exist_is_neither_bought_nor_replaced():
 def test_a_value_under_another_key_is_found():
     nodes = [make_node("n1", labels={"storage": "nvme"}), make_node("n2", labels={"storage": "hdd"})]
     said = texts(make_pod("p", node_selector={"disk": "nvme"}), *nodes)
-    assert said[0] == "correct the node selector disk=nvme, which no node has, to storage=nvme"
+    assert said[0] == "correct the node selector disk=nvme (no node has it) to storage=nvme"
 
 
 def test_a_key_that_no_node_has_is_corrected():
     node = make_node("n1", labels={"disktype": "ssd"})
     said = texts(make_pod("p", node_selector={"disk-type": "ssd"}), node)
-    assert said[0] == "correct the node selector disk-type=ssd, which no node has, to disktype=ssd"
+    assert said[0] == "correct the node selector disk-type=ssd (no node has it) to disktype=ssd"
 
 
 def test_a_key_without_its_domain_is_corrected():
     nodes = [make_node("n1", labels={"shop.example.com/pool": "db"})]
     said = texts(make_pod("p", node_selector={"pool": "db"}), *nodes)
-    assert said[0] == "correct the node selector pool=db, which no node has, to shop.example.com/pool=db"
+    assert said[0] == "correct the node selector pool=db (no node has it) to shop.example.com/pool=db"
 
 
 def test_a_label_that_nothing_resembles_can_be_put_on_a_node():
@@ -128,7 +128,7 @@ def test_a_wrong_value_in_node_affinity_is_corrected():
     pod = make_pod("p", spec=node_affinity({"key": "pool", "operator": "In", "values": ["genral"]}))
     said = texts(pod, make_node("n1", labels={"pool": "general"}))
     assert said == [
-        "correct the node affinity pool=genral, which no node has, to pool=general",
+        "correct the node affinity pool=genral (no node has it) to general",
         "drop the node affinity",
     ]
 

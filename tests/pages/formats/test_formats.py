@@ -209,3 +209,14 @@ def test_texts_are_folded_before_a_column_goes() -> None:
     assert "WHY" in text
     assert "Hidden" not in text
     assert max(map(len, text.splitlines())) <= 50
+
+
+def test_a_joined_column_stands_behind_the_one_before_it_in_the_terminal_alone() -> None:
+    columns = (Column("workload"), Column("why", "WHY", is_joined=True), Column("uid", is_wide=True))
+    table = Table("groups", "", columns, [["web", "full\nfix: add a node", "u1"], ["db", "", "u2"]])
+    page = Page("explain", Paragraph("2 pods."), (table,), main="groups")
+    lines = [line.strip() for line in printed(page).splitlines()]
+    assert [lines[1 + i] for i in (1, 3, 4, 5)] == ["WORKLOAD: WHY", "web: full", "fix: add a node", "db"]
+    assert "WORKLOAD" in printed(page, wide=True)
+    assert "WORKLOAD: WHY" not in printed(page, wide=True)
+    assert next(csv.reader(io.StringIO(as_csv(page)))) == ["workload", "why", "uid"]

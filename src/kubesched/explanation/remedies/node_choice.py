@@ -48,7 +48,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for i, j, one in numbered[:_MAX_REQUIREMENTS]:
         corrected = _corrected(case, one)
         if corrected is not None:
-            text = f"correct the node affinity {_words(one)}, which no node has, to {_words(corrected)}"
+            text = f"correct the node affinity {_words(one)} (no node has it) to {joined(corrected.values or ())}"
             change = _with_term(terms, i, j, corrected)
             yield Remedy(text, "nodeAffinity", True, change, effort=Effort.CORRECT)
         elif (number := _as_integer(one)) is not None:
@@ -79,7 +79,8 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     elif not known:
         near = [(other, value) for other in _keys_of(case, value)]
     for new_key, new_value in near:
-        text = f"correct the node selector {key}={value}, which no node has, to {new_key}={new_value}"
+        right = new_value if new_key == key else f"{new_key}={new_value}"
+        text = f"correct the node selector {key}={value} (no node has it) to {right}"
         yield Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value), effort=Effort.CORRECT)
     if value not in known and not near:
         yield from _labelled_node(case, _model(case, lacking), key, value, known)

@@ -28,9 +28,6 @@ from kubesched.pages.simulations import victims_table
 from kubesched.session import PendingCounts, Victim
 
 _NUMBERS: Final = re.compile(r"\d+")
-_IN_TURN: Final = (
-    "As in kubesched simulate, pods are tried one after another, and each that fits takes room from the next ones."
-)
 _MAX_NAMED: Final = 3
 _MAX_TABLES: Final = 3
 _PENDING: Final = "pending"
@@ -152,15 +149,17 @@ def overview_page(
         parts.append(_gangs(gangs))
     document: dict[str, Any] = {"pods": list(lines)}
     if victims is not None:
-        parts.append(victims_table("victims", "Would be evicted to make room", victims))
+        evicting = [group for group in ordered if group.state is State.PREEMPTS]
+        is_said = all(len(group.pods) == 1 for group in evicting)  # each row names its victims
+        table = victims_table("victims", "Would be evicted to make room", victims)
+        parts.append(msgspec.structs.replace(table, is_wide=is_said))
         document["victims"] = [msgspec.to_builtins(one) for one in victims]
-    tried = any(group.state not in (State.STUCK, State.RUNS, State.ENDED) for group in ordered)
     return Page(
         "explain-pods",
         _verdict(ordered, what, foreign, counts, len(fit_alone)),
         tuple(parts),
         main="pods",
-        limits=limits(own=(_IN_TURN,) if tried else ()) if ordered else (),
+        limits=limits() if ordered else (),
         next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
         document=document,
         checks=_checks(ordered),
@@ -191,9 +190,9 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
     """The pods that need attention, and those that would fit."""
     columns = (
         Column("pods", align=Align.NUMBER),
-        Column("state"),
+        Column("state", is_wide=True),
         Column("workload"),
-        Column("why", "WHY, AND THE BEST FIX"),
+        Column("why", "WHY, AND THE BEST FIX", is_joined=True),
         Column("pod", "FIRST POD", is_wide=True),
         Column("message", is_wide=True),
     )

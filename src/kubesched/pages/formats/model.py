@@ -45,12 +45,15 @@ class Column(msgspec.Struct, frozen=True):
         key: its name in CSV, unique in the table: `nodeName`.
         heading: in capitals: `NODE`; the key if it is left out.
         is_wide: whether only `-o wide`, CSV and HTML have it.
+        is_joined: whether a terminal without `-o wide` prints its text behind that of the column before it, where the
+            lines are longer then.
     """
 
     key: str
     heading: str = ""
     align: Align = Align.TEXT
     is_wide: bool = False
+    is_joined: bool = False
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "heading", self.heading or self.key.upper())

@@ -10,7 +10,7 @@ import msgspec
 
 from kubesched.errors import indent_further_lines
 from kubesched.pages.formats.fitting import cell_text, fitting, fold
-from kubesched.pages.formats.model import Align, Cell, Level, Page, Paragraph, Table, as_cell
+from kubesched.pages.formats.model import Align, Cell, Column, Level, Page, Paragraph, Table, as_cell
 from kubesched.pages.formats.short_names import ShortNames
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def _print_table(table: Table, names: ShortNames, console: "Console", *, wide: b
     kept = [i for i, column in enumerate(table.columns) if wide or not column.is_wide]
     cells = [[_short(as_cell(row[i]), names) for i in kept] for row in table.rows]
     columns = [table.columns[i] for i in kept]
+    if not wide:
+        columns, cells = _joined(columns, cells)
     headings = [column.heading for column in columns]
     notes = [*map(names.shorten, table.notes_elsewhere if wide else table.notes), *names.note()]
     n_shown, has_bars, widths = fitting(columns, cells, console.width, wide=wide)
@@ -100,6 +102,18 @@ def _print_table(table: Table, names: ShortNames, console: "Console", *, wide: b
     console.print(rich)
     for note in notes:
         console.print(indent_further_lines(note), style="dim")
+
+
+def _joined(columns: list[Column], cells: list[list[Cell]]) -> tuple[list[Column], list[list[Cell]]]:
+    """The columns and cells with those that are joined behind the ones before them."""
+    for i in range(len(columns) - 1, 0, -1):
+        if columns[i].is_joined:
+            heading = f"{columns[i - 1].heading}: {columns[i].heading}"
+            columns[i - 1 : i + 1] = [msgspec.structs.replace(columns[i - 1], heading=heading)]
+            for row in cells:
+                text = ": ".join(one.text for one in row[i - 1 : i + 1] if one.text)
+                row[i - 1 : i + 1] = [msgspec.structs.replace(row[i - 1], text=text)]
+    return columns, cells
 
 
 def _short(cell: Cell, names: ShortNames) -> Cell:
