@@ -6,7 +6,10 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.explanation import Explainer
-from kubesched.pages.explanations import as_document, explanation_page
+from kubesched.pages.explanations import Rows, as_document, explanation_page, overview_page
+from kubesched.pages.formats import Paragraph
+from kubesched.planning import PendingPods
+from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import ask, bound_claim
 
@@ -41,6 +44,17 @@ def test_a_disk_that_is_attached_elsewhere_is_told_beside_the_verdict():
     ]
     document = json.loads(json.dumps(as_document(said)))
     assert document["claimsInUse"] == [{"claim": "default/data", "node": "n1", "pods": ["default/a"]}]
+
+
+def test_the_list_says_it_of_the_pods_that_fit():
+    with PendingPods([*cluster(), using("a", "n1", "900m"), using("b"), make_pod("c")], set_up(), str) as pending:
+        rows = Rows()
+        lines = {answer.pod: rows.take(answer) for answer in pending.answers()}
+    text = "on n1 by default/a: on another node the pod would not start until that pod has ended."
+    said = [part.text for part in overview_page(rows).parts if isinstance(part, Paragraph)]
+    assert said == [f"default/b: claim default/data is ReadWriteOnce and in use {text}"]
+    assert lines["default/b"]["claimsInUse"] == [{"claim": "default/data", "node": "n1", "pods": ("default/a",)}]
+    assert "claimsInUse" not in lines["default/c"]
 
 
 def test_the_node_of_the_disk_is_no_trouble():

@@ -15,7 +15,7 @@ with lazy_exports(__name__):
         points_words as points_words,
         ranked as ranked,
     )
-    from kubesched.explanation.claims_in_use import claims_in_use as claims_in_use
+    from kubesched.explanation.claims_in_use import ClaimInUse as ClaimInUse, claims_in_use as claims_in_use
     from kubesched.explanation.current_place import Outlook as Outlook
     from kubesched.explanation.evaluate import evaluate as evaluate
     from kubesched.explanation.evaluation import Evaluation as Evaluation, Preemption as Preemption

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from kubesched.explanation.choice import choice
+from kubesched.explanation.claims_in_use import ClaimInUse
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
@@ -26,12 +27,14 @@ class Told(msgspec.Struct, frozen=True):
         n_fit: how many nodes fit.
         fixes: what makes the pod fit, the best first.
         recorded: what kube-scheduler itself said of the pod at last, where that is not this answer; None for others.
+        claims_in_use: claims whose disks are attached to another node than that of the pod, which would not start.
     """
 
     outcome: PodOutcome
     n_fit: int = 0
     fixes: tuple[Fix, ...] = ()
     recorded: Recorded | None = None
+    claims_in_use: tuple[ClaimInUse, ...] = ()
 
     @property
     def fix(self) -> str:

@@ -13,12 +13,14 @@ import msgspec
 from kubesched.api import KubeObject, Pod
 from kubesched.documents import listed
 from kubesched.explanation import (
+    ClaimInUse,
     Evaluation,
     PendingReasons,
     PodAnswer,
     PodOutcome,
     State,
     Told,
+    claims_in_use,
     evaluate,
     eviction_sentence,
     fits_outcome,
@@ -81,6 +83,7 @@ class PendingPods:
         self._fork = self._open.enter_context(session.fork()) if repeats else None
         self._decided: dict[str, Decision] = {}
         self._fitting = frozenset(_fitting(session))
+        self._in_use = dict(_claims_in_use(session))
         session.decisions = self._note
         self.report: Report = session.schedule(progress)
         session.decisions = None
@@ -169,7 +172,9 @@ class PendingPods:
                 decision = self._decided.get(pod.uid)
                 left_out = None if decision is None else decision.left_out
                 recorded = recorded_of(pod, "", self._nodes, placement.node)
-                return Told(fits_outcome(n_fit, len(self._nodes), left_out), n_fit, recorded=recorded)
+                elsewhere = tuple(one for one in self._in_use.get(pod.key, ()) if one.node != placement.node)
+                fits = fits_outcome(n_fit, len(self._nodes), left_out)
+                return Told(fits, n_fit, recorded=recorded, claims_in_use=elsewhere)
             case State.PREEMPTS:
                 why = self._eviction(placement) if placement.victims else self._eviction_for_others(placement)
                 fixes = self._reasons.of(placement).fixes if placement.victims else ()
@@ -214,6 +219,14 @@ class PendingPods:
         broken = tuple(dict.fromkeys(budget for one in left for budget in one.broken))
         then = self._reasons.fates(placement, [self._evicted[one.pod] for one in left])
         return eviction_sentence(left[-1].node, victims, broken, then)
+
+
+def _claims_in_use(session: Session) -> Iterator[tuple[str, tuple[ClaimInUse, ...]]]:
+    """The pending pods with claims whose disks are attached before the run, with these claims."""
+    snapshot = session.cluster_state.snapshot()
+    for pod in session.pending:
+        if found := claims_in_use(session.cluster_state.pod_info(pod), snapshot):
+            yield pod.key, found
 
 
 def _fitting(session: Session) -> Iterator[str]:

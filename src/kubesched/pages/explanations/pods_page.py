@@ -73,8 +73,8 @@ class Rows:
     def take(self, answer: PodAnswer) -> dict[str, Any]:
         """Add a pod to its row.
 
-        Returns: `workload`, `state`, `why`, `fix`, `recorded` and `fixes`, which the lines of `-o json` and
-            `-o jsonl` have; without empty ones.
+        Returns: `workload`, `state`, `why`, `fix`, `recorded`, `claimsInUse` and `fixes`, which the lines of `-o json`
+            and `-o jsonl` have; without empty ones.
         """
         self.node_names = self.node_names or answer.node_names
         exact = answer.state is State.RUNS
@@ -95,6 +95,7 @@ class Rows:
             "why": told.outcome.why,
             "fix": told.fix,
             "recorded": None if told.recorded is None else msgspec.to_builtins(told.recorded),
+            "claimsInUse": [msgspec.to_builtins(one) for one in told.claims_in_use],
             "fixes": [fix_document(fix) for fix in told.fixes] if is_first and self._lists_fixes else [],
         }
         return {name: value for name, value in said.items() if value}
@@ -139,7 +140,7 @@ def overview_page(
     for answer in () if isinstance(answers, Rows) else answers:
         rows.take(answer)
     ordered = rows.ordered()
-    parts: list[Table | Paragraph] = [*_tables(ordered), *_recorded(ordered)]
+    parts: list[Table | Paragraph] = [*_tables(ordered), *_recorded(ordered), *_claims_in_use(ordered)]
     parts += _fixes(ordered, rows.node_names, is_asked=what != _PENDING)
     if foreign and ordered:
         parts.append(_foreign(foreign))
@@ -225,6 +226,14 @@ def _recorded(groups: Sequence[_Group]) -> list[Paragraph]:
     said = [f"{pod}: {told.recorded.text}" for pod, told in pods if told.recorded is not None]
     more = [f"kube-scheduler says so of {count(len(said) - _MAX_NAMED, 'more pod')}."] if len(said) > _MAX_NAMED else []
     return [Paragraph(text, Level.WARNING) for text in (*said[:_MAX_NAMED], *more)]
+
+
+def _claims_in_use(groups: Sequence[_Group]) -> list[Paragraph]:
+    """The pods that fit, and would not start, since their disks are attached to other nodes."""
+    pods = (both for group in groups for both in zip(group.pods, group.told_of, strict=True))
+    said = [f"{pod}: {one.text[0].lower()}{one.text[1:]}" for pod, told in pods for one in told.claims_in_use]
+    more = [f"{count(len(said) - _MAX_NAMED, 'more claim')} of such pods is in use so."]
+    return [Paragraph(text, Level.WARNING) for text in (*said[:_MAX_NAMED], *more[: len(said) > _MAX_NAMED])]
 
 
 def _checks(groups: Sequence[_Group]) -> list[Check]:
