@@ -11,6 +11,7 @@ import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, NodeSelectorTerm, Pod
 from kubesched.config import bracketed
+from kubesched.documents import joined
 from kubesched.engine import IntVector, equal_rows
 from kubesched.framework import (
     Codes,
@@ -91,6 +92,9 @@ class NodeAffinity(Plugin):
         if own is not None:
             yield from (unmet(pair, node.node) for pair in own.pairs if not pair.matches(node.labels))
             yield from missed_terms(own.terms.terms, node.node) if own.terms is not None else ()
+            if own.terms is not None and not own.terms.terms:
+                why = joined(own.terms.faults) if own.terms.faults else "an empty term matches no node"
+                yield f"no node can match the node affinity: {why}"
 
     def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """Nodes with the same labels, as far as the pod's node selector and terms read them."""

@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.testing import make_node, make_pod
-from tests.explanation.asking import SMALL, ZONE, filling, fixes_of, texts
+from tests.explanation.asking import SMALL, ZONE, filling, fixes_of, texts, why
 
 ARCH = "kubernetes.io/arch"
 
@@ -146,3 +146,13 @@ def test_a_new_node_with_the_label_is_enough_where_the_others_are_full():
 def test_no_node_is_labelled_as_a_machine_that_it_is_not(key: str):
     said = texts(make_pod("p", node_selector={key: "true"}), make_node("n1"))
     assert not [text for text in said if text.startswith("label ")]
+
+
+def test_terms_that_no_node_can_match_are_the_obstacle_in_words_of_their_own():
+    terms = [{}, {"matchExpressions": [{"key": "disk", "operator": "Gt", "values": ["4Gi"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    said = why(make_pod("p", spec={"affinity": {"nodeAffinity": required}}), make_node("n1"))["NodeAffinity"]
+    assert said.startswith("no node can match the node affinity: nodeSelectorTerms[1]")
+    required["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": [{}]}
+    said = why(make_pod("p", spec={"affinity": {"nodeAffinity": required}}), make_node("n1"))["NodeAffinity"]
+    assert said == "no node can match the node affinity: an empty term matches no node"
