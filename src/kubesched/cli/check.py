@@ -42,7 +42,7 @@ def check(inputs: InputOptions, choice: CheckedPods, strict: bool, output: str) 
 
     Each running pod is taken to be deleted and created again, in the cluster as it is. An error is a workload whose
     pods would stay pending, or whose rollout would hang. A warning is what a lost node or a drain interrupts. A note is
-    worth a look. The fixes of errors were tried. Nothing is changed.
+    worth a look. -o wide says which fixes were tried. Nothing is changed.
 
     The annotation `kubesched/ignore: RULE` silences a warning or note on a workload, its pods or a budget, or, on a
     namespace, on all in it. Exits with 0 without an error, with 1 if there is one, or if a plugin fails.
