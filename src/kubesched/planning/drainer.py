@@ -20,6 +20,7 @@ from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLi
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _COLLECT_EVERY: Final = 16
+_EXPLAINED_NODES: Final = 400_000  # how many nodes `each` explains for all workloads with pending pods together
 
 
 class Drainer:
@@ -80,7 +81,10 @@ class Drainer:
         return self._try(self._cluster.named(nodes), set(), keeps_objects=True, progress=progress)
 
     def each(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
-        """Drain every node alone. Of the pods of a workload that stay pending with one message, the first is explained.
+        """Drain every node alone.
+
+        Of the pods of a workload that stay pending with one message, those on the first node are explained; in a large
+        cluster with thousands of such workloads, not those of all.
 
         Args:
             nodes: names; None for all nodes.
@@ -91,7 +95,8 @@ class Drainer:
         chosen, explained = self._chosen(nodes), set[Explained]()
         with paused_gc():
             for i, node in enumerate(chosen):
-                yield self._try([node], explained)
+                is_cheap = len(explained) * len(self._cluster.nodes) < _EXPLAINED_NODES
+                yield self._try([node], explained if is_cheap else None)
                 _collect(i)
                 if progress is not None:
                     progress(i + 1, len(chosen))
@@ -156,7 +161,7 @@ class Drainer:
     def _try(
         self,
         nodes: Sequence[Node],
-        explained: set[Explained],
+        explained: set[Explained] | None,
         *,
         keeps_objects: bool = False,
         progress: Progress | None = None,
