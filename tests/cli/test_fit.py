@@ -212,9 +212,7 @@ def of_deployment(n):
 def test_a_workload_that_runs_already_is_replaced_or_added(tmp_path, manifest):
     cluster = write(tmp_path, *NODES, *of_deployment(3))
     added = run("fit", cluster, "-f", manifest, "--add").stdout
-    assert added.startswith(
-        f"Beside the 3 pods of Deployment shop/web that run: 3 of 4 would fit; the 4th: {FULL}"[:100]
-    )
+    assert added.startswith(f"Beside the 3 pods of Deployment shop/web: 3 of 4 would fit; the 4th: {FULL}"[:100])
     result = run("fit", cluster, "-f", manifest)
     assert run("fit", cluster, "-f", manifest, "--rollout").stdout == result.stdout
     lines = result.stdout.splitlines()
@@ -233,7 +231,7 @@ def test_a_search_beside_existing_pods_adds(tmp_path, manifest):
     error = run("fit", cluster, "-f", manifest, "--max").stderr
     assert "already has 3 pods in the cluster; use --add to keep the old pods and add the new ones" in error
     assert run("fit", cluster, "-f", manifest, "--max", "--add").stdout.startswith(
-        "Beside the 3 pods of Deployment shop/web that run: 3 would fit; the 4th"
+        "Beside the 3 pods of Deployment shop/web: 3 would fit; the 4th"
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kubesched.api import Node, Pod
 from kubesched.snapshot import load_snapshot
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.planning.drain_clusters import owned_by
 
@@ -74,7 +74,7 @@ def test_fit_writes_the_cluster_with_the_new_pods(cluster: Path, manifest: Path,
     assert run("fit", cluster, "-f", manifest, "--write", after).stdout.startswith("1 of 2 would fit")
     assert sorted(places(after).values()) == ["", "n1", "n1", "n2", "n2"]
     wider = run("fit", after, "-f", manifest, "--add", "--nodes-like", "n1=1", "--write", later)
-    assert wider.stdout.startswith("1 of 2 would fit")
+    assert wider.stdout.startswith("Beside the 2 pods of Deployment default/web: 1 of 2 would fit with 1 more node")
     assert len(places(later)) == 7
 
 
@@ -107,3 +107,23 @@ def test_no_input_is_replaced(cluster: Path, manifest: Path, command: str):
         result = run(command, cluster, "-f", path if path != cluster else manifest, "--write", path)
         assert result.exit_code == 2
         assert f"--write {path} would replace an input" in result.stderr
+
+
+def test_a_pod_that_is_not_created_is_not_there_in_the_next_command_either(tmp_path: Path):
+    spec = {"serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "replicas": 2}
+    pods = [
+        make_pod(
+            f"db-{i}", node="n1", requests={"cpu": cpu}, metadata=owned_by("StatefulSet", "db"), labels={"app": "db"}
+        )
+        for i, cpu in enumerate(("2", "1"))
+    ]
+    nodes = [make_node("n1", allocatable=ROOM), make_node("n2", allocatable={"cpu": "1", "pods": "9"})]
+    cluster = write(tmp_path, *nodes, make_object("StatefulSet", "db", spec=spec), *pods)
+    after = tmp_path / "after.json"
+    first = run("simulate", cluster, "--without-nodes", "n1", "--write", after, "-o", "json")
+    assert json.loads(first.stdout)["whatIf"]["notCreated"] == ["default/db-1"]
+    assert places(after) == {"db-0": "", "db-1": ""}
+    again = tmp_path / "again.json"
+    second = run("simulate", after, "--write", again, "-o", "summary").stdout
+    assert "1 would not be created" in second
+    assert places(again) == places(after)

@@ -6,7 +6,7 @@ from kubesched.api import KubeObject, Pod, PodDisruptionBudget
 from kubesched.errors import InputError
 from kubesched.planning import cluster_after_run, drain, fit
 from kubesched.session import Session, Simulator
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import budget, owned_by, random_cluster
 from tests.trials import seeds
 
@@ -106,3 +106,29 @@ def test_fit_after_fit_counts_the_pods_of_both(tmp_path):
 def test_what_is_asked_for_is_no_cluster():
     with pytest.raises(InputError, match="keeps_objects and a search are mutually exclusive"):
         fit([make_node("n1")], {"cpu": "1"}, maximum=True, keeps_objects=True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "allowed"),
+    [
+        ({"minAvailable": 2}, 0),
+        ({"minAvailable": "50%"}, 1),
+        ({"minAvailable": 1}, 1),
+        ({"maxUnavailable": 1}, 1),
+        ({"maxUnavailable": "50%"}, 1),
+        ({"maxUnavailable": 0}, 0),
+    ],
+)
+def test_the_budget_of_a_manifest_gets_its_status(spec: dict, allowed: int):
+    written = make_object("PodDisruptionBudget", "web", spec={**spec, "selector": {"matchLabels": {"app": "web"}}})
+    objects = [make_node("n1", allocatable=ROOM), web("web-1"), web("web-2"), written]
+    (after,) = (one for one in simulated(objects) if isinstance(one, PodDisruptionBudget))
+    assert (after.status.disruptions_allowed, after.status.current_healthy) == (allowed, 2)
+
+
+def test_a_pending_pod_is_missing_for_the_budget_of_a_manifest():
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    budget_of_manifest = make_object("PodDisruptionBudget", "web", spec=spec)
+    objects = [make_node("n1", allocatable=ROOM), web("web-1"), web("web-2", cpu="9"), budget_of_manifest]
+    (after,) = (one for one in simulated(objects) if isinstance(one, PodDisruptionBudget))
+    assert (after.status.disruptions_allowed, after.status.expected_pods) == (0, 2)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from kubesched.api import Pod, PodDisruptionBudget
+from kubesched.api import Pod, PodDisruptionBudget, rewritten
 from kubesched.documents import count, joined
 from kubesched.state import Budget
 
@@ -39,6 +39,21 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
     return "", ""
 
 
+def with_status(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> PodDisruptionBudget:
+    """The budget with the status that the disruption controller gives it where these pods are all that are wanted.
+
+    Args:
+        pods: as for `why_it_blocks`; those with a node are healthy, unless they are not ready.
+    """
+    mine = [pod for pod in pods if Budget(budget).selects(pod)]
+    most, expected = budget.spec.max_unavailable, len(mine)
+    desired = _desired(budget.spec.min_available, expected) if most is None else expected - _desired(most, expected)
+    healthy = sum(bool(pod.node_name) and not _is_sick(pod) for pod in mine)
+    counts = {"currentHealthy": healthy, "desiredHealthy": max(0, desired), "expectedPods": expected}
+    allowed = max(0, healthy - counts["desiredHealthy"])
+    return rewritten(budget, lambda document: document.update(status=counts | {"disruptionsAllowed": allowed}))
+
+
 def _least(least: object, expected: int) -> str:
     """The field minAvailable as it is written; a percentage also as the number that it is rounded up to."""
     is_rounded = str(least).endswith("%") and str(least) != "100%"
@@ -52,6 +67,10 @@ def _desired(least: object, expected: int) -> int:
     if text.removesuffix("%").isdecimal():
         return -(-int(text[:-1]) * expected // 100) if text.endswith("%") else int(text)
     return 0
+
+
+def _is_sick(pod: Pod) -> bool:
+    return any(one.type == "Ready" and one.status != "True" for one in pod.status.conditions or ())
 
 
 def _is_ready(pod: Pod) -> bool:

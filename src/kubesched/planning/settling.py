@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kubesched.api import KubeObject, Pod, kind_of
-from kubesched.controllers import Controllers, LeavingPods, Successor, controllers_of
+from kubesched.api import KubeObject, Pod, PodDisruptionBudget, kind_of, rewritten
+from kubesched.controllers import Controllers, LeavingPods, Successor, controllers_of, stable_uid
+from kubesched.planning.blocking_budgets import with_status
 from kubesched.session import Placement, Progress, Report, Session, Victim
 
 
@@ -67,8 +68,9 @@ def cluster_after(
 ) -> tuple[KubeObject, ...]:
     """The cluster after a run, for the next question or for `write_snapshot`.
 
-    Pods with a place run there. The new pods of the evicted ones are placed or pending, and disruption budgets count
-    all of them. Scheduling it again places no pod and evicts none.
+    Pods with a place run there. The new pods of the evicted ones are placed or pending. Disruption budgets count all of
+    them; those of manifests get their status. A pod that is not created is as one of a
+    manifest. Scheduling it again places no pod and evicts none.
 
     Args:
         known: the controllers of the cluster.
@@ -77,9 +79,20 @@ def cluster_after(
     """
     ran = _running(before)
     settle(session, known, evicted=evicted)
+    budgets = [one for one in session.of("PodDisruptionBudget") if isinstance(one, PodDisruptionBudget)]
+    uncounted = [one for one in budgets if not one.document.get("status")]
     run = _running(session.objects_now())
     count_in_budgets(session, [run[key] for key in run if key not in ran], [ran[key] for key in ran if key not in run])
-    return tuple(session.objects())
+    pods = [one for one in session.of("Pod") if isinstance(one, Pod) and not one.is_finished]
+    session.change(with_status(budget, pods) for budget in uncounted)
+    absent = {pod.key for pod in session.waiting() if session.creation.why_not(pod)}
+    return tuple(_as_new(one) if isinstance(one, Pod) and one.key in absent else one for one in session.objects())
+
+
+def _as_new(pod: Pod) -> Pod:
+    """A pod that is not created, as one of a manifest: the next run does not take it for one that exists."""
+    uid = stable_uid("Pod", pod.namespace, pod.name)
+    return rewritten(pod, lambda document: document["metadata"].update(uid=uid))
 
 
 def count_in_budgets(session: Session, placed: Iterable[Pod], gone: Iterable[Pod]) -> None:

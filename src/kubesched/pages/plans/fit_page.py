@@ -128,8 +128,7 @@ def _beside(answer: Fit) -> str:
     one, n = answer.existing[0], len(answer.existing)
     pods = count(one.pods, "pod")
     if not answer.rollouts:
-        which = f"the {pods} of {one.workload} that {plural(one.pods, 'runs', 'run')}" if n == 1 else "the running pods"
-        return f"Beside {which}{f' of {n:,} workloads' if n > 1 else ''}: "
+        return f"Beside the {f'{pods} of {one.workload}' if n == 1 else f'pods of {n:,} workloads'}: "
     of = f" of {len(answer.workloads):,}" if n < len(answer.workloads) else ""
     which = f"{one.workload}, which has {pods}" if n == 1 and not of else f"{n:,}{of} workloads"
     return f"A rollout of {which} (--add keeps the old pods): "
