@@ -80,6 +80,12 @@ def test_a_budget_that_waits_for_a_pod_names_it():
     assert (use.why, use.fix) == ("2 of 3 pods are healthy, 2 have to be", "get web-2 ready first")
 
 
+def test_as_many_pods_have_to_become_ready_as_the_budget_lacks():
+    status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 4}
+    (use,) = drained(4, {"minAvailable": 2}, status, n_ready=2).budgets
+    assert use.fix == "get 1 of web-2 and web-3 ready first"
+
+
 def test_a_budget_that_allows_evictions_is_not_blamed():
     status = {"disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3}
     (use,) = drained(3, {"minAvailable": 2}, status).budgets

@@ -57,7 +57,7 @@ def test_nodes_and_money_are_told_by_pool():
     )
     assert page.verdict.text.endswith(
         "All 5 nodes cost 1,533 a month; without the 4 that B leaves empty, 365 (-76%). "
-        "From A to B, 3 pods move in 3 drains."
+        "From A to B, 3 pods move in 3 drains, 3 of them of nodes that B leaves empty."
     )
     rows = as_text(page, width=120).partition("Nodes in use by pool")[2].splitlines()
     assert [row.split() for row in rows if row.startswith((" web", " all"))][:2] == [
@@ -88,6 +88,7 @@ def test_a_node_without_a_price_is_in_no_sum_and_is_told():
     assert (change.price, change.unpriced, change.unpriced_a, change.unpriced_b) == (None, 1, 1, 1)
     assert (comparison.nodes.price, comparison.nodes.unpriced) == (2.0, 1)
     page = comparison_page(comparison)
+    assert "The 4 nodes with a price cost 1,460 a month; without the 3 that B leaves empty, 365" in page.verdict.text
     assert "1 node without a price is in no sum: 1 in use with A, 1 with B." in page.verdict.text
     text = as_text(page, width=140)
     rows = [row.split() for row in text.partition("Nodes in use by pool")[2].splitlines()]

@@ -34,7 +34,8 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
         return f"{_least(least, expected)} of {count(expected, 'pod')}", f"{more}set maxUnavailable: 1 instead"
     if status.desired_healthy and healthy <= desired:
         sick = [pod.name for pod in mine if not _is_ready(pod)]
-        who = joined(sick, _N_NAMED) or "more pods"
+        n = desired + 1 - healthy
+        who = f"{f'{n} of ' if n < len(sick) else ''}{joined(sick, _N_NAMED)}" if sick else "more pods"
         return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", f"get {who} ready first"
     return "", ""
 

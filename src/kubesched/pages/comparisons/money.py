@@ -36,10 +36,12 @@ def bill(comparison: Comparison) -> Iterator[str]:
     nodes = comparison.nodes
     if nodes.price is None:
         return
-    today = f"All {count(nodes.n_nodes, 'node')} cost {_month(nodes.price)} a month"
-    if nodes.price_b is not None and nodes.b < nodes.n_nodes:
+    n_priced, n_used = nodes.n_nodes - nodes.unpriced, nodes.b - nodes.unpriced_b
+    who = f"The {count(n_priced, 'node')} with a price" if nodes.unpriced else f"All {count(n_priced, 'node')}"
+    today = f"{who} {plural(n_priced, 'costs', 'cost')} {_month(nodes.price)} a month"
+    if nodes.price_b is not None and n_used < n_priced:
         less = percent(nodes.price, nodes.price_b)
-        today += f"; without the {nodes.n_nodes - nodes.b:,} that B leaves empty, {_month(nodes.price_b)}"
+        today += f"; without the {n_priced - n_used:,} that B leaves empty, {_month(nodes.price_b)}"
         today += f" ({less})" if less else ""
     yield f"{today}."
     if nodes.unpriced:
@@ -47,7 +49,9 @@ def bill(comparison: Comparison) -> Iterator[str]:
         yield f"{are}: {nodes.unpriced_a:,} in use with A, {nodes.unpriced_b:,} with B."
     if comparison.drained:
         n_pods = count(len(comparison.moves), "pod moves", "pods move")
-        yield f"From A to B, {n_pods} in {count(len(comparison.drained), 'drain')}."
+        n, empty = len(comparison.drained), len(set(comparison.drained) & set(comparison.emptied))
+        of_them = f", {empty:,} of them of nodes that B leaves empty" if empty else ""
+        yield f"From A to B, {n_pods} in {count(n, 'drain')}{of_them}."
 
 
 def pools_table(comparison: Comparison) -> Table:
