@@ -2,14 +2,16 @@
 
 import io
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kubesched.api import KubeObject, Pod, type_of
+from kubesched.api import KubeObject, Patch, Pod, type_of
 from kubesched.explanation import Fix
 from kubesched.snapshot import load_snapshot
 
 Document = dict[str, Any]
 Key = tuple[str, str, str]
+NOTHING: Mapping[Key, Document] = {}
 TEMPLATES = {"CronJob": ("spec", "jobTemplate", "spec", "template")}
 BY_NAME = {"containers": "name", "initContainers": "name", "volumes": "name", "ports": "containerPort"}
 BY_NAME |= {"topologySpreadConstraints": "topologyKey"}
@@ -41,9 +43,15 @@ def merged_list(entries: list[Document], patch: list[Document], key: str) -> lis
 
 
 def documents_of(objects: list[KubeObject]) -> list[Document]:
-    """The objects as files have them."""
-    known = [(type_of(one), one.document) for one in objects]
-    return [{**document, "apiVersion": version, "kind": kind} for (version, kind), document in known]
+    """The objects as files have them, each with its namespace."""
+    return [whole_document(one) for one in objects]
+
+
+def whole_document(known: KubeObject) -> Document:
+    version, kind = type_of(known)
+    document = known.document
+    place = {"namespace": known.namespace} if known.namespace else {}
+    return {**document, "apiVersion": version, "kind": kind, "metadata": {**document["metadata"], **place}}
 
 
 def key_of(document: Document) -> Key:
@@ -79,8 +87,19 @@ def bound(cluster: list[KubeObject], pod: Pod, fix: Fix) -> dict[Key, Document]:
 
 def after(cluster: list[KubeObject], pod: Pod, fix: Fix) -> list[KubeObject]:
     """The cluster after the patches of a fix, loaded as from a file."""
-    documents, patches = documents_of(cluster), fix.patches
-    by_key = {key_of(one): one for one in documents}
+    return patched(cluster, pod, fix.patches, bound(cluster, pod, fix))
+
+
+def patched(
+    cluster: list[KubeObject], pod: Pod, patches: Iterable[Patch], bound: Mapping[Key, Document] = NOTHING
+) -> list[KubeObject]:
+    """The cluster after some patches, loaded as from a file.
+
+    Args:
+        pod: the pending pod.
+        bound: what controllers change then.
+    """
+    by_key = {key_of(one): one for one in documents_of(cluster)}
     mine = ("Pod", pod.namespace, pod.name)
     for one in patches:
         assert one.target is not None
@@ -97,7 +116,7 @@ def after(cluster: list[KubeObject], pod: Pod, fix: Fix) -> list[KubeObject]:
                 template = template[step]
             for name in [mine, *(name for name in by_key if is_equal(by_key[name], by_key[mine]))]:
                 by_key[name] = merged(by_key[name], {"spec": template["spec"]}, one.type)
-    for key, document in bound(cluster, pod, fix).items():
+    for key, document in bound.items():
         by_key[key] = merged(by_key.get(key), document, "merge")
     pod_spec = by_key[mine]["spec"]
     admitted = by_key.get(("PriorityClass", "", pod_spec.get("priorityClassName", "")))

@@ -3,9 +3,11 @@
 import json
 
 from kubesched import simulate
+from kubesched.api import Pod
 from kubesched.planning import WhatIf
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, shop, write
+from tests.explanation.applied_patches import patched
 
 
 def test_python_and_the_command_give_the_same_causes_and_fixes(tmp_path):
@@ -19,3 +21,14 @@ def test_python_and_the_command_give_the_same_causes_and_fixes(tmp_path):
 def test_a_change_comes_before_the_run():
     (pod,) = simulate([make_node("n1"), make_pod("p")], what_if=WhatIf(cordon=("n1",))).placements
     assert (pod.node, pod.fix) == ("", "uncordon n1 -> 1 node")
+
+
+def test_the_steps_of_the_report_place_the_pod_in_the_next_run():
+    tainted = make_node("n3", allocatable={"cpu": "80", "pods": "9"}, taints=["db:NoSchedule"])
+    objects = [*shop(), tainted]
+    pods = {one.key: one for one in objects if isinstance(one, Pod)}
+    placements = [one for one in simulate(objects).placements if one.patches]
+    assert [one.pod for one in placements] == ["default/huge", "default/gated"]
+    for one in placements:
+        again = simulate(patched(objects, pods[one.pod], one.patches)).placements
+        assert [bool(other.node) for other in again if other.pod == one.pod] == [True]
