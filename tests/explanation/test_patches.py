@@ -159,6 +159,16 @@ def test_a_pod_moves_while_the_node_that_it_leaves_is_cordoned():
     assert (patch.action, patch.patch) == ("move", {"spec": {"nodeName": "n2"}})
 
 
+def test_a_budget_that_a_deletion_does_not_ask_is_named():
+    small = make_node("n2", allocatable={"cpu": "1", "pods": "9"})
+    mover = owned("web-5d-1", REPLICA_SET, {"app": "web"}, node="n1", requests={"cpu": "1"})
+    pods = make_object("ReplicaSet", "web-5d", uid="rs", spec={"replicas": 1})
+    spec, status = {"selector": {"matchLabels": {"app": "web"}}}, {"disruptionsAllowed": 1}
+    budget = make_object("PodDisruptionBudget", "web", spec=spec, status=status)
+    (patch,) = fix_of("movePod", make_pod("p", requests={"cpu": "2"}), node(), small, mover, pods, budget).patches
+    assert patch.commands[2].endswith("; budget default/web allows it now, which a deletion does not ask")
+
+
 def test_a_name_that_kubernetes_does_not_allow_is_in_no_command():
     evil = make_node("n1\nrm", allocatable={"cpu": "2", "pods": "9"}, unschedulable=True)
     fix = fix_of("uncordon", make_pod("p"), evil)

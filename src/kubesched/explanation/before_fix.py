@@ -47,7 +47,8 @@ def _departure(move: Move, snapshot: Snapshot) -> Departure:
     owner = pod.metadata.controller
     nodes = [node for node in _left(move, snapshot) if not snapshot.node_info(node).node.spec.unschedulable]
     why = successor_of(pod, snapshot.objects.get).why
-    return Departure(pod, tuple(nodes), f"{owner.kind} {owner.name}" if owner is not None else "", why)
+    budgets = tuple(budget.key for budget in snapshot.cluster_state.disruption_budgets.selecting(pod))
+    return Departure(pod, tuple(nodes), f"{owner.kind} {owner.name}" if owner is not None else "", why, budgets)
 
 
 def _left(move: Move, snapshot: Snapshot) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KubeObject, Patch, PatchTarget, Pod
-from kubesched.documents import joined
+from kubesched.documents import joined, plural
 from kubesched.explanation.kubectl import command, deleting, recreating
 
 _MAX_CORDONED: Final = 20
@@ -24,12 +24,14 @@ class Departure(msgspec.Struct, frozen=True):
         nodes: those that it has to leave and that are not cordoned.
         owner: what creates it again, such as `ReplicaSet web-5d`; empty for nothing.
         why_lost: why it may not be created again; empty if it is.
+        budgets: `namespace/name` of the disruption budgets that select it; they allow its eviction now.
     """
 
     pod: Pod
     nodes: tuple[str, ...]
     owner: str = ""
     why_lost: str = ""
+    budgets: tuple[str, ...] = ()
 
 
 def moved_pod(text: str, departure: Departure, after: KubeObject | None) -> Iterator[Patch]:
@@ -73,9 +75,12 @@ def _lines(text: str, departure: Departure, after: Pod, target: PatchTarget, hin
 
 
 def _hints(departure: Departure) -> Iterator[str]:
-    """What is lost."""
+    """What is lost, and whom a deletion does not ask."""
     volumes = [one.name for one in departure.pod.spec.volumes or () if one.empty_dir]
     if volumes:
         yield f"what is in emptyDir {joined(volumes)} is lost"
     if departure.owner and departure.why_lost:
         yield f"it may be lost: {departure.why_lost}"
+    if departure.budgets:
+        names = f"{plural(len(departure.budgets), 'budget')} {joined(departure.budgets)}"
+        yield f"{names} {plural(len(departure.budgets), 'allows', 'allow')} it now, which a deletion does not ask"
