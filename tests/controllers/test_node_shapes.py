@@ -110,6 +110,11 @@ def test_a_claim_without_a_node_is_one_node_that_comes():
     assert list(shapes(make_node("n1"), claim("p-1", "n1"), pool("q"))) == ["q/small"]
 
 
+@pytest.mark.parametrize("values", [(), ("many",)])
+def test_a_bound_that_is_no_number_is_not_checked(values):
+    assert list(shapes(pool("p", rule("example.com/cores", "Gt", *values)), rows=(LARGE,))) == ["p/large"]
+
+
 # --- cluster-autoscaler ---
 
 OLD = """Cluster-autoscaler status at 2023-11-27 10:00:00.0 +0000 UTC:

@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from kubesched.api import NodePool, kind_of
+from kubesched.errors import ObjectError
 from kubesched.snapshot import load_snapshot, only_read_fields, write_snapshot
 
 POOL = {
@@ -38,3 +41,21 @@ def test_pools_and_one_config_map_stay_in_a_snapshot(tmp_path: Path):
     (pool,) = again.of(NodePool)
     assert (pool.spec.limits, pool.spec.template.spec.requirements[0].values) == ({"cpu": "100"}, ("arm64",))
     assert again.objects[1].document["data"] == {"status": "of cluster-autoscaler-status"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"limits": {"cpu": "lots"}}, "spec.limits.cpu: 'lots' is not a quantity"),
+        (
+            {"template": {"spec": {"taints": [{"key": "a", "effect": "No"}]}}},
+            'spec.template.spec.taints[0].effect: found "No"; expected NoSchedule',
+        ),
+    ],
+)
+def test_a_pool_with_a_bad_value_is_refused_with_its_place(tmp_path: Path, spec: dict, message: str):
+    (tmp_path / "a.json").write_text(json.dumps({**POOL, "spec": spec}))
+    with pytest.raises(ObjectError) as raised:
+        load_snapshot(tmp_path / "a.json")
+    assert "NodePool gpu" in str(raised.value)
+    assert message in str(raised.value)

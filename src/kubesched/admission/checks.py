@@ -18,6 +18,8 @@ from kubesched.api import (
     KubeObject,
     LimitRange,
     Node,
+    NodeClaim,
+    NodePool,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
@@ -80,6 +82,13 @@ class ObjectChecker:
             for i, image in enumerate(checked.status.images or ()):
                 if not -_INT64 <= image.size_bytes < _INT64:
                     raise ObjectError(f"status.images[{i}].sizeBytes: found {image.size_bytes}; expected an int64")
+        elif isinstance(checked, NodePool):
+            self._check_quantities(checked.spec.limits, "spec.limits")
+            self._check_quantities(checked.status.resources, "status.resources")
+            _check_taints(checked.spec.template.spec.taints or (), "spec.template.spec.taints")
+        elif isinstance(checked, NodeClaim):
+            self._check_quantities(checked.status.allocatable, "status.allocatable")
+            _check_taints(checked.spec.taints or ())
         elif isinstance(checked, PersistentVolume):
             self._check_quantities(checked.spec.capacity, "spec.capacity")
         elif isinstance(checked, PersistentVolumeClaim):
@@ -181,12 +190,12 @@ class ObjectChecker:
         self._good.add(quantity)
 
 
-def _check_taints(taints: Sequence[Taint]) -> None:
+def _check_taints(taints: Sequence[Taint], path: str = "spec.taints") -> None:
     """Rule: kube-apiserver v1.36 validation of core/v1: the effect is there, and one of the three."""
     for i, taint in enumerate(taints):
         if taint.effect not in EFFECTS:
             expected = f"{', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}"
-            raise ObjectError(f'spec.taints[{i}].effect: found "{taint.effect}"; expected {expected}')
+            raise ObjectError(f'{path}[{i}].effect: found "{taint.effect}"; expected {expected}')
 
 
 def _check_ports(container: Container, path: str) -> None:

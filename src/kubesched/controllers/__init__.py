@@ -83,16 +83,17 @@ with lazy_exports(__name__):
         left_out as left_out,
     )
     from kubesched.controllers.new_nodes import (
-        comes_with_node as comes_with_node,
         like_on_node as like_on_node,
         new_names as new_names,
         new_nodes as new_nodes,
         node_of as node_of,
         node_with as node_with,
         note_on_model as note_on_model,
+        on_new_node as on_new_node,
         unpinned as unpinned,
     )
     from kubesched.controllers.node_shape import (
+        OF_PLACES as OF_PLACES,
         MachineType as MachineType,
         NodeShape as NodeShape,
         NodeShapes as NodeShapes,

@@ -18,6 +18,7 @@ from kubesched.api import (
     Quantities,
     Requirement,
     SelectorRequirement,
+    as_int64,
     parse_quantity,
 )
 from kubesched.controllers.node_shape import (
@@ -27,7 +28,6 @@ from kubesched.controllers.node_shape import (
     machine_labels,
     machine_name,
     model_of,
-    type_of_node,
 )
 from kubesched.documents import count, listed
 
@@ -35,7 +35,8 @@ _POOL: Final = "karpenter.sh/nodepool"
 _ARCH: Final = "kubernetes.io/arch"
 _CAPACITY: Final = "karpenter.sh/capacity-type"
 _COUNTED: Final = "nodes"
-_CHECKED: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+_BOUNDS: Final = ("Gt", "Lt")
+_CHECKED: Final = ("In", "NotIn", "Exists", "DoesNotExist", *_BOUNDS)
 
 
 def machine_types(
@@ -43,8 +44,11 @@ def machine_types(
 ) -> dict[str, MachineType]:
     """The types of machines that are known, by name: a node shows best what pods have of one."""
     types: dict[str, MachineType] = {}
-    of_claims = (_type_of_claim(claim) for claim in claims)
-    for one in (*map(type_of_node, nodes), *of_claims):
+    for node in nodes:
+        name = machine_name(node.labels)
+        if name and name not in types and node.status.allocatable:
+            types[name] = MachineType(name, node.status.allocatable, machine_labels(node.labels))
+    for one in map(_type_of_claim, claims):
         if one is not None:
             types.setdefault(one.name, one)
     for row in rows:
@@ -86,7 +90,9 @@ class KarpenterPools:
         for pool in sorted(pools, key=lambda pool: -pool.spec.weight):
             allowed = [one for one in self._types.values() if self._allows(pool, one)]
             self.used |= {one.name for one in allowed}
-            yield from (self._shape(pool, one) for one in allowed)
+            of_pool = self._nodes[pool.name]
+            used = pool.status.resources or _sum(node.status.allocatable or {} for node in of_pool)
+            yield from (self._shape(pool, one, used) for one in allowed)
             if not allowed:
                 known = count(len(self._types), "type of machine that is known", "types of machines that are known")
                 self.notes.append(f"NodePool {pool.name} allows none of the {known}: a file with its types shows more")
@@ -114,13 +120,12 @@ class KarpenterPools:
             if all(Requirement(ZONE, one.operator, one.values or ()).accepts(zone) for one in rules)
         )
 
-    def _shape(self, pool: NodePool, machine: MachineType) -> NodeShape:
+    def _shape(self, pool: NodePool, machine: MachineType, used: Quantities) -> NodeShape:
         of_pool = self._nodes[pool.name]
         like = next((node for node in of_pool if machine_name(node.labels) == machine.name), None)
         name, template = f"{pool.name}/{machine.name}".removesuffix("/"), pool.spec.template
         labels = {_POOL: pool.name, **(template.metadata.labels or {})}
         model = model_of(name, machine, labels, template.spec.taints or ()) if like is None else like
-        used = pool.status.resources or _sum(node.status.allocatable or {} for node in of_pool)
         n_more, limit = _room(pool.spec.limits or {}, used, len(of_pool), machine.allocatable)
         return NodeShape(
             name,
@@ -167,7 +172,15 @@ def claimed_nodes(
 
 
 def _requirements(pool: NodePool) -> list[SelectorRequirement]:
-    return [one for one in pool.spec.template.spec.requirements or () if one.operator in _CHECKED]
+    every = pool.spec.template.spec.requirements or ()
+    return [
+        one for one in every if one.operator in _CHECKED and (one.operator not in _BOUNDS or _bound(one) is not None)
+    ]
+
+
+def _bound(one: SelectorRequirement) -> int | None:
+    """The operand of Gt and Lt; None where it is not an integer."""
+    return as_int64(one.values[0]) if one.values else None
 
 
 def _is_of_machine(key: str) -> bool:

@@ -1,6 +1,6 @@
 """Adds nodes to a cluster, as a cloud does, with the pods that their controllers put on them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice
 from typing import Any, Final
 
@@ -41,12 +41,17 @@ def new_nodes(objects: Iterable[KubeObject], model: Node, n: int) -> list[KubeOb
     cluster = list(objects)
     if not 0 <= n <= _MAX_NODES:
         raise InputError(f"number of new nodes: found {n}; expected 0 to {_MAX_NODES}")
-    is_known = any(isinstance(obj, Node) and obj.name == model.name for obj in cluster)
-    on_it = [obj for obj in cluster if node_of(obj) == model.name and comes_with_node(obj)] if is_known else []
-    on_it += [] if is_known else _daemons_for(model, cluster)
+    on_it = on_new_node(cluster, model)
     taken = {obj.name for obj in cluster if isinstance(obj, Node)}
     names = islice((name for name in new_names(model) if name not in taken), n)
     return [one for name in names for one in node_with(model, name, on_it)]
+
+
+def on_new_node(cluster: Sequence[KubeObject], model: Node) -> list[KubeObject]:
+    """What new nodes like another one have the like of: see `new_nodes`."""
+    if any(isinstance(obj, Node) and obj.name == model.name for obj in cluster):
+        return [obj for obj in cluster if node_of(obj) == model.name and _comes_with_node(obj)]
+    return _daemons_for(model, cluster)
 
 
 def new_names(model: Node) -> Iterator[str]:
@@ -59,7 +64,7 @@ def node_with(model: Node, name: str, on_model: Iterable[KubeObject]) -> list[Ku
     """One new node of a shape, and the like of what belongs to the model.
 
     Args:
-        on_model: of what is on the model or describes it, what each new node has: see `comes_with_node`.
+        on_model: of what is on the model or describes it, what each new node has the like of.
     """
     return [_new_node(model, name), *(like_on_node(obj, name) for obj in on_model)]
 
@@ -90,7 +95,7 @@ def node_of(obj: KubeObject) -> str:
     return obj.name if isinstance(obj, Node | CSINode) else ""
 
 
-def comes_with_node(obj: KubeObject) -> bool:
+def _comes_with_node(obj: KubeObject) -> bool:
     """Whether a new node has the like of an object on its model."""
     if isinstance(obj, Pod):
         return is_bound_to_node(obj) and not obj.is_finished

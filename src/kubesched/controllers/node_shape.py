@@ -11,7 +11,8 @@ from kubesched.api import INSTANCE_TYPES, ZONE, KubeObject, Node, NodeSpec, Obje
 
 _NO_LABELS: Final[Mapping[str, str]] = {}
 _NOT_IN_NAMES: Final = re.compile("[^a-z0-9-]+")
-_OF_PLACES: Final = ("topology.", "failure-domain.")
+OF_PLACES: Final = ("topology.", "failure-domain.")
+"""How the keys of labels begin that say where a node is."""
 _OF_MACHINES: Final = ("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os")
 _OF_KARPENTER: Final = "karpenter."  # karpenter.k8s.aws/instance-family, karpenter.azure.com/sku-name
 
@@ -104,7 +105,7 @@ class ZonesOfNodes:
         self._labels: dict[str, dict[str, str]] = {}
         for node in nodes:
             if zone := node.labels.get(ZONE):
-                of_node = {key: value for key, value in node.labels.items() if key.startswith(_OF_PLACES)}
+                of_node = {key: value for key, value in node.labels.items() if key.startswith(OF_PLACES)}
                 known = self._labels.setdefault(zone, of_node)
                 self._labels[zone] = {key: value for key, value in known.items() if of_node.get(key) == value}
         self.zones = tuple(sorted(self._labels))
@@ -114,16 +115,8 @@ class ZonesOfNodes:
         """The labels of a node in another zone; the same ones for the same zone, and for none."""
         if not zone or labels.get(ZONE) == zone:
             return dict(labels)
-        kept = {key: value for key, value in labels.items() if not key.startswith(_OF_PLACES)}
+        kept = {key: value for key, value in labels.items() if not key.startswith(OF_PLACES)}
         return kept | (self._labels.get(zone) or {ZONE: zone, **dict.fromkeys(self._keys, zone)})
-
-
-def type_of_node(node: Node) -> MachineType | None:
-    """The type of a node's machine; None if no label names it."""
-    name = machine_name(node.labels)
-    if not name or not node.status.allocatable:
-        return None
-    return MachineType(name, node.status.allocatable, machine_labels(node.labels))
 
 
 def machine_name(labels: Mapping[str, str]) -> str:

@@ -1,11 +1,11 @@
 """Tries nodes of a shape on a cluster: which pods would fit one, and with how many all of them have a node."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import cycle, islice
 from typing import Final, NamedTuple
 
 from kubesched.api import KubeObject, Node, Pod
-from kubesched.controllers import NodeShape, ZonesOfNodes, new_nodes
+from kubesched.controllers import OF_PLACES, NodeShape, ZonesOfNodes, new_names, node_with, on_new_node
 from kubesched.documents import count
 from kubesched.explanation import Evaluation, Explainer, obstacles, reasons_of, with_reasons
 from kubesched.framework import Code
@@ -37,10 +37,11 @@ class Rejected(NamedTuple):
 
 
 class FittingNodes(NamedTuple):
-    """The nodes of a shape that a pod fits, one for each zone; and why it fits none, if it fits none."""
+    """The nodes of a shape that a pod fits, one for each zone; why it fits none; whether zones are alike for it."""
 
     models: tuple[Node, ...]
     rejected: Rejected | None
+    is_alike: bool = False
 
 
 def left_pods(session: Session, only: Collection[str]) -> tuple[Report, list[LeftPods]]:
@@ -87,7 +88,10 @@ class ShapeTrials:
         self._cluster = cluster
         self._places = places
         self._left = [pod for one in left for pod in one.pods]
-        self._new: dict[Hashable, list[KubeObject]] = {}
+        self._on_it: dict[Hashable, list[KubeObject]] = {}
+        self._taken = {one.name for one in cluster if isinstance(one, Node)}
+        affinities = (one.spec.affinity for one in cluster if isinstance(one, Pod))
+        self._has_anti_affinity = any(one is not None and one.pod_anti_affinity is not None for one in affinities)
 
     def fitting(self, shapes: Iterable[NodeShape], pods: Sequence[Pod]) -> list[list[FittingNodes]]:
         """For each shape, which of its nodes each of some pods fits.
@@ -103,22 +107,43 @@ class ShapeTrials:
         return found
 
     def _fitting(self, explainer: Explainer, shape: NodeShape, pod: Pod) -> FittingNodes:
-        tried = [(model, self._rejected(explainer, model, pod)) for model in shape.models_for(pod, self._places)]
-        models = tuple(model for model, rejected in tried if rejected is None)
+        models = tuple(shape.models_for(pod, self._places))
+        is_alike = self._is_same_everywhere(pod)
+        tried = [(model, self._rejected(explainer, model, pod)) for model in (models[:1] if is_alike else models)]
+        fitting = tuple(model for model, rejected in tried if rejected is None)
         reasons = [rejected for _, rejected in tried if rejected is not None]
-        return FittingNodes(models, None if models else min(reasons, key=lambda one: len(one.reasons)))
+        if fitting:
+            return FittingNodes(models if is_alike else fitting, None, is_alike)
+        return FittingNodes((), min(reasons, key=lambda one: len(one.reasons)))
+
+    def _is_same_everywhere(self, pod: Pod) -> bool:
+        """Whether no rule of the pod or of placed pods sets one zone apart from another."""
+        spec = pod.spec
+        is_bound = spec.affinity is not None or spec.topology_spread_constraints or any(pod.claim_names)
+        return not (is_bound or self._has_anti_affinity or any(key.startswith(OF_PLACES) for key in pod.node_selector))
 
     def _rejected(self, explainer: Explainer, model: Node, pod: Pod) -> Rejected | None:
         """Why a pod does not fit a new node; None where it fits."""
-        key = (model.name, tuple(sorted(model.labels.items())))
-        added = self._new.get(key)
-        if added is None:
-            added = self._new[key] = new_nodes(self._cluster, model, 1)
+        added = self._new_nodes([model], 1)
         with self._session.fork():
             self._session.change(added)
             evaluation = explainer.evaluate(pod, preempt=False)
             name = added[0].name
             return None if name in evaluation.feasible else _why(evaluation, evaluation.names.index(name), len(added))
+
+    def _new_nodes(self, models: Sequence[Node], n: int) -> list[KubeObject]:
+        """New nodes like some models, one after another and from the beginning again, with what is on them."""
+        added: list[KubeObject] = []
+        names = {model.name: (name for name in new_names(model) if name not in self._taken) for model in models}
+        given: set[str] = set()
+        for model in islice(cycle(models), n):
+            key = (model.name, tuple(sorted(model.labels.items())))
+            if key not in self._on_it:
+                self._on_it[key] = on_new_node(self._cluster, model)
+            name = next(name for name in names[model.name] if name not in given)
+            given.add(name)
+            added += node_with(model, name, self._on_it[key])
+        return added
 
     def placed(self, pods: Collection[str], models: Sequence[Node], n: int) -> int:
         """How many of some pods have a node with `n` new nodes; of the pods without a node there are no others.
@@ -126,11 +151,9 @@ class ShapeTrials:
         Args:
             models: the nodes, one after another and from the beginning again.
         """
-        added: list[KubeObject] = []
-        for model, number in _shares(models, n):
-            added += new_nodes([*self._cluster, *added], model, number)
         with self._session.fork():
-            self._session.change(added, gone=[pod for pod in self._left if pod.key not in pods])
+            gone = [pod for pod in self._left if pod.key not in pods]
+            self._session.change(self._new_nodes(models, n), gone=gone)
             report = self._session.schedule()
         return sum(one.pod in pods and has_place(one) for one in report.placements)
 
@@ -140,8 +163,8 @@ class ShapeTrials:
 
     def needed(self, pods: Collection[str], models: Sequence[Node], n_on_one: int) -> int | None:
         """With how many new nodes all of some pods have one; None if no number was found."""
-        if not n_on_one:
-            return None
+        if not n_on_one or n_on_one == len(pods):
+            return 1 if n_on_one else None
 
         def is_enough(n: int) -> bool:
             return self.placed(pods, models, n) == len(pods)
@@ -157,12 +180,6 @@ class ShapeTrials:
             middle = (too_few + enough) // 2
             too_few, enough = (too_few, middle) if is_enough(middle) else (middle, enough)
         return enough
-
-
-def _shares(models: Sequence[Node], n: int) -> Iterator[tuple[Node, int]]:
-    """Each model with how many of `n` nodes are like it."""
-    positions = list(islice(cycle(range(len(models))), n))
-    yield from ((model, positions.count(i)) for i, model in enumerate(models) if i in positions)
 
 
 def _why(evaluation: Evaluation, position: int, n_added: int) -> Rejected:

@@ -196,17 +196,18 @@ def _tried(
     """What a shape is for all pods, and for equal ones."""
     found: list[ShapeVerdict] = []
     alike: dict[tuple[str, ...], tuple[Sequence[Node], set[str]]] = {}  # pods that ask for the same labels
-    for one, (fitted, rejected) in zip(left, fitting, strict=True):
+    for one, (fitted, rejected, is_alike) in zip(left, fitting, strict=True):
         verdict = ShapeVerdict(shape.name)
         if rejected is not None:
             verdict = ShapeVerdict(shape.name, reasons=rejected.reasons, obstacle=rejected.obstacle)
-        elif n_on_one := trials.on_one(one.keys, fitted):
+        elif n_on_one := trials.on_one(one.keys, fitted[:1] if is_alike else fitted):
             n_nodes = trials.needed(one.keys, fitted, n_on_one)
             n_within = _within(trials, shape, one.keys, fitted, n_nodes)
             zones = tuple(dict.fromkeys(zone for model in fitted if (zone := model.labels.get(ZONE))))
             verdict = ShapeVerdict(shape.name, n_on_one, n_nodes, n_within, zones)
-            labels = tuple(repr(sorted(model.labels.items())) for model in fitted)
-            alike.setdefault(labels, (fitted, set()))[1].update(one.keys)
+            tried = fitted[:1] if is_alike else fitted
+            labels = tuple(repr(sorted(model.labels.items())) for model in tried)
+            alike.setdefault(labels, (tried, set()))[1].update(one.keys)
         found.append(verdict)
     helped = [verdict for verdict in found if verdict.n_on_one]
     n_pods = sum(len(keys) for _, keys in alike.values())
