@@ -87,6 +87,13 @@ def test_the_pods_of_removed_nodes_are_asked_about(tmp_path, file):
     assert "1 pod of the removed node would be re-created" in words(result.stdout)
 
 
+def test_equal_pods_without_a_workload_are_one_row(tmp_path, file):
+    plain = write(tmp_path, FULL)
+    options = ("--resource", "cpu=3", "--replicas", 4, f"--shapes={file}", "-o", "json")
+    (only,) = json.loads(run("fit", plain, *options).stdout)["pods"]
+    assert (len(only["pods"]), only["shape"]) == (4, "large")
+
+
 def test_a_cluster_where_nothing_waits_needs_no_node(tmp_path, file):
     result = run("fit", write(tmp_path, FULL), f"--shapes={file}")
     assert result.stdout.startswith("No pod needs a new node.")

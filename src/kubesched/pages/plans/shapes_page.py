@@ -128,7 +128,7 @@ def _shape_row(one: ShapeUse) -> Row:
     offered = joined(f"{amount} {name}" for name, amount in (shape.model.status.allocatable or {}).items())
     return [
         shape.name,
-        shape.source,
+        shape.source.removesuffix(f" {shape.name}"),
         Cell(f"{one.n_pods:,}", one.n_pods, Level.GOOD if one.n_pods else Level.PLAIN),
         one.n_on_one,
         Cell(wanted, one.n_nodes, Level.WARNING if one.is_short else Level.PLAIN),
