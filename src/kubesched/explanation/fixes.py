@@ -66,7 +66,7 @@ def _helping(case: Case, search: "_Search") -> list[Fix]:
     helping = search.tried([*pools(case), *_singles(case, known)]) or search.tried(list(_new_nodes(case, known)))
     enough = {fix.text for fix in helping}
     pairs = list(_pairs(case, known, _nearest_node(case.evaluation)))
-    if not helping:
+    if all(fix.effort is Effort.LAST_RESORT for fix in helping):
         pairs += _pairs(case, known, every)
     return helping + search.tried([pair for pair in pairs if enough.isdisjoint(one.text for one in pair)])
 

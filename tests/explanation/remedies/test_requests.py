@@ -6,6 +6,17 @@ from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, filling, fixes_of, texts
 
 
+def test_a_misspelt_device_of_a_tainted_pool_is_corrected_and_no_such_node_is_bought():
+    nodes = [
+        make_node("n1", allocatable=SMALL),
+        make_node("gpu", allocatable={**SMALL, "nvidia.com/gpu": "2"}, taints=["nvidia.com/gpu:NoSchedule"]),
+    ]
+    said = texts(make_pod("p", requests={"nvidia.com/gpus": 1}), *nodes)
+    corrected = "correct the name of the resource nvidia.com/gpus, which no node has, to nvidia.com/gpu"
+    assert said[0] == f"tolerate nvidia.com/gpu:NoSchedule and {corrected}"
+    assert not [text for text in said if text.startswith("add a node")]
+
+
 def test_the_smallest_cut_of_a_request_that_opens_a_node_is_named():
     pod = make_pod("p", requests={"cpu": "1500m", "memory": "1Gi"})
     nodes = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]

@@ -57,12 +57,16 @@ def _offering(node: Node, name: str, amount: int) -> Node:
     return edited(node, status=msgspec.structs.replace(node.status, allocatable=allocatable))
 
 
-def misspelt_resources(case: Case) -> Iterator[Remedy]:
-    """A resource that no node has, by the name of one that some node has. Devices of two vendors have names alike."""
+def respelt_names(case: Case) -> dict[str, str]:
+    """The resources that no node has -> one that some node has. Devices of two vendors have names alike."""
     have = [name for name in case.nodes.columns.resources.values if name is not None and case.largest(name)]
-    for name in case.missing[0]:
-        if name == "pods" or case.largest(name) or not (near := respelt(name, have)):
-            continue
+    absent = (name for name in case.missing[0] if name != "pods" and not case.largest(name))
+    return {name: near for name in absent if (near := respelt(name, have))}
+
+
+def misspelt_resources(case: Case) -> Iterator[Remedy]:
+    """A resource that no node has, by the name of one that some node has."""
+    for name, near in respelt_names(case).items():
         text = f"correct the name of the resource {name}, which no node has, to {near}"
         yield Remedy(
             text, "requests", True, containers_edit(partial(_renamed, old=name, new=near)), effort=Effort.CORRECT

@@ -14,7 +14,7 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
-from kubesched.explanation.remedies.device_plugins import stopped_devices
+from kubesched.explanation.remedies.device_plugins import respelt_names, stopped_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.state import NodeInfo
 
@@ -46,13 +46,15 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
             continue  # other nodes are made for this
         growth = sum((wanted[name] + held[name]) / max(offered.get(name, 0), 1) for name in lacking)
         grown.append((growth, node, {name: at_least(name, wanted[name] + held[name])[0] for name in lacking}))
+    misspelt = respelt_names(case)
     for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
         larger = f" with at least {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
         text, change = (
             f"add a node like {node.name}{larger}{_exists(case, wanted) if raised else ''}",
             added_node(case, node, raised),
         )
-        effort = Effort.LAST_RESORT if raised and _exists(case, wanted) else None
+        is_waste = raised and (_exists(case, wanted) or not misspelt.keys().isdisjoint(raised))
+        effort = Effort.LAST_RESORT if is_waste else None
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name, effort=effort)
 
 

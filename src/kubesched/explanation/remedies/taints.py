@@ -15,6 +15,7 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
+from kubesched.explanation.remedies.device_plugins import respelt_names
 from kubesched.explanation.remedies.new_node import added
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
@@ -145,7 +146,8 @@ def _all_have(case: Case, nodes: BoolVector, keys: set[str]) -> bool:
 def _devices(case: Case, positions: np.ndarray) -> bool:
     """Whether the nodes have devices that the pod does not ask for, and that nodes without taints do not have."""
     resources = case.nodes.columns.resources
-    free, wanted = np.flatnonzero(~tainted(case)), case.info.requests.value.wanted
+    free = np.flatnonzero(~tainted(case))
+    wanted = {*case.info.requests.value.wanted, *respelt_names(case).values()}
     for name in (name for name in resources.values if name and is_extended_resource(name)):
         offered = case.nodes.allocatable[resources.find(name)]
         if name not in wanted and offered[positions].all() and not offered[free].any():
