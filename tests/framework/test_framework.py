@@ -184,7 +184,7 @@ def scored(*plugins: Plugin, weights: dict[str, int] | None = None) -> dict[str,
     found = framework(*plugins, weights=weights)
     state = new_cycle(found)
     result = find_feasible(found, state, found.handle.snapshot().nodes).result
-    scores = found.run_score(state, POD, result, is_whole=True)
+    scores = found.run_score(state, POD, result.feasible, is_whole=True)
     return {name: scores.of(name).tolist() for name in scores.by_plugin} | {"total": scores.total.tolist()}
 
 

@@ -95,7 +95,7 @@ def cycle(framework: Framework, name: str = "web") -> CycleState:
     state = CycleState(cluster_state.pod_info(pod))
     nodes = cluster_state.snapshot().nodes
     result = NodeSearch(framework, state, nodes).filter(nodes, is_whole=True)
-    framework.run_score(state, pod, result, is_whole=True)
+    framework.run_score(state, pod, result.feasible, is_whole=True)
     framework.run_reserve(state, pod, "n1")
     framework.run_permit(state, pod, "n1")
     return state

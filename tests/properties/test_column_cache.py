@@ -50,7 +50,7 @@ def opinions(framework: Framework, info: PodInfo) -> dict[str, Any]:
         rejected = np.flatnonzero(verdicts.values).tolist()
         said[rejection.plugin] = {names[i]: verdicts.status(int(verdicts.values[i])) for i in rejected}
     if result.fits.any():
-        scores = framework.run_score(state, info.pod, result, is_whole=result.nodes is snapshot.nodes)
+        scores = framework.run_score(state, info.pod, result.feasible, is_whole=result.nodes is snapshot.nodes)
         for plugin in scores.by_plugin:
             said[f"{plugin} score"] = dict(zip(scores.nodes.names, scores.of(plugin).tolist(), strict=True))
     return said

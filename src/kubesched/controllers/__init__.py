@@ -36,6 +36,7 @@ with lazy_exports(__name__):
         generated_name as generated_name,
         is_copy as is_copy,
         is_from_manifest as is_from_manifest,
+        is_made_here as is_made_here,
         is_new_and_bound as is_new_and_bound,
         stable_uid as stable_uid,
     )

@@ -59,6 +59,11 @@ def is_copy(pod: Pod) -> bool:
     return _may_be_stable(pod.uid) and pod.uid == stable_uid(_COPY, pod.namespace, pod.name)
 
 
+def is_made_here(pod: Pod) -> bool:
+    """Whether no API server has the pod; one that is re-created takes the place of a pod that it has."""
+    return _may_be_stable(pod.metadata.uid) and (is_from_manifest(pod) or is_copy(pod))
+
+
 def is_new_and_bound(pod: KubeObject) -> TypeGuard[Pod]:
     """Whether an object is a pod of a manifest that names its node, and that no kubelet has started."""
     if not isinstance(pod, Pod) or not pod.node_name or pod.status.phase != "Pending":

@@ -34,7 +34,7 @@ class OrderedCreation:
 
     def exist(self, pending: Sequence[Pod]) -> list[Pod]:
         """The pods that exist from the beginning, in the same order."""
-        return [pod for pod in pending if not self.awaits(pod)]
+        return [pod for pod in pending if not self.awaits(pod)] if self._waiting else list(pending)
 
     def placed(self, pod: Pod) -> Pod | None:
         """Note that a pod has a node. Returns: the pod that is created now, if there is one."""

@@ -21,7 +21,6 @@ from kubesched.extender.requested_nodes import NodeSource, RequestedNodes
 from kubesched.extender.requested_pods import RequestedPods
 from kubesched.framework import (
     CycleState,
-    FilterResult,
     Framework,
     NodeSearch,
     PluginFault,
@@ -136,7 +135,7 @@ class Verbs:
             return np.zeros(len(nodes.names), dtype=np.int64)
         if search.failure is not None:
             raise PluginFault(search.failure)
-        scores = framework.run_score(state, state.pod.pod, FilterResult(nodes.table, []), is_whole=nodes.are_many)
+        scores = framework.run_score(state, state.pod.pod, nodes.table, is_whole=nodes.are_many)
         return extender_scores(scores.total, self.weight)
 
     def preempt(self, body: Body, checkpoint: Checkpoint) -> Answer:

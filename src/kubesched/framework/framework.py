@@ -341,15 +341,14 @@ class Framework:
 
     # --- PreScore and Score ---
 
-    def run_score(self, state: CycleState, pod: Pod, result: FilterResult, *, is_whole: bool) -> Scores:
-        """Score every feasible node of a filter result.
+    def run_score(self, state: CycleState, pod: Pod, feasible: Nodes, *, is_whole: bool) -> Scores:
+        """Score the nodes on which a pod fits.
 
         Args:
             is_whole: as for run_filter.
         Raises:
             PluginFault: a plugin failed; its status ends the cycle.
         """
-        feasible = result.feasible
         self._run_pre_score(state, pod, feasible)
         return self._run_score(state, pod, feasible, is_whole=is_whole)
 

@@ -53,13 +53,14 @@ class Evictions(Container[str]):
         # An event may ask about each of a thousand preemptors, so their victims are not looked up then.
         self._last_victims: dict[str, str] = {}  # the uid of the preemptor -> that of a victim which is still there
         self._preemptors: dict[str, set[str]] = {}  # the same from victim to preemptors
-        objects.listen("Pod", self._victim_changed)
+        self._objects = objects
+        self._listens = False  # to each pod that changes; from the first victim on
 
     def __contains__(self, uid: object) -> bool:
         return uid in self._last_victims
 
     def _victim_changed(self, before: KubeObject | None, after: KubeObject | None) -> None:
-        if not self._preemptors or before is None or before.uid not in self._preemptors:
+        if before is None or before.uid not in self._preemptors:
             return
         if after is None or after.uid != before.uid or after.is_terminating:
             for preemptor in self._preemptors.pop(before.uid):
@@ -82,6 +83,9 @@ class Evictions(Container[str]):
         if not node_name or not victims:
             return None
         self._end(decision.pod)
+        if not self._listens:
+            self._listens = True
+            self._objects.listen("Pod", self._victim_changed)
         preemptor, last = decision.pod.uid, victims[-1].uid
         self._last_victims[preemptor] = last
         self._preemptors.setdefault(last, set()).add(preemptor)

@@ -19,10 +19,9 @@ class _Preempted(Exception):
 class PodInPreBind:
     """Runs the PreBind plugins of one pod, until someone cancels it."""
 
-    def __init__(self) -> None:
-        self._is_running = False
-        self._message = ""
-        self._waits_for: WaitRequest | None = None
+    _is_running = False
+    _message = ""
+    _waits_for: WaitRequest | None = None
 
     def cancel(self, message: str, waits: Waits) -> bool:
         """End PreBind. What it waits for is given up at once; a write under way is awaited first.

@@ -286,7 +286,8 @@ class Scheduler:
         self._on_their_way[placed.pod.uid] = placed
         cycle = begun(self._bind(framework, queued, placed, decision))
         try:
-            self._activate(state)
+            if state.pods_to_activate:
+                self._activate(state)
         except BaseException:  # Ctrl-C in a PreEnqueue hook
             cycle.close()
             raise
@@ -313,7 +314,8 @@ class Scheduler:
         pod = placed.pod
         note = f"Successfully assigned {pod.key} to {placed.node_name}"
         self._emit(RecordEvent("Scheduled", "Normal", "Binding", pod, note))
-        self._activate(placed.state)
+        if placed.state.pods_to_activate:
+            self._activate(placed.state)
 
     def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> Decision:
         pod = placed.pod
@@ -383,8 +385,6 @@ class Scheduler:
 
     def _activate(self, state: CycleState) -> None:
         pods: object = state.pods_to_activate
-        if not pods:
-            return
         state.pods_to_activate = {}
         if isinstance(pods, dict):
             self.activate([pod for pod in pods.values() if isinstance(pod, Pod)])

@@ -110,7 +110,8 @@ class SchedulingCycle:
             n_evaluated = len(result.nodes) - len(result.feasible) + n_passed
             chosen_from = partial(decision, n_evaluated=n_evaluated, n_feasible=n_passed)
             extended = await extenders.prioritize(passed) if extenders and n_passed > 1 else None
-            return self._choose(framework, state, result, passed, snapshot, chosen_from, extended), state
+            is_whole = result.nodes is snapshot.nodes
+            return self._choose(framework, state, passed, snapshot, chosen_from, extended, is_whole=is_whole), state
         search.take_in(result)
         return await self._explain(framework, state, search.diagnosis, decision), state
 
@@ -226,23 +227,23 @@ class SchedulingCycle:
         self,
         framework: Framework,
         state: CycleState,
-        result: FilterResult,
         passed: Nodes,
         snapshot: Snapshot,
         decision: partial[Decision],
         extended: Sequence[ExtenderScores] | None,
+        *,
+        is_whole: bool,
     ) -> Decision:
         """The best of the nodes that passed the filters and the extenders.
 
         Args:
             extended: the scores of extenders; None where none is asked.
+            is_whole: whether all nodes were looked at.
         """
         if len(passed) == 1:
             return decision(_SUCCESS, chosen=NodeScore(passed.name(0), 0, {}))
-        is_whole = result.nodes is snapshot.nodes
-        scored = result if passed is result.feasible else FilterResult(passed, [])
         try:
-            scores = framework.run_score(state, state.pod.pod, scored, is_whole=is_whole and passed.is_known)
+            scores = framework.run_score(state, state.pod.pod, passed, is_whole=is_whole and passed.is_known)
         except PluginFault as fault:
             return decision(_fault_outcome(fault.status))
         if extended is not None:

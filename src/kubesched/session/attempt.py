@@ -142,7 +142,7 @@ async def _score(framework: Framework, tried: Attempt, asked: PodExtenders | Non
     result = tried.diagnosis.result
     assert result is not None
     is_whole = result.nodes is tried.snapshot.nodes and (passed is None or passed.is_known)
-    scored = result if passed is None else FilterResult(passed, [])
+    scored = result.feasible if passed is None else passed
     try:
         scores = framework.run_score(tried.state, tried.info.pod, scored, is_whole=is_whole)
     except PluginFault as fault:

@@ -5,7 +5,7 @@ from typing import Final
 
 from kubesched.admission import Refusals, refusal_message
 from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
-from kubesched.controllers import OrderedCreation, is_copy, is_from_manifest, is_new_and_bound
+from kubesched.controllers import OrderedCreation, is_made_here, is_new_and_bound
 from kubesched.state import ObjectStore
 
 _POLICIES: Final = ("LimitRange", "Namespace", "PriorityClass", "ResourceQuota", "RuntimeClass")
@@ -38,7 +38,7 @@ class Creation:
         self._refused.clear()
         self._ordered = OrderedCreation(pending, self._new, self._objects)
         policies = self._policies_now()
-        if (policies or _has_overhead(pending)) and (bound or any(map(_is_new, pending))):
+        if (policies or _has_overhead(pending)) and (bound or any(map(is_made_here, pending))):
             existing = self._existing(pending)
             if self._refusals is None or policies != self._policies:
                 self._policies = policies
@@ -53,7 +53,7 @@ class Creation:
 
     def is_allowed(self, pod: Pod) -> bool:
         """Count a pod that is to be created now. Returns: whether the API server creates it."""
-        if self._refusals is None or not _is_new(pod):
+        if self._refusals is None or not is_made_here(pod):
             return True
         if fault := self._refusals.admit(pod):
             self._refused[pod.uid] = fault
@@ -80,7 +80,7 @@ class Creation:
     def _existing(self, pending: Iterable[Pod]) -> list[Pod]:
         """The pods that an API server has: those on nodes, and the pending ones that are not new."""
         placed = [one for one in self._objects.list("Pod") if isinstance(one, Pod) and one.node_name]
-        return [*placed, *(pod for pod in pending if not _is_new(pod))]
+        return [*placed, *(pod for pod in pending if not is_made_here(pod))]
 
 
 def refused_pods(cluster: Iterable[KubeObject], new: Set[str]) -> dict[str, str]:
@@ -112,8 +112,3 @@ def refused_pods(cluster: Iterable[KubeObject], new: Set[str]) -> dict[str, str]
 
 def _has_overhead(pods: Iterable[Pod]) -> bool:
     return any(pod.spec.overhead is not None for pod in pods)
-
-
-def _is_new(pod: Pod) -> bool:
-    """Whether no API server has the pod; one that is re-created takes the place of a pod that it has."""
-    return is_from_manifest(pod) or is_copy(pod)

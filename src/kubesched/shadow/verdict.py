@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.framework import CycleState, FilterResult, Framework, PluginFault, QueuedPodInfo, Scores, find_feasible
+from kubesched.framework import CycleState, Framework, PluginFault, QueuedPodInfo, Scores, find_feasible
 from kubesched.scheduler import SchedulingCycle, default_sample, nodes_to_find, straight
 from kubesched.state import Nodes, PodInfo, Snapshot
 
@@ -126,7 +126,7 @@ class Judge:
         assert result is not None
         try:
             is_whole = result.nodes is snapshot.nodes
-            scores = framework.run_score(state.clone(), info.pod, result, is_whole=is_whole)
+            scores = framework.run_score(state.clone(), info.pod, result.feasible, is_whole=is_whole)
             return self._scored(disagreed, state, scores, snapshot)
         except PluginFault as fault:
             return msgspec.structs.replace(disagreed, reason=fault.status.located, plugin=fault.status.plugin)
@@ -165,8 +165,7 @@ class Judge:
         place = int(np.flatnonzero(order == theirs)[0])
         for first in np.linspace(place - n_sampled + 1, place, _N_SAMPLES, dtype=np.intp):
             sample = feasible.select(np.sort(order.take(np.arange(first, first + n_sampled), mode="wrap")))
-            filtered = FilterResult(sample, [])
-            total = self._framework.run_score(state.clone(), state.pod.pod, filtered, is_whole=False).total
+            total = self._framework.run_score(state.clone(), state.pod.pod, sample, is_whole=False).total
             position = sample.position_of(feasible.name(theirs))
             if total[position] == total.max():
                 return True
