@@ -16,6 +16,7 @@ from kubesched.comparison.pool_use import PoolUse
 from kubesched.comparison.workers import run_all
 from kubesched.controllers import Prices
 from kubesched.explanation import with_reasons
+from kubesched.framework import Probe
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Report, Session
 from kubesched.setup import PluginClock, PluginTimes
@@ -50,13 +51,16 @@ class Side:
 
     Args:
         objects: the cluster; the pods to place have no node.
+        may_watch: whether runs can be watched, which makes each of them slower.
     """
 
-    def __init__(self, objects: Sequence[KubeObject], candidate: ReadCandidate) -> None:
+    def __init__(self, objects: Sequence[KubeObject], candidate: ReadCandidate, *, may_watch: bool) -> None:
         setup = candidate.set_up()
         self._watch, self._clock = NodeWatch(), PluginClock(setup.profiles)
-        probes = (self._watch, self._clock) if self._clock.plugins else (self._watch,)
-        self._session = Session(objects, setup.watched_by(*probes))
+        probes: list[Probe] = [self._watch] if may_watch else []
+        if self._clock.plugins:
+            probes.append(self._clock)
+        self._session = Session(objects, setup.watched_by(*probes) if probes else setup)
 
     @contextmanager
     def run(self, tie_break: TieBreak, seed: int = 0) -> Iterator[tuple[Report, ClusterState, PluginTimes]]:
@@ -116,6 +120,7 @@ class Runs:
         self._objects = objects
         self._candidates = candidates
         self._sides: dict[int, Side] = {}
+        self._may_watch = False  # random runs are not watched
         self._n_seeds = n_seeds
         self._progress = progress
         self._n_done = 0
@@ -162,6 +167,8 @@ class Runs:
         runs = run_all(self._random, tasks, n_placements, self._note)
         for (side, _), run in zip(tasks, runs, strict=True):
             self.times[side] += run.times
+        self.close()
+        self._may_watch = True
         return runs[: self._n_seeds], runs[self._n_seeds :]
 
     def _random(self, side: int, seed: int) -> Run:
@@ -172,7 +179,7 @@ class Runs:
 
     def _side(self, side: int) -> Side:
         if side not in self._sides:
-            self._sides[side] = Side(self._objects, self._candidates[side])
+            self._sides[side] = Side(self._objects, self._candidates[side], may_watch=self._may_watch)
         return self._sides[side]
 
     def _note(self) -> None:
