@@ -53,16 +53,16 @@ def test_a_drain_with_pending_pods_exits_with_1_if_asked_to(snapshot: Path):
     assert run("drain", snapshot, "--zone", "a").exit_code == 0
     result = run("drain", snapshot, "--zone", "a", "--fail-on-pending")
     assert result.exit_code == 1
-    assert "of 2 pods, 1 would run elsewhere, 1 would stay pending" in result.stdout
+    assert "breaks 1 of 2 pods: 1 would stay pending" in result.stdout
 
 
 @pytest.mark.parametrize("flag", ["--fail-on-harm", "--fail-on-pending"])
 @pytest.mark.parametrize(
     ("metadata", "harm"),
     [
-        ({}, "its only pod would be lost"),
-        (owned_by("Job", "migrate"), "its only pod would be lost"),
-        (owned_by("Workflow", "etl"), "its only pod may be lost"),
+        ({}, "its only pod, which would be lost"),
+        (owned_by("Job", "migrate"), "its only pod, which would be lost"),
+        (owned_by("Workflow", "etl"), "its only pod, which may be lost"),
         (owned_by("ReplicaSet", "web"), ""),
     ],
 )
@@ -217,6 +217,6 @@ def test_a_drain_that_is_blocked_anyway_is_not_called_unknown(tmp_path: Path):
         metadata=owned_by("ReplicaSet", "web"),
     )
     result = run("drain", write(tmp_path, *device_cluster(), web, budget), "dra-1")
-    outcome = "of 2 pods, 1 cannot be decided, 1 would never"
-    assert result.stdout.startswith(f"dra-1 could not be drained without harm: {outcome}")
+    outcome = "breaks 1 of 2 pods: 1 would never be evicted; 1 cannot be decided."
+    assert result.stdout.startswith(f"Draining dra-1 {outcome}")
     assert result.exit_code == 0

@@ -290,7 +290,7 @@ def test_served_pods_that_are_pending_already_are_told_beside_a_known_answer(tmp
     path = write(tmp_path, *device_cluster(), make_pod("waits", priority=9, requests={GPU: 1}))
     result = run("fit", path, "--resource", "cpu=1")
     assert said(result).startswith("1 of 1 would fit.")
-    assert "1 other pod is pending already and is tried in the same run; 1 of them cannot be decided" in said(result)
+    assert "1 pod was pending before and takes part in the queue; 1 of them cannot be decided" in said(result)
     assert result.exit_code == 0
 
 

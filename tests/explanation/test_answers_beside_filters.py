@@ -90,7 +90,7 @@ def test_what_pre_filter_rejects_is_a_row_of_its_plugin():
     assert rows(explanation_page(found, by_plugin=True), "plugins")[0][:1] == ["NoTeam"]
     page = node_page(found, [0])
     assert page.verdict.text == "Pod default/web does not fit on n1: pod has no team."
-    assert rows(page, "node-0")[0] == ["NoTeam", "rejects for good", "pod has no team"]
+    assert rows(page, "node-0")[0] == ["NoTeam", "rejects (eviction cannot help)", "pod has no team"]
     assert as_document(found)["plugins"]["NoTeam"]["preFilter"]["reasons"] == ["pod has no team"]
 
 
@@ -99,7 +99,7 @@ def test_what_pre_filter_leaves_out_is_a_row_of_its_plugin():
     told = "node(s) didn't satisfy plugin OnlyN2"
     page = node_page(found, [0])
     assert page.verdict.text == f"Pod default/web does not fit on n1: {told}."
-    assert rows(page, "node-0")[0] == ["OnlyN2", "rejects for good", told]
+    assert rows(page, "node-0")[0] == ["OnlyN2", "rejects (eviction cannot help)", told]
     assert as_document(found)["plugins"]["OnlyN2"] == {"nodes": ["n2"]}
     others = [getattr(part, "text", "") for part in explanation_page(found).parts]
     assert "The other nodes: 1 node(s) didn't satisfy plugin(s) [OnlyN2]." in others

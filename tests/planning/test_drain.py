@@ -296,7 +296,7 @@ def test_a_pod_that_tolerates_the_cordon_comes_back():
     (pod,) = result.pods
     assert (pod.fate, pod.to, result.can_go) == (Fate.RETURNS, "n1", False)
     page = drain_page(result)
-    assert "its only pod would come back" in page.verdict.text
+    assert "its only pod, which would come back" in page.verdict.text
     assert "kubectl drain" not in page.next_command
     (table,) = (part for part in page.parts if getattr(part, "name", "") == "returns")
     assert len(table.rows) == 1

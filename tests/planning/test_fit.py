@@ -285,7 +285,7 @@ def test_new_nodes_that_other_pending_pods_take_are_counted():
     answer = fit([*NODES, *first], {"cpu": "8"}, nodes_like=BIG)
     assert (answer.all_fit, len(answer.added_nodes), answer.n_without) == (True, 4, 0)
     said = [part.text for part in fit_page(answer).parts if isinstance(part, Paragraph)]
-    assert "3 other pods are pending already and are tried in the same run; 3 of them would go to new nodes." in said
+    assert "3 pods were pending before and take part in the queue; 3 of them would go to new nodes." in said
     assert not fit([*NODES, *first], {"cpu": "8"}, nodes_like=BIG, n_nodes=3).all_fit
 
 
@@ -386,4 +386,4 @@ def test_who_leaves_for_other_pending_pods_is_another_table():
     evicted = {part.name: len(part.rows) for part in page.parts if isinstance(part, Table) and "victims" in part.name}
     assert evicted == {"victims": 0, "victimsOfOthers": 1}
     said = [part.text for part in page.parts if isinstance(part, Paragraph)]
-    assert "1 other pod is pending already and is tried in the same run." in said
+    assert "1 pod was pending before and takes part in the queue." in said

@@ -220,7 +220,7 @@ def test_a_runbook_is_the_plan_alone_and_a_shell_takes_all_of_it(tmp_path):
     odd = {"volumes": [{"name": "tmp", "emptyDir": {}}]}
     known = [*nodes(), make_pod("bare", node="n1", spec=odd), pod_of("ReplicaSet", "web", 0, "n1", spec=odd)]
     lines = runbook(tmp_path, *known)
-    assert lines[1] == "# n1 could not be drained without harm: of 2 pods, 1 would run elsewhere, 1 would be lost."
+    assert lines[1] == "# Draining n1 breaks 1 of 2 pods: 1 would be lost."
     assert lines[-1] == "# Pods that run elsewhere then do not come back by themselves."
     assert "# --force deletes for good, as no controller creates them again: default/bare" in lines
     data = "# --delete-emptydir-data deletes the data in emptyDir volumes of default/bare, default/web-0"

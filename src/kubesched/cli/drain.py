@@ -69,7 +69,7 @@ def drain(
     fail_on_harm: bool,
     output: str,
 ) -> None:
-    """Say what would happen to the pods of some nodes that are drained together.
+    """Show what draining nodes would do to their pods.
 
     The nodes are cordoned. Their pods are evicted in steps: as many as the disruption budgets allow, then the scheduler
     places the new pods that their controllers create, then the next. Nothing is changed. If it is not known whether the

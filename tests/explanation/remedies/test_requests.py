@@ -12,7 +12,7 @@ def test_a_misspelt_device_of_a_tainted_pool_is_corrected_and_no_such_node_is_bo
         make_node("gpu", allocatable={**SMALL, "nvidia.com/gpu": "2"}, taints=["nvidia.com/gpu:NoSchedule"]),
     ]
     said = texts(make_pod("p", requests={"nvidia.com/gpus": 1}), *nodes)
-    corrected = "correct the name of the resource nvidia.com/gpus, which no node has, to nvidia.com/gpu"
+    corrected = "correct the name of the resource nvidia.com/gpus (no node has it) to nvidia.com/gpu"
     assert said[0] == f"tolerate nvidia.com/gpu:NoSchedule and {corrected}"
     assert not [text for text in said if text.startswith("add a node")]
 
@@ -46,8 +46,8 @@ def test_cores_that_no_node_has_were_meant_as_milli_cpu():
     }
     nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
     said = fixes_of(make_pod("p", spec=spec), *nodes)
-    assert next(iter(said)) == "correct the cpu request 500, which no node has, to 500m"
-    assert said["correct the cpu request 500, which no node has, to 500m"].n_nodes == 3
+    assert next(iter(said)) == "correct the cpu request 500 (no node has it) to 500m"
+    assert said["correct the cpu request 500 (no node has it) to 500m"].n_nodes == 3
 
 
 @pytest.mark.parametrize("cores", ["64", "500"])
@@ -126,7 +126,7 @@ def test_huge_pages_that_a_node_does_not_offer_need_its_kubelet():
 def test_a_misspelt_resource_is_corrected():
     node = make_node("n1", allocatable={**SMALL, "nvidia.com/gpu": "4"})
     said = texts(make_pod("p", requests={"nvidia.com/gpus": "1"}), node)
-    assert said[0] == "correct the name of the resource nvidia.com/gpus, which no node has, to nvidia.com/gpu"
+    assert said[0] == "correct the name of the resource nvidia.com/gpus (no node has it) to nvidia.com/gpu"
 
 
 @pytest.mark.parametrize(

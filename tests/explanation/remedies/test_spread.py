@@ -37,7 +37,7 @@ def test_a_topology_key_that_no_node_has_is_corrected():
     pod = make_pod("p", spec={"topologySpreadConstraints": [constraint]})
     fixes = fixes_of(pod, make_node("n1", zone="a"), make_node("n2", zone="b"))
     first = next(iter(fixes))
-    assert first == f"correct the topology key zone of the spread, which no node has, to {ZONE}"
+    assert first == f"correct the topology key zone of the spread (no node has it) to {ZONE}"
     assert fixes[first].n_nodes == 2
 
 

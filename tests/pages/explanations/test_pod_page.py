@@ -388,7 +388,17 @@ def test_one_node_is_shown_plugin_by_plugin(full):
     text = printed(full, nodes=[1], width=140)
     assert text.startswith("Pod default/p does not fit on n2: taint gpu:NoSchedule is not tolerated.\n")
     lines = [line.split() for line in text.splitlines()]
-    assert ["TaintToleration", "rejects", "for", "good", "node(s)", "had", "untolerated", "taint(s)"] in lines
+    assert [
+        "TaintToleration",
+        "rejects",
+        "(eviction",
+        "cannot",
+        "help)",
+        "node(s)",
+        "had",
+        "untolerated",
+        "taint(s)",
+    ] in lines
     assert ["NodeResourcesFit", "passes"] in lines
 
 

@@ -47,15 +47,14 @@ def everything() -> Drain:
 
 def test_the_verdict_counts_every_fate():
     assert drain_page(everything()).verdict.text == (
-        "n1 could not be drained without harm: of 5 pods, 2 would run elsewhere, 1 would stay pending, "
-        "1 would never be evicted, 1 would be lost."
+        "Draining n1 breaks 3 of 5 pods: 1 would stay pending, 1 would never be evicted, 1 would be lost."
     )
 
 
 def test_pods_that_would_be_lost_are_saved_first():
     alone = [make_pod(name, namespace=space, node="n1") for name, space in (("a", "ci"), ("b", "ci"), ("c", "dev"))]
     page = drain_page(drain([*cluster()[:3], *alone], ["n1"]))
-    assert page.verdict.text == "n1 could not be drained without harm: all 3 pods would be lost."
+    assert page.verdict.text == "Draining n1 breaks all 3 pods, which would be lost."
     assert page.next_command == (
         "kubectl get pod -n ci a b -o yaml > lost-ci.yaml && kubectl get pod -n dev c -o yaml > lost-dev.yaml"
     )
@@ -98,7 +97,7 @@ def test_data_of_a_pod_that_is_never_evicted_is_not_deleted():
     db = make_pod("db-0", node="n1", labels={"app": "db"}, metadata=owned_by("StatefulSet", "db"), spec=tmp)
     web = make_pod("web-1", node="n1", metadata=owned_by("ReplicaSet", "web"), spec=tmp)
     shown = text(drain_page(drain([*nodes, db, web, budget("db", "db", 0)], ["n1"])))
-    assert "Would be deleted for good" in shown
+    assert "Would be lost, because nothing re-creates it" in shown
     assert "1   ReplicaSet default/web   data in emptyDir volumes   --delete-emptydir-data" in shown
     assert "data in" not in text(drain_page(drain([*nodes, db, budget("db", "db", 0)], ["n1"])))
 
@@ -166,7 +165,7 @@ def test_pods_with_one_fate_are_all_pods():
     nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
     (alone, both) = (drain_page(drain([*nodes, stuck], names)).verdict.text for names in (["n1"], ["n1", "n2"]))
     assert alone == "n1 could be drained: its only pod would run elsewhere."
-    assert both == "2 nodes could not be drained without harm: their only pod would stay pending."
+    assert both == "Draining 2 nodes breaks their only pod, which would stay pending."
 
 
 def test_room_that_is_made_elsewhere_is_the_harm():
@@ -177,8 +176,7 @@ def test_room_that_is_made_elsewhere_is_the_harm():
     ]
     nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
     assert drain_page(drain([*nodes, low, *high], ["n1"])).verdict.text == (
-        "n1 could not be drained without harm: all 2 pods would run elsewhere, but 1 pod of other nodes would be "
-        "evicted to make room."
+        "Draining n1 evicts 1 pod of other nodes to make room."
     )
 
 

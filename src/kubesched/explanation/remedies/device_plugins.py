@@ -67,7 +67,7 @@ def respelt_names(case: Case) -> dict[str, str]:
 def misspelt_resources(case: Case) -> Iterator[Remedy]:
     """A resource that no node has, by the name of one that some node has."""
     for name, near in respelt_names(case).items():
-        text = f"correct the name of the resource {name}, which no node has, to {near}"
+        text = f"correct the name of the resource {name} (no node has it) to {near}"
         yield Remedy(
             text, "requests", True, containers_edit(partial(_renamed, old=name, new=near)), effort=Effort.CORRECT
         )

@@ -264,7 +264,7 @@ def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
     if 0 < len(stuck) <= _MAX_LEAVING:
         silent = node_words(dict.fromkeys(info.pod.node_name for info in stuck))
-        text = f"make {silent} reachable, so that {joined(map(of, stuck), _MAX_PODS)}"
+        text = f"repair {silent} (the kubelet does not report), so that {joined(map(of, stuck), _MAX_PODS)}"
         yield Remedy(f"{text} {plural(len(stuck), 'ends', 'end')}", "nodeCondition", True, removal(stuck))
 
 

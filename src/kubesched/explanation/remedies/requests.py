@@ -150,7 +150,7 @@ def _milli_cpu(case: Case) -> Iterator[Remedy]:
     wrong = [text for text in cores if (n := as_int64(text) or 0) >= _MANY_CORES and n * 1000 > largest]
     if wrong:
         what = f"{plural(len(wrong), 'request')} {joined(wrong)}"
-        text = f"correct the cpu {what}, which no node has, to {joined(f'{one}m' for one in wrong)}"
+        text = f"correct the cpu {what} (no node has it) to {joined(f'{one}m' for one in wrong)}"
         yield Remedy(
             text, "requests", True, containers_edit(partial(_with_milli_cpu, cores=wrong)), effort=Effort.CORRECT
         )

@@ -39,7 +39,7 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
             continue
         key = one.topology_key.rpartition("/")[2]
         if near := case.near_key(one.topology_key):
-            text = f"correct the topology key {one.topology_key} of the spread, which no node has, to {near}"
+            text = f"correct the topology key {one.topology_key} of the spread (no node has it) to {near}"
             yield Remedy(text, "topologyKey", True, _with(i, topology_key=near), effort=Effort.CORRECT)
         elif (lacking := where & (case.nodes.codes(one.topology_key) == 0)).any():
             yield from _labelled(case, lacking, one.topology_key)

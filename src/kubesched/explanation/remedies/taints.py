@@ -22,7 +22,7 @@ from kubesched.plugins import near_miss, taint_words, untolerated_taints
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
 _CONDITIONS: Final = {
     "node.kubernetes.io/not-ready": "make {} ready",
-    "node.kubernetes.io/unreachable": "make {} reachable",
+    "node.kubernetes.io/unreachable": "repair {} (the kubelet does not report)",
     "node.kubernetes.io/memory-pressure": "free memory on {}",
     "node.kubernetes.io/disk-pressure": "free disk space on {}",
     "node.kubernetes.io/pid-pressure": "end processes on {}",

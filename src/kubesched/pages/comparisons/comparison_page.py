@@ -46,7 +46,7 @@ _FIGURES: Final = (
     Column("a", align=Align.NUMBER),
     Column("b", align=Align.NUMBER),
     Column("change", align=Align.NUMBER),
-    Column("chance"),
+    Column("chance", "DIFFERENCE"),
     Column("rangeA", "RUNS OF A", Align.NUMBER),
     Column("rangeB", "RUNS OF B", Align.NUMBER),
     Column("name", is_wide=True),
@@ -216,8 +216,8 @@ def _row(difference: FigureDifference) -> list[Cell | str]:
 
 def _words(difference: FigureDifference) -> Cell:
     if difference.is_finding:
-        return Cell("beyond", level=_level(difference))
-    return Cell("within" if difference.a != difference.b else "", level=Level.DETAIL)
+        return Cell("real", level=_level(difference))
+    return Cell("could be chance" if difference.a != difference.b else "", level=Level.DETAIL)
 
 
 def _value(figure: Figure, value: float) -> str:
@@ -233,7 +233,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     few = "the ranges of the runs do not overlap"
     beyond = few if comparison.n_runs < MANY_RUNS else "the median of one side is outside the runs of the other"
     notes = [
-        f"A and B are medians. Beyond chance: {beyond}.",
+        f"A and B are medians. A difference is real if {beyond}.",
         "The figure of A for pods on another node is what chance alone moves.",
         "Replicas that swap their nodes are not on another node.",
     ]
@@ -371,7 +371,9 @@ def _why(cause: MoveCause, plugin: str, points: int = 0) -> str:
             n = count(points, "point") if points else "points"
             return f"{plugin} shifts {n} in favour of B's node"
         case MoveCause.FILTER:
-            return f"{plugin or 'PreFilter'} of B rejects A's node, as the cluster is then"
+            if plugin == "NodeResourcesFit":
+                return "no room is left on A's node when B gets to it"
+            return f"{plugin or 'PreFilter'} rejects A's node when B gets to it"
         case MoveCause.OPENED:
             return f"{plugin or 'PreFilter'} of A rejects B's node"
         case _:

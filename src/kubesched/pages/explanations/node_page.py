@@ -24,7 +24,7 @@ from kubesched.pages.formats import Align, Cell, Column, Level, Page, Paragraph,
 _VERDICTS: Final = {
     Code.SUCCESS: "passes",
     Code.UNSCHEDULABLE: "rejects",
-    Code.UNSCHEDULABLE_AND_UNRESOLVABLE: "rejects for good",
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE: "rejects (eviction cannot help)",
 }
 
 
@@ -149,7 +149,7 @@ def _points(one: Ranked, plugin: str) -> Cell:
 
 def _word(said: PluginVerdicts, status: Status) -> Cell:
     if said.skipped:
-        return Cell("nothing to check", level=Level.DETAIL)
+        return Cell("-", level=Level.DETAIL)
     if status.is_undecided:
         return Cell("cannot decide", level=Level.WARNING)
     level = Level.PLAIN if status.is_success else Level.BAD

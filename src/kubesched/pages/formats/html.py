@@ -210,7 +210,7 @@ def _heat_maps(table: Table) -> Iterator[str]:
     for i, column in enumerate(table.columns):
         if column.is_wide or not any(row[i].bar for row in rows):
             continue
-        yield f"<h3>{_text(column.heading)}: each square is a row of the table, a stronger colour means fuller</h3>"
+        yield f"<h3>{_text(column.heading)}: one square is one row of the table; darker is fuller</h3>"
         yield (
             f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(column.heading)} by group"><table>'
             f'<thead><tr>{heads}<th scope="col" class="n">COUNT</th>{moments}</tr></thead><tbody>'

@@ -99,8 +99,28 @@ def _verdict(result: Drain) -> str:
         return f"A plugin failed, so it is not known whether {who} could be drained."
     if result.could_go is None:
         return f"It is not known whether {who} could be drained: {_outcome_of(result)}.{_still_pending(result)}"
-    could = f"{who} could be drained" if result.can_go else f"{who} could not be drained without harm"
-    return f"{could}: {_outcome_of(result)}.{_still_pending(result)}"
+    if result.can_go:
+        return f"{who} could be drained: {_outcome_of(result)}.{_still_pending(result)}"
+    return f"Draining {who} {_harm_of(result)}.{_still_pending(result)}"
+
+
+def _harm_of(result: Drain) -> str:
+    """Which harm is done; where the other pods would run is in the tables."""
+    n = result.n_evicted
+    bad = {words: fate for fate, words in _OUTCOMES.items() if fate.is_bad and fate is not Fate.NOT_KNOWN}
+    harm = {words: n_so for words, fate in bad.items() if (n_so := result.counts[fate])}
+    more = [f"{unknown:,} cannot be decided"] if (unknown := result.counts[Fate.NOT_KNOWN]) else []
+    pushed = f"{count(len(result.pushed_out), 'pod')} of other nodes"
+    if not harm:
+        return "; ".join([f"evicts {pushed} to make room", *more])
+    if [*harm.values()] == [n]:
+        whose = plural(len(result.nodes), "its", "their")
+        breaks = f"breaks {f'{whose} only pod' if n == 1 else f'all {n:,} pods'}, which {next(iter(harm))}"
+    else:
+        said = ", ".join(f"{n_so:,} {words}" for words, n_so in harm.items())
+        breaks = f"breaks {sum(harm.values()):,} of {count(n, 'pod')}: {said}"
+    more += [f"{pushed} would be evicted to make room"] if result.pushed_out else []
+    return "; ".join([breaks, *more])
 
 
 def _outcome_of(result: Drain) -> str:

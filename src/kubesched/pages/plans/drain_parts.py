@@ -145,7 +145,8 @@ def _held(budget: BudgetUse, *, is_shared: bool) -> str:
     if is_shared:
         return f"{blocks}: kubectl cannot evict a pod that several budgets select"
     if budget.allowed > 0:
-        return f"{blocks}: those evicted before do not become ready"
+        first = plural(budget.allowed, "the one evicted first finds", "those evicted first find")
+        return f"{blocks}: {first} no node"
     return f"{blocks}: {budget.why}; {budget.fix}" if budget.why else f"{blocks}: it allows no eviction"
 
 
@@ -181,7 +182,7 @@ def _losses(result: Drain) -> Table:
     if with_data:
         names = listed(dict.fromkeys(map(workload_of, with_data)), _N_NAMED)
         rows.append([len(with_data), names, "data in emptyDir volumes", "--delete-emptydir-data"])
-    return Table("losses", "Would be deleted for good", columns, rows)
+    return Table("losses", "Would be lost, because nothing re-creates it", columns, rows)
 
 
 def _doubtful(pods: Sequence[DrainedPod]) -> Table:

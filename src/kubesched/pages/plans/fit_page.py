@@ -264,14 +264,14 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
         yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
-        others_are = count(n, "other pod is pending already and is", "other pods are pending already and are")
+        others = count(n, "pod was pending before and takes part", "pods were pending before and take part")
         new, asked = set(answer.added_nodes), {one.pod for one in answer.placements}
         n_new = sum(one.node in new and one.pod not in asked for one in answer.report.placements)
         there = f"; {n_new:,} of them would go to new nodes" if n_new else ""
-        others = (one for one in answer.report.placements if one.pod not in asked)
-        n_undecided = sum(one.state is PodState.NOT_DECIDED for one in others)
+        waiting = (one for one in answer.report.placements if one.pod not in asked)
+        n_undecided = sum(one.state is PodState.NOT_DECIDED for one in waiting)
         there += f"; {n_undecided:,} of them cannot be decided, so they take no room here" if n_undecided else ""
-        yield Paragraph(f"{others_are} tried in the same run{there}.", Level.DETAIL)
+        yield Paragraph(f"{others} in the queue{there}.", Level.DETAIL)
     first = answer.first_left
     asked = {one.pod for one in answer.placements} | ({first.pod} if first is not None else set())
     fix = first.fix if first is not None else ""
