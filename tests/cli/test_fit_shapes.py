@@ -36,7 +36,7 @@ def test_the_pending_pods_are_asked_about(cluster, tmp_path, file):
     plain = write(tmp_path, FULL, *PENDING)
     result = run("fit", plain, f"--shapes={file}")
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[0] == "2 pods have no node; all of them would fit nodes of 2 known shapes."
+    assert result.stdout.splitlines()[0] == "2 pods have no node; all of them would fit a node of a known shape."
     assert "would fit a node" in words(result.stdout)
     assert "will be" not in result.stdout
     assert "the rules of the autoscaler itself, such as cool-down and backoff, and the quotas" in words(result.stdout)
@@ -83,7 +83,7 @@ def test_the_pods_of_removed_nodes_are_asked_about(tmp_path, file):
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a", "uid": "a", "controller": True}
     placed = make_pod("a-1", node="n1", requests={"cpu": "1"}, metadata={"ownerReferences": [owner]})
     result = run("fit", write(tmp_path, FULL, placed), f"--shapes={file}", "--without-nodes", "n1")
-    assert result.stdout.startswith("1 pod has no node; all of them would fit nodes of 2 known shapes.")
+    assert result.stdout.startswith("1 pod has no node; it would fit a node of a known shape.")
     assert "1 pod of the removed node would be re-created" in words(result.stdout)
 
 

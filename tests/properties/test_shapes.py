@@ -43,11 +43,13 @@ def test_a_node_of_a_shape_takes_as_many_pods_as_is_said(seed, nodes, bound, pen
                 for model in shape.models_for(first, known.places)
                 if model.labels.get("topology.kubernetes.io/zone", "") in (verdict.zones or ("",))
             ]
+            if verdict.n_nodes is not None and len(models) == 1:
+                assert placed(alone, group.pods, models[0], verdict.n_nodes) == len(group.pods)
             if verdict.n_on_one:
                 assert verdict.n_on_one == max(placed(alone, group.pods, model) for model in models)
 
 
-def placed(objects: list, pods: tuple[str, ...], model: Node) -> int:
-    """How many of some pods have a node in a new simulation with one more node."""
-    report = Simulator(with_nodes_like(objects, model, 1), set_up(None)).run()
+def placed(objects: list, pods: tuple[str, ...], model: Node, n: int = 1) -> int:
+    """How many of some pods have a node in a new simulation with more nodes."""
+    report = Simulator(with_nodes_like(objects, model, n), set_up(None)).run()
     return sum(one.pod in pods and has_place(one) for one in report.placements)

@@ -93,7 +93,7 @@ class KarpenterPools:
             of_pool = self._nodes[pool.name]
             used = pool.status.resources or _sum(node.status.allocatable or {} for node in of_pool)
             yield from (self._shape(pool, one, used) for one in allowed)
-            if not allowed:
+            if self._types and not allowed:
                 known = count(len(self._types), "type of machine that is known", "types of machines that are known")
                 self.notes.append(f"NodePool {pool.name} allows none of the {known}: a file with its types shows more")
         if self._unchecked:

@@ -50,12 +50,11 @@ def _verdict(answer: ShapesThatFit) -> Paragraph:
     if not n:
         return Paragraph(f"No pod needs a new node{_placed(answer)}.", Level.GOOD)
     pods = count(n, "pod has no node", "pods have no node")
+    fit = f"fit a node of a known shape{_placed(answer)}."
     if not helped:
-        return Paragraph(f"{pods}; none of them would fit a node of a known shape{_placed(answer)}.", Level.BAD)
-    which = "all of them" if helped == n else f"{helped:,} of them"
-    level = Level.GOOD if helped == n else Level.WARNING
-    shapes = count(len(answer.shapes), "known shape")
-    return Paragraph(f"{pods}; {which} would fit nodes of {shapes}{_placed(answer)}.", level)
+        return Paragraph(f"{pods}; {'it would not' if n == 1 else 'none of them would'} {fit}", Level.BAD)
+    which = f"{helped:,} of them" if helped < n else "it" if n == 1 else "all of them"
+    return Paragraph(f"{pods}; {which} would {fit}", Level.GOOD if helped == n else Level.WARNING)
 
 
 def _placed(answer: ShapesThatFit) -> str:
