@@ -38,8 +38,8 @@ def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     )
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "1 Pod default/fits 2 n1" in rows
-    assert "1 no node Pod default/huge all nodes: requests 64 cpu; the whole node has 2" in rows
-    assert any(row.startswith("1 held back Pod default/gated gated by plugin SchedulingGates: waiting") for row in rows)
+    assert "1 Pod default/huge: all nodes: requests 64 cpu; the whole node has 2" in rows
+    assert any(row.startswith("1 Pod default/gated: gated by plugin SchedulingGates: waiting") for row in rows)
     foreign = "default/foreign (volcano)"
     assert f"1 more pod is for schedulers that no profile of the configuration serves: {foreign}." in rows
     assert rows[-1] == f"Next: kubesched explain {cluster} default/huge"
@@ -50,7 +50,8 @@ def test_the_pods_that_would_be_evicted_are_named_beside_all_pending_pods(cluste
     assert [(one["pod"], one["node"], one["preemptor"]) for one in document["victims"]] == [
         ("default/cheap", "n1", "default/urgent")
     ]
-    assert "Would be evicted to make room: 1" in run("explain", cluster).stdout
+    urgent = "default/urgent: Preemption would make room on n1 by evicting default/cheap (priority -1, then pending)"
+    assert urgent in run("explain", cluster).stdout
 
 
 @pytest.mark.parametrize("output", ["wide", "json", "jsonl", "csv", "markdown", "html", "junit"])

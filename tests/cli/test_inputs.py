@@ -91,6 +91,7 @@ GIVEN = {
 NOT_THE_ANSWER = {
     "output": ("-o", "markdown"),
     "fail_on_pending": ("--fail-on-pending",),
+    "write": ("--write", "after.json"),
     "quiet": ("--quiet",),
     "debug": ("--debug",),
 }

@@ -6,7 +6,7 @@ Every word is listed. A form, such as everything below `topology.kubernetes.io/`
 import re
 from typing import Final
 
-from kubesched.api import MAX_INT64
+from kubesched.api import INSTANCE_TYPES, MAX_INT64
 from kubesched.capture.public_words import is_machine
 
 OWNER_KINDS: Final = frozenset(
@@ -107,7 +107,7 @@ _SYSTEM_LABELS: Final = frozenset(
 )
 _PLAIN_VALUES: Final = frozenset(("", "true", "false", "yes", "no", "0", "1"))
 _INDEXES: Final = frozenset(("apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"))
-_INSTANCE_TYPE: Final = frozenset(("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"))
+_INSTANCE_TYPE: Final = frozenset(INSTANCE_TYPES)
 _NAMES: Final = {
     "": (
         "arch",

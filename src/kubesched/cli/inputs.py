@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NO_ARGS: Final[Mapping[str, str]] = {}
 _FIRST: Final = "first"
-_NOT_THE_ANSWER: Final = ("output", "fail_on_harm", "fail_on_pending", *(option.name for option in GENERAL))
+_NOT_THE_ANSWER: Final = ("output", "write", "fail_on_harm", "fail_on_pending", *(option.name for option in GENERAL))
 """Options about what is printed and how the command ends."""
 
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, kind_of
+from kubesched.api import KubeObject, Node, Pod, kind_of, objects_of
 from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_of, node_shapes, note_on_model
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
@@ -71,7 +71,7 @@ class WhatIf(msgspec.Struct, frozen=True):
             InputError: a node or a workload is not there, a selector selects nothing, or a number is out of range.
         """
         read = getattr(objects, "taken_at", None), getattr(objects, "listed_kinds", ())
-        before = known = list(objects)
+        before = known = objects_of(objects)
         notes: list[str] = []
         assumed: list[str] = []
         freed: list[str] = []
