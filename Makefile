@@ -1,5 +1,5 @@
 # The commands of a working copy. The first one makes .venv with pinned versions; after that they start at once.
-#   make demo                     place the pending pods of examples/shop, and explain one that stays pending
+#   make demo                     place the pending pods of examples/shop, and print the fix for one that stays pending
 #   make test                     unit, golden, property, docs and examples tests; needs only Python
 #   make pages                    runs the commands that the documentation shows, and compares what they print
 #   make integration              tests with a real API server, which Go builds at the first run
@@ -53,7 +53,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 
 demo: $(VENV)/.installed
 	$(BIN)/kubesched simulate $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml
-	$(BIN)/kubesched explain $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml --pod checkout/session-redis-3
+	$(BIN)/kubesched explain $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml --pod dev/preview-1439-gpx8gjnrw-9rplq -o patch
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(or $(WORKERS),3) --ignore=tests/integration --ignore=$(PAGES) $(ARGS)
