@@ -79,3 +79,9 @@ def test_the_first_of_equal_pods_has_the_steps_that_apply_its_fix():
     placements = reasons(make_node("n1", unschedulable=True), *pods)
     assert [one.fix for one in placements] == ["uncordon n1 -> 1 node"] * 3
     assert [[step.commands for step in one.patches] for one in placements] == [[("kubectl uncordon n1",)], [], []]
+
+
+def test_each_pod_without_a_controller_has_its_own_steps():
+    tainted = make_node("n1", spec={"taints": [TAINT]})
+    placements = reasons(tainted, *[make_pod(name, labels={"app": "a"}) for name in ("a", "b", "c")])
+    assert [[step.target.name for step in one.patches] for one in placements] == [["a"], ["b"], ["c"]]

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kubesched.api import Patch
+from kubesched.api import Patch, Pod
 from kubesched.documents import count
 from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
@@ -54,6 +54,12 @@ class Fix(msgspec.Struct, frozen=True):
             return ()
         parts = [FixPart(one.text, one.kind, one.change) for one in self.parts or (self,)]
         return patches_of(parts, self.change, self.before)
+
+    def for_pod(self, pod: Pod) -> "Fix":
+        """The same fix for an equal pod: without a controller, it is the pod that is patched."""
+        if self.before is None:
+            return self
+        return msgspec.structs.replace(self, before=msgspec.structs.replace(self.before, pod=pod))
 
     def __str__(self) -> str:
         return f"{self.text} -> {count(self.n_nodes, 'node')}"

@@ -61,7 +61,10 @@ class PendingReasons:
         key = self._key(placement)
         if key not in self._told:
             self.find([placement.pod])
-        return self._told[key]
+        told, pod = self._told[key], self._pods[placement.pod]
+        if pod.metadata.controller is not None:
+            return told
+        return msgspec.structs.replace(told, fixes=tuple(fix.for_pod(pod) for fix in told.fixes))
 
     def find(self, pods: Collection[str]) -> None:
         """Find all at once, which is cheaper than one after another.
@@ -152,7 +155,7 @@ def with_reasons(
 ) -> Report:
     """A report in which each pod that is left pending has its cause as `diagnosis`, and its best fix as `fix`.
 
-    The first of some equal pods has the `patches` of the fix, too.
+    The first of some equal pods of a workload has the `patches` of the fix, too, and so has each pod without one.
 
     Args:
         session, assumed: as for `PendingReasons`.

@@ -77,7 +77,8 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
             its name and its words. Session.schedule takes it from the message; `explanation.with_reasons` verifies it.
         fix: the best change after which the pod fits, as `explain` finds it; empty for none, and until
             `explanation.with_reasons` looks for it.
-        patches: the steps that apply the fix, for the first of some equal pods; the others need the same.
+        patches: the steps that apply the fix, for a pod without a controller and for the first of some equal pods of a
+            workload; the others need the same.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         leaving: `namespace/name` of the pods that are being deleted on `nominated_node`; the pod fits there without
