@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from kubesched.api import KubeObject
 from kubesched.explanation import State
+from kubesched.pages.explanations import overview_page
+from kubesched.pages.formats import as_text
 from kubesched.planning import PendingPods
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
@@ -56,3 +58,27 @@ def test_a_row_is_true_at_the_turn_of_its_pod():
 def test_pods_before_it_in_the_queue_keep_their_room():
     before = replica("plex", requests={"cpu": "1"}, node_selector={"kubernetes.io/hostname": "nuc"}, priority=5)
     assert told([*home(), before])["default/nextcloud-0"][2] == "lower the request to 200m cpu -> 1 node"
+
+
+def test_pods_of_other_schedulers_are_named():
+    other = make_pod("apart", spec={"schedulerName": "my-scheduler"})
+    with PendingPods([*home(), other], set_up(), str) as pending:
+        page = overview_page(pending.answers(), foreign=pending.foreign, counts=pending.counts())
+    assert "1 pod of other schedulers" in page.verdict.text
+    assert "default/apart (my-scheduler)" in as_text(page, 120)
+
+
+def test_pods_without_a_mistake_fit_one_after_another_and_the_list_says_where():
+    behind = replica("plex", requests={"cpu": "1"}, node_selector={"kubernetes.io/hostname": "nuc"})
+    heavy = replica("immich", requests={"cpu": "3"}, node_selector={"kubernetes.io/hostname": "pi-c"})
+    with PendingPods([*home(), behind, heavy], set_up(), str) as pending:
+        places = {one.pod: one.node for one in pending.answers() if one.state is State.FITS}
+    assert places == {"default/plex-0": "nuc", "default/immich-0": "pi-c"}
+
+
+def test_the_list_of_twelve_mistakes_takes_few_lines_and_names_each_workload_once():
+    with PendingPods(cloud(), set_up(), lambda pod: pod.name) as pending:
+        text = as_text(overview_page(pending.answers(), foreign=pending.foreign, counts=pending.counts()), 120)
+        names = [one.pod.partition("/")[2] for one in pending.answers()]
+    assert len(text.splitlines()) <= 3.5 * len(names)
+    assert all(text.count(f" {name}: ") == 1 for name in names)
