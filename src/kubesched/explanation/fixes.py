@@ -209,7 +209,9 @@ def _pairs(case: Case, known: Sequence[Cause], among: BoolVector) -> Iterator[tu
 
 
 def _some(case: Case, cause: Cause, where: BoolVector) -> list[Remedy]:
-    return list(islice((remedy for find in cause.remedies for remedy in find(case, where)), _MAX_REMEDIES))
+    """The first remedies of a cause; what a taint off the nodes does in a pair, a toleration does, too."""
+    every = (remedy for find in cause.remedies for remedy in find(case, where))
+    return list(islice((remedy for remedy in every if remedy.cost is not Effort.OPEN_TO_ALL), _MAX_REMEDIES))
 
 
 def _count(case: Case, known: Sequence[Cause]) -> np.ndarray:

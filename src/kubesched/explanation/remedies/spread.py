@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -30,6 +31,7 @@ from kubesched.state import PodInfo
 _HARD: Final = "DoNotSchedule"
 _SKEWS: Final = (1, 2, 3, 4, 6, 9, 19, 49, 99)  # how much more skew is tried, the least that helps is offered
 _MAX_DOMAINS: Final = 3
+_MAX_LABELLED: Final = 1_000  # nodes that get a label in one fix
 
 
 def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -66,7 +68,7 @@ def _labelled(case: Case, lacking: BoolVector, key: str) -> Iterator[Remedy]:
     Where no node has the key, the values are blanks, each another one, which a person fills in: no name is made up. Of
     a node's own name it is known.
     """
-    names = [node.name for node in case.at(lacking)]
+    names = [node.name for node in islice(case.at(lacking), _MAX_LABELLED)]
     short, which = key.rpartition("/")[2], node_words(names)
     known = [value for value in case.nodes.label(key).values.values if value is not None]
     is_new, lack = not (case.nodes.codes(key) > 0).any(), plural(len(names), "it lacks", "they lack")
