@@ -116,6 +116,7 @@ def names(*words: str) -> list[str]:
         (("explain", "cluster.json", "--pod", "dev/"), ["dev/lint"]),
         (("explain", "cluster.json", "shop/web-1", "--node", "w"), ["worker-1", "worker-2"]),
         (("explain", "cluster.json", "-n", ""), ["dev", "shop"]),
+        (("check", "cluster.json", "-n", "s"), ["shop"]),
         (("drain", "cluster.json", "worker-1", "worker"), ["worker-1", "worker-2"]),
         (("drain", "cluster.json", "--zone", ""), ["a", "b"]),
         (("simulate", "cluster.json", "--cordon", "gp"), ["gpu-1"]),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kubesched.cli.cluster import read_both
+from kubesched.cli.completed_names import complete_namespaces
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
@@ -30,7 +31,14 @@ class CheckedPods(NamedTuple):
 @with_inputs()
 @gathered("choice", CheckedPods)
 @snapshot_options
-@click.option("-n", "--namespace", default="", metavar="NAME", help="Look only at this namespace.")
+@click.option(
+    "-n",
+    "--namespace",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_namespaces,
+    help="Look only at this namespace.",
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Look at all namespaces. Without -n, this is the default.")
 @click.option("-l", "--selector", metavar="LABELS", help="Look only at the pods with these labels.")
 @setup_options

@@ -87,7 +87,8 @@ def _key_of(name: str) -> str:
 def _beside(result: ClusterCheck) -> Iterator[Paragraph]:
     """Which pods the findings are not about."""
     if result.n_pending:
-        yield Paragraph(f"{count(result.n_pending, 'pod')} wait for a node already; kubesched explain says why.")
+        waiting = count(result.n_pending, "pod waits", "pods wait")
+        yield Paragraph(f"{waiting} for a node already; kubesched explain says why.")
     if result.n_foreign:
         yield Paragraph(f"{count(result.n_foreign, 'pod')} of other schedulers: not tried again.")
     if result.n_undecided:
