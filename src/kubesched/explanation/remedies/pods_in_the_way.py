@@ -180,7 +180,7 @@ def _namespaces(case: Case, terms: Sequence[Term]) -> Iterator[Remedy]:
         looking = msgspec.structs.replace(written[i], namespaces=namespaces)
         text = f"set namespaces: [{', '.join(namespaces)}] in the required pod affinity: {of(other)} has such labels"
         change = field_edit("affinity.pod_affinity.required", (*written[:i], looking, *written[i + 1 :]))
-        yield Remedy(text, "podAffinity", True, change, effort=Effort.CORRECT)
+        yield Remedy(text, "podAffinity", True, change)
 
 
 def _is_selected(them: Identity, term: Term) -> bool:
