@@ -40,6 +40,27 @@ def random_cluster(seed: int) -> list[KubeObject]:
     return objects
 
 
+def packed_cluster(seed: int, n_nodes: int = 24) -> list[KubeObject]:
+    """Nodes of equal size with pods of many workloads, some with budgets: which nodes can go depends on the order."""
+    random = Random(seed)
+    nodes = [f"n{i}" for i in range(n_nodes)]
+    room = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+    objects: list[KubeObject] = [make_object("Namespace", "default")]
+    objects += [make_node(name, zone=ZONES[i % 3], allocatable=room) for i, name in enumerate(nodes)]
+    free = dict.fromkeys(nodes, 12_800)
+    for app in (f"app{i}" for i in range(n_nodes + n_nodes // 2)):
+        cpu = random.choice([100, 250, 500, 1000, 2000])
+        for i in range(random.choice([1, 2, 3, 5, 10, 20])):
+            node = random.choice(nodes)
+            if free[node] >= cpu:
+                free[node] -= cpu
+                fields = {"labels": {"app": app}, "requests": {"cpu": f"{cpu}m"}}
+                objects.append(make_pod(f"{app}-{i}", node=node, metadata=owned_by("ReplicaSet", app), **fields))
+        if random.random() < 0.3:
+            objects.append(budget(app, app, random.randrange(3)))
+    return objects
+
+
 def _workload(random: Random, app: str, free: dict[str, int]) -> list[KubeObject]:
     kind = random.choice(["ReplicaSet", "ReplicaSet", "StatefulSet", "Job", ""])
     cpu, priority = random.choice([300, 700, 1200]), random.choice([0, 0, 10, 1000])

@@ -10,7 +10,8 @@ from kubesched.planning.drain_result import Drain
 from kubesched.planning.draining import Draining, Explained
 from kubesched.session import Progress
 
-_EFFORT: Final = 1_000
+_EFFORT: Final = 10_000
+_PATIENCE: Final = 30  # passes in a row that find no larger set
 _NODES_PER_EFFORT: Final = 100
 
 
@@ -18,9 +19,11 @@ class DrainSearch:
     """Searches one cluster, and takes every trial back.
 
     The first pass tries every candidate in the given order, each in the cluster that the nodes before it have left. The
-    other nodes are then tried together with those that were found. Further passes try the candidates in random orders.
-    What comes after the first pass has to fit into a fixed effort: one for each trial, for each pod that it evicts, and
-    for each hundred nodes of the cluster. So the answer for a large cluster is that of the first pass.
+    other nodes are then tried together with those that were found. Further passes keep a random part of the largest
+    set, perhaps nothing, and try all others together with it, in a random order. All passes together have a fixed
+    effort: one for each trial, for each pod that it evicts, and for each hundred nodes of the cluster. The first one is
+    made in any case, so the answer for a large cluster is little more than that. The search also ends when many passes
+    in a row have found no larger set.
 
     Args:
         seed: of the random orders.
@@ -43,19 +46,13 @@ class DrainSearch:
         """
         first = self._together(self._one_by_one(candidates, progress))
         best = self._named(candidates, first)
-        pass_cost, self._spent = self._spent, 0
         best = self._grown(best, candidates)
-        order, costs = list(candidates), dict[tuple[str, ...], int]()
-        while self._affords(pass_cost) and len(best) < len(candidates):
+        order, n_vain = list(candidates), 0
+        while self._affords(self._last) and len(best) < len(candidates) and n_vain < _PATIENCE:
             self._random.shuffle(order)
-            names = tuple(node.name for node in order)
-            if names in costs:  # a few nodes have few orders, and the same order finds the same nodes
-                self._spent += costs[names]
-                continue
-            before = self._spent
-            found = self._named(order, self._together(self._one_by_one(order)))
-            best = max(best, self._grown(found, order), key=len)
-            costs[names] = self._spent - before
+            kept = self._random.sample(best, self._random.randrange(len(best) + 1))
+            grown = self._grown(kept, order)
+            n_vain, best = (0, grown) if len(grown) > len(best) else (n_vain + 1, best)
         return self._together(best, in_full=True)
 
     def _one_by_one(self, candidates: Sequence[Node], progress: Progress | None = None) -> list[Node]:
