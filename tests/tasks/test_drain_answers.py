@@ -290,3 +290,4 @@ def test_most_prints_a_runbook_and_each_does_not(tmp_path):
     each = run("drain", cluster, "--each", "-o", "runbook")
     assert each.exit_code == 2
     assert "use --most, or name the nodes" in each.output
+    assert run("drain", cluster, "--each-zone", "-o", "runbook").exit_code == 2
