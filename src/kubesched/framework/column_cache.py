@@ -45,7 +45,7 @@ class _FewRows(Nodes):
 
     Attributes:
         rows: which.
-        index: the same, as a slice where it is one row, which is the most frequent case: a slice copies nothing.
+        index: the same, as a slice where it is one row, which is the most frequent case and quicker.
         freed: changed rows that no node has any more, and so are not in any table; None where there is none.
     """
 
@@ -59,19 +59,18 @@ class _FewRows(Nodes):
             self.freed = rows[~in_use]
             rows = rows[in_use]
         super().__init__(columns, rows)
-        is_one = len(changed) == self._n == 1
-        self.index: slice | Rows = slice(changed[0], changed[0] + 1) if is_one else rows
-        self._matrices: dict[int, tuple[IntMatrix, IntMatrix]] | None = None if is_one else {}
+        self._is_one = len(changed) == self._n == 1
+        self.index: slice | Rows = slice(changed[0], changed[0] + 1) if self._is_one else rows
+        self._matrices: dict[int, tuple[IntMatrix, IntMatrix]] = {}
 
     def take(self, column: npt.NDArray[ScalarT]) -> npt.NDArray[ScalarT]:
         return column[self.index]
 
     def _matrix(self, column: IntMatrix) -> IntMatrix:
-        if self._matrices is None:
-            return column[:, self.index]
         kept = self._matrices.get(id(column))
-        if kept is None:
-            kept = self._matrices[id(column)] = (column, super()._matrix(column))
+        if kept is None:  # a copy, because sums of cells that lie apart take twice as long
+            cells = column[:, self.index].copy() if self._is_one else super()._matrix(column)
+            kept = self._matrices[id(column)] = (column, cells)
         return kept[1]
 
 
@@ -296,14 +295,15 @@ class ColumnCache:
 
     def _stale_rows(self, column: KeptColumn | None, log: ChangeLog) -> _FewRows | None:
         """The rows to compute again; None for all of them."""
-        if column is None or len(column.values) < self._columns.n_rows:
+        n_rows = self._columns.rows.n_rows
+        if column is None or len(column.values) < n_rows:
             return None
         since = (log, column.generation, log.generation)
         if since != self._few_since:
             self._few_since = since
             changed = log.since(column.generation)
             self._few = None
-            if changed is not None and 2 * len(changed) <= self._columns.n_rows + 2:
+            if changed is not None and 2 * len(changed) <= n_rows + 2:
                 self._few = _FewRows(self._columns, changed)
         return self._few
 

@@ -200,7 +200,8 @@ class NodeResourcesFit(Plugin):
 
     def _served(self, part: Part[PodRequests]) -> tuple[str, ...]:
         """The resources of a pod that a device class serves."""
-        return tuple(self.handle.cluster_state.device_classes.serving(part.value.wanted))
+        classes = self.handle.cluster_state.device_classes
+        return tuple(classes.serving(part.value.wanted)) if classes else ()
 
     def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:
         wanted = requests.wanted

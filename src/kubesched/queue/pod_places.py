@@ -190,7 +190,8 @@ class PodPlaces:
     def _put(
         self, info: QueuedPodInfo, to: ActiveQueue | BackoffQueue | UnschedulablePods, queue: str, label: str
     ) -> None:
-        self.withdraw(info)
+        if info.place is not None:
+            self.withdraw(info)
         self._pods[info.key] = info
         to.add(info)
         self._tell(queue, label, info)
