@@ -61,10 +61,11 @@ def test_markdown_has_the_steps_and_the_way_back():
     text = as_markdown(drain_page(drain(known, ["n1", "n2"]), cluster="gke.json"))
     assert steps(text) == [
         "set -o noclobber",
-        "kubectl get pod -n dev bare -o yaml > lost-dev.yaml",
+        "saved=",
+        "kubectl get pod -n dev bare -o yaml > lost-dev.yaml && saved=yes",
         "kubectl cordon n1 n2",
         "kubectl drain n1",
-        "kubectl drain n2 --force",
+        'test "$saved" && kubectl drain n2 --force',
         "kubectl uncordon n1 n2",
         "kubectl apply -f lost-dev.yaml",
     ]
@@ -224,7 +225,7 @@ def test_a_runbook_is_the_plan_alone_and_a_shell_takes_all_of_it(tmp_path):
     assert lines[-1] == "# Pods that run elsewhere then do not come back by themselves."
     assert "# --force deletes for good, as no controller creates them again: default/bare" in lines
     data = "# --delete-emptydir-data deletes the data in emptyDir volumes of default/bare, default/web-0"
-    assert lines[lines.index(data) + 1] == "kubectl drain n1 --delete-emptydir-data --force"
+    assert lines[lines.index(data) + 1] == 'test "$saved" && kubectl drain n1 --delete-emptydir-data --force'
     script = tmp_path / "plan.sh"
     script.write_text("\n".join(lines))
     subprocess.run(["bash", "-n", script], check=True)
@@ -247,6 +248,20 @@ def test_a_runbook_runs_one_drain_after_another_and_waits_for_pods_without_a_nod
     get = "get pods -A --field-selector spec.nodeName=,status.phase=Pending -o name"
     asked = (tmp_path / "asked").read_text().splitlines()
     assert asked == ["cordon n1 n2", "drain n1", get, get, "drain n2", get]
+
+
+def test_a_pod_that_was_not_saved_is_not_deleted(tmp_path):
+    """A file of an earlier drain is kept, so that the pod is not saved."""
+    (tmp_path / "lost-default.yaml").write_text("earlier")
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
+    kubectl.chmod(0o755)
+    lines = runbook(tmp_path, *nodes(), make_pod("bare", node="n1"), make_pod("other", node="n2"), names=("n1",))
+    plan = "\n".join(lines[: lines.index("# How to undo")])
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["bash", "-c", plan], check=False, env=environment, cwd=tmp_path)
+    assert "drain" not in (tmp_path / "asked").read_text()
+    assert (tmp_path / "lost-default.yaml").read_text() == "earlier"
 
 
 def test_a_runbook_waits_for_the_workloads_that_do_not_run_meanwhile(tmp_path):

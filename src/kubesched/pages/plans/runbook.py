@@ -45,13 +45,15 @@ def _interrupted(result: Drain) -> Iterator[str]:
 
 def _steps(result: Drain) -> Iterator[str]:
     """The lines, among them an empty one for a command with a name that is not valid."""
-    if lost := bare_pods(result):
-        if commands := save_commands(lost):
-            yield "# the manifests of the pods that no controller has; noclobber keeps what an earlier drain saved"
-            yield "set -o noclobber"
-            yield from commands.values()
-        else:
-            yield f"# save the manifests of {count(len(lost), 'pod')} that no controller has"
+    lost = bare_pods(result)
+    commands = save_commands(lost)
+    if commands:
+        yield "# the manifests of the pods that no controller has; noclobber keeps what an earlier drain saved"
+        yield "set -o noclobber"
+        yield "saved="
+        yield " && ".join([*commands.values(), "saved=yes"])
+    elif lost:
+        yield f"# save the manifests of {count(len(lost), 'pod')} that no controller has"
     n = result.n_waiting
     yield f"# waits while more pods have no node than the {n:,} that are expected; Ctrl-C ends it"
     is_done = f'pods=$({_WAITING}) && [ "$(echo "$pods" | grep -c .)" -le {n} ]'
@@ -62,7 +64,9 @@ def _steps(result: Drain) -> Iterator[str]:
     for node in result.nodes:
         pods = of_node.get(node, ())
         yield from map(_comment, _expected(node, pods, result))
-        yield drain_command([node], pods, is_silent=node in result.never_ends_on)
+        command = drain_command([node], pods, is_silent=node in result.never_ends_on)
+        is_saved_first = commands and any(pod.node == node for pod in lost)
+        yield f'test "$saved" && {command}' if command and is_saved_first else command
         if any(pod.step for pod in pods):
             yield "wait_for_pods"
         yield from _rollouts(pods, result)
