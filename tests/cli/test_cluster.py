@@ -28,8 +28,11 @@ def test_kinds_that_a_scheduler_does_not_read_are_counted(tmp_path):
 
 def test_a_kind_that_is_missing_altogether_is_told_with_the_way_to_get_it(tmp_path):
     pod = make_pod("p", spec={"priorityClassName": "high", "priority": None})
-    (line,) = stderr(write(tmp_path, make_node("n1"), pod))
-    assert line.startswith("kubesched: note: the snapshot has no PriorityClass: the priority of 1 pod (default/p)")
+    path = write(tmp_path, make_node("n1"), pod)
+    (brief,), (line,) = stderr(path), stderr(path, "--notes")
+    said = "kubesched: note: the snapshot has no PriorityClass: the priority of 1 pod"
+    assert brief == f"{said} counts as 0; --notes says which, and how to add them"
+    assert line.startswith(f"{said} (default/p)")
     assert "kubectl get priorityclasses -o json" in line
 
 

@@ -93,6 +93,7 @@ NOT_THE_ANSWER = {
     "fail_on_pending": ("--fail-on-pending",),
     "write": ("--write", "after.json"),
     "quiet": ("--quiet",),
+    "notes": ("--notes",),
     "debug": ("--debug",),
 }
 
@@ -200,7 +201,7 @@ def test_a_drained_pod_that_kubernetes_does_not_allow_is_in_no_command(name, tmp
     owned = owned_by("StatefulSet", "db")
     pods = [make_pod(one, node=f"n{i}", requests={"cpu": "2"}, metadata=owned) for i, one in enumerate((name, "x"))]
     path = write(tmp_path, *nodes, *pods)
-    assert "its only pod would stay pending" in run("drain", path, "n0").stdout
+    assert "breaks its only pod" in run("drain", path, "n0").stdout
     assert following("drain", path, "n0") == ""
 
 

@@ -28,7 +28,7 @@ _HEAD = f"""\
 This page has what `kubesched COMMAND --help` prints. As a plugin of kubectl, a command has the name
 `kubectl sched COMMAND`: kubectl runs the file `kubectl-sched`, which is installed next to `kubesched`.
 
-Every command has these options. `--quiet` and `--debug` can also be before the name of the command:
+Every command has these options. `--quiet`, `--notes` and `--debug` can also be before the name of the command:
 """
 _EXIT_CODES = """\
 Every command has these exit codes:

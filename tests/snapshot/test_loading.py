@@ -187,5 +187,5 @@ def test_a_list_without_a_time_has_none(metadata: object):
 def test_a_kind_that_is_listed_completely_is_not_missed():
     waiting = pod(priorityClassName="high")
     document = {**listed(node(), waiting), "metadata": {"listedKinds": ["PriorityClass"]}}
-    assert load_snapshot(stream(document)).notes == ()
-    assert len(load_snapshot(stream(listed(node(), waiting))).notes) == 1
+    assert load_snapshot(stream(document)).missing == ()
+    assert len(load_snapshot(stream(listed(node(), waiting))).missing) == 1

@@ -137,7 +137,8 @@ def test_finished_pods_miss_nothing():
 
 def test_a_kind_is_named_once_with_a_few_pods_and_the_command():
     loaded = load_snapshot(stream(listed(node(), SERVICE, *(pod(f"p{i}", priorityClassName="high") for i in range(5)))))
-    (note,) = loaded.notes
+    (note,) = map(str, loaded.missing)
+    assert loaded.missing[0].brief == "the snapshot has no PriorityClass: the priority of 5 pods counts as 0"
     assert note == (
         "the snapshot has no PriorityClass: the priority of 5 pods (shop/p0, shop/p1, shop/p2 and 2 more) counts as 0; "
         "add `kubectl get priorityclasses -o json`"
@@ -148,14 +149,14 @@ def test_the_service_of_a_manifest_is_not_one_of_the_pods_in_the_snapshot():
     service = other("v1", "Service", "new", metadata={"namespace": "new"}, spec={"selector": {"app": "new"}})
     new = pod("new", labels={"app": "new"})
     loaded = load_snapshot(stream(listed(node(), pod("old", labels={"app": "old"}))), manifests=[stream(service, new)])
-    (note,) = loaded.notes
+    (note,) = map(str, loaded.missing)
     assert "the snapshot has no Service: default spreading is skipped for 1 pod (shop/old)" in note
 
 
 def test_the_pods_of_manifests_miss_kinds_too():
     ephemeral = {"volumeClaimTemplate": {"spec": {"storageClassName": "fast"}}}
     manifest = stream(pod("new", volumes=[{"name": "v", "ephemeral": ephemeral}]))
-    (note,) = load_snapshot(stream(listed(node(), SERVICE)), manifests=[manifest]).notes
+    (note,) = map(str, load_snapshot(stream(listed(node(), SERVICE)), manifests=[manifest]).missing)
     assert note.startswith("the snapshot has no CSINode or StorageClass: the volumes of 1 pod (shop/new) are judged")
 
 

@@ -4,13 +4,13 @@ import logging
 import os
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.general_options import is_quiet
+from kubesched.cli.general_options import has_full_notes, is_quiet
 from kubesched.cli.inputs import InputOptions, SetupOptions
 from kubesched.cli.json_log import json_log
 from kubesched.cli.live_cluster import read_live
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubesched.config import ConfigSource
     from kubesched.errors import InputError
     from kubesched.setup import Setup
-    from kubesched.snapshot import ClusterObjects
+    from kubesched.snapshot import ClusterObjects, MissingKinds
 
 
 _WORKLOADS: Final = frozenset(("Deployment", "DaemonSet", "Job", "CronJob"))
@@ -160,6 +160,18 @@ def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
     without_pods = _kinds(Counter(workload.kind for workload in new - owners))
     notes = [f"without uid and without pods, as in a manifest: {without_pods}{advice}"] if without_pods else []
     for sentence in (*left_out_sentences(left_out, advice=offered), *notes, *cluster.notes, *_homeless(cluster)):
+        note(sentence)
+    note_missing(cluster.missing)
+
+
+def note_missing(missing: "Sequence[MissingKinds]") -> None:
+    """Note what is decided without kinds that the snapshot lacks; in brief, unless --notes is given."""
+    if has_full_notes():
+        sentences = list(map(str, missing))
+    else:
+        sentences = [kinds.brief for kinds in missing]
+        sentences[-1:] = [f"{last}; --notes says which, and how to add them" for last in sentences[-1:]]
+    for sentence in sentences:
         note(sentence)
 
 

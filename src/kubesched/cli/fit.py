@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import note, read_both
+from kubesched.cli.cluster import note, note_missing, read_both
 from kubesched.cli.completed_names import complete_namespaces, complete_nodes_or_files
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, given_words, with_inputs
@@ -275,9 +275,9 @@ def _note_missing(cluster: "ClusterObjects", asked: "Asked") -> None:
     """Note the kinds that the pods need and the snapshot lacks."""
     from kubesched.snapshot import missing_kinds
 
-    for missing in missing_kinds(cluster, cluster.listed_kinds, asked.objects()):
-        if missing.kinds != ("Node",):  # the answer says where the pods fit, and how many nodes they need
-            note(str(missing))
+    missing = missing_kinds(cluster, cluster.listed_kinds, asked.objects())
+    # without nodes the answer says where the pods fit, and how many nodes they need
+    note_missing([one for one in missing if one.kinds != ("Node",)])
 
 
 def _fits(answer: "Fit") -> bool:

@@ -1,4 +1,4 @@
-"""--quiet and --debug, which every command has, before and after its name."""
+"""--quiet, --notes and --debug, which every command has, before and after its name."""
 
 import logging
 import os
@@ -13,6 +13,7 @@ from kubesched.cli.parameters import Decorator
 from kubesched.cli.program_name import as_typed
 
 _QUIET: Final = "kubesched.quiet"
+_NOTES: Final = "kubesched.notes"
 _DEBUG: Final = "kubesched.debug"
 _PLUGINS: Final = "kubesched.plugin"
 """The logger that gets the tracebacks of plugins, at level DEBUG."""
@@ -22,6 +23,12 @@ def is_quiet() -> bool:
     """Whether the command line that runs now has --quiet."""
     context = click.get_current_context(silent=True)
     return context is not None and _QUIET in context.meta
+
+
+def has_full_notes() -> bool:
+    """Whether the command line that runs now has --notes."""
+    context = click.get_current_context(silent=True)
+    return context is not None and _NOTES in context.meta
 
 
 def is_debugging(context: click.Context) -> bool:
@@ -47,6 +54,11 @@ def with_general_options(command: click.Command, around: Decorator = lambda call
 def _be_quiet(context: click.Context, option: click.Parameter, value: bool) -> None:
     if value:
         context.meta[_QUIET] = True
+
+
+def _note_in_full(context: click.Context, option: click.Parameter, value: bool) -> None:
+    if value:
+        context.meta[_NOTES] = True
 
 
 def _debug(context: click.Context, option: click.Parameter, value: bool) -> None:
@@ -82,6 +94,14 @@ GENERAL: Final = (
         expose_value=False,
         callback=_be_quiet,
         help="Print no notes and no progress bars.",
+    ),
+    click.Option(
+        ["--notes"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_note_in_full,
+        help="Print notes in full: which pods they are about, and what to add to the snapshot.",
     ),
     click.Option(
         ["--debug"],

@@ -19,6 +19,7 @@ from kubesched.api import (
     owner_of,
 )
 from kubesched.shown import data_frame
+from kubesched.snapshot.missing import MissingKinds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
             name with one that is read carries its API group: `Service.serving.knative.dev`.
         bad: one sentence for each bad object that was left out; empty unless bad objects were to be left out.
         notes: what the user should know about the input, one sentence each.
+        missing: kinds that are wholly absent though pods refer to them.
         taken_at: when the objects were read from the API server, in UTC: the earliest time, if there are several; None
             if no file has it.
         scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, or in a snapshot that
@@ -46,6 +48,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     skipped: dict[str, int] = {}
     bad: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    missing: tuple[MissingKinds, ...] = ()
     taken_at: datetime | None = None
     scheduler_config: bytes = b""
     listed_kinds: frozenset[str] = frozenset()

@@ -62,8 +62,8 @@ def load_snapshot(
     missing = missing_kinds(read, cluster.listed_kinds)
     if new:
         missing += missing_kinds(read, cluster.listed_kinds, new)
-    notes = [*cluster.notes, *map(str, missing), *_notes_on_budgets(cluster.objects)]
-    return msgspec.structs.replace(cluster, notes=tuple(notes))
+    notes = (*cluster.notes, *_notes_on_budgets(cluster.objects))
+    return msgspec.structs.replace(cluster, notes=notes, missing=tuple(missing))
 
 
 def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) -> ClusterObjects:

@@ -80,6 +80,11 @@ class MissingKinds(msgspec.Struct, frozen=True):
         """What is decided without them, for which pods."""
         return self.effect.format(pods=f"{count(len(self.pods), 'pod')} ({listed(self.pods)})")
 
+    @property
+    def brief(self) -> str:
+        """The same without the names of the pods, and without the command."""
+        return f"the snapshot has no {' or '.join(self.kinds)}: {self.effect.format(pods=count(len(self.pods), 'pod'))}"
+
     def __str__(self) -> str:
         return f"the snapshot has no {' or '.join(self.kinds)}: {self.sentence}; add `{self.command}`"
 
