@@ -46,6 +46,7 @@ with lazy_exports(__name__):
         ordinal_of as ordinal_of,
     )
     from kubesched.controllers.kubectl_drain import (
+        UNREACHABLE as UNREACHABLE,
         hangs_because as hangs_because,
         has_local_data as has_local_data,
         is_unreachable as is_unreachable,

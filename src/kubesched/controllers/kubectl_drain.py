@@ -10,7 +10,7 @@ from kubesched.api import DO_NOT_DISRUPT, MIRROR_POD, SAFE_TO_EVICT, Node, Pod
 from kubesched.controllers.kept_replicas import Find
 from kubesched.controllers.successors import waits_for_end
 
-_UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _KEPT_OFF: Final = {SAFE_TO_EVICT: "false", DO_NOT_DISRUPT: "true"}
 _OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
 
@@ -25,7 +25,7 @@ def is_unreachable(node: Node) -> bool:
     is_silent = any(
         condition.type == "Ready" and condition.status == "Unknown" for condition in node.status.conditions or ()
     )
-    return (is_silent or _UNREACHABLE in keys) and _OUT_OF_SERVICE not in keys
+    return (is_silent or UNREACHABLE in keys) and _OUT_OF_SERVICE not in keys
 
 
 def hangs_because(pod: Pod, find: Find) -> str:

@@ -24,21 +24,23 @@ class Effort(IntEnum):
     """Pods go to other nodes."""
     ADD = 6
     """A node or a volume more."""
-    OTHER_POOL = 7
+    OUTAGE = 7
+    """A whole zone is out, which nobody repairs from here."""
+    OTHER_POOL = 8
     """Nodes that anybody may use, which are of another kind, such as spot."""
-    LESS = 8
+    LESS = 9
     """Smaller requests."""
-    RESERVED = 9
+    RESERVED = 10
     """Nodes that are reserved for others."""
-    SWITCH = 10
+    SWITCH = 11
     """Other nodes than those that the pod asks for."""
-    DATA = 11
+    DATA = 12
     """Data has to be copied."""
-    DROP = 12
+    DROP = 13
     """A rule of the pod goes."""
-    OPEN_TO_ALL = 13
+    OPEN_TO_ALL = 14
     """A rule of the nodes goes, for every pod."""
-    LAST_RESORT = 14
+    LAST_RESORT = 15
     """Only where nothing else helps: it wastes what nodes are made for, or no cloud has such a node."""
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kubesched.api import Node, Pod
 from kubesched.explanation.effort import Effort
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ZONE, filling, fixes_of, texts
@@ -132,3 +133,72 @@ def test_a_node_that_is_being_deleted_is_no_fix_while_another_one_is():
 def test_an_agent_that_has_not_started_is_waited_for(key: str):
     (only,) = texts(make_pod("p"), make_node("n1", taints=[f"{key}:NoSchedule"]))
     assert only.startswith("let the ")
+
+
+_POOL = "eks.amazonaws.com/nodegroup"
+_UPGRADE = "corp.example/upgrade=1.33:NoSchedule"
+
+
+def _pool(name: str, *taints: list[str], **more: object) -> list[Node]:
+    return [
+        make_node(f"{name}-{i}", labels={_POOL: name}, taints=each, allocatable={"cpu": "4"}, **more)
+        for i, each in enumerate(taints)
+    ]
+
+
+def _full(node: str) -> Pod:
+    return make_pod(f"on-{node}", node=node, requests={"cpu": "4"})
+
+
+def test_a_taint_that_the_others_of_the_pool_lack_is_taken_off_first():
+    """A script tainted half of the pool and did not end: the other nodes are full."""
+    nodes = [*_pool("mem", [_UPGRADE], [], [_UPGRADE], []), *_pool("gen", [])]
+    full = _full("mem-1"), _full("mem-3"), _full("gen-0")
+    every = fixes_of(make_pod("p", requests={"cpu": "3"}), *nodes, *full)
+    first = next(iter(every))
+    assert first == (
+        f"remove taint {_UPGRADE} from 2 nodes (mem-0, mem-2) (2 of 4 nodes of mem have it, the others do not: "
+        "left behind?)"
+    )
+    assert every[first].keeps_intent
+    assert any("corp.example/upgrade" in line for step in every[first].patches for line in step.commands)
+    assert f"tolerate {_UPGRADE}" in list(every)[1:]
+
+
+def test_a_taint_of_the_whole_pool_or_that_some_pod_tolerates_was_not_left_behind():
+    whole = [*_pool("mem", [_UPGRADE], [_UPGRADE]), *_pool("gen", [])]
+    full = _full("gen-0")
+    part = [*_pool("mem", [_UPGRADE], []), *_pool("gen", [])]
+    tolerations = [{"key": "corp.example/upgrade", "operator": "Exists"}]
+    user = make_pod("user", node="mem-0", spec={"tolerations": tolerations})
+    pod = make_pod("p", requests={"cpu": "3"})
+    for objects in ([*whole, full], [*part, full, _full("mem-1"), user]):
+        every = fixes_of(pod, *objects)
+        (removal,) = [text for text in every if text.startswith("remove taint")]
+        assert "left behind" not in removal
+        assert every[removal].effort is Effort.OPEN_TO_ALL
+
+
+@pytest.mark.parametrize("key", ["node.cilium.io/agent-not-ready", "node.cloudprovider.kubernetes.io/uninitialized"])
+def test_an_agent_of_ones_own_is_started_before_nodes_are_repaired_or_bought(key):
+    """Nodes of a zone that is out are more nodes, but nobody here repairs them."""
+    gone = _pool("c", *[["node.kubernetes.io/unreachable:NoSchedule"]] * 3, zone="z")
+    nodes = [*gone, *_pool("a", [f"{key}:NoSchedule"], [], zone="y")]
+    said = texts(make_pod("p", requests={"cpu": "3"}), *nodes, _full("a-1"))
+    assert said[0].startswith("let the ")
+    assert said[0].endswith(" a-0")
+    assert "zone z is out (3 of 3 nodes): wait until it is back" in said[1:]
+
+
+def test_single_nodes_of_a_zone_are_repaired_and_a_single_zone_is_not_out():
+    lost, pod = "node.kubernetes.io/unreachable:NoSchedule", make_pod("p", requests={"cpu": "3"})
+    some = [*_pool("c", [lost], [lost], [], zone="z"), *_pool("a", [], zone="y"), _full("c-2")]
+    assert texts(pod, *some, _full("a-0"))[0].startswith("repair 2 nodes (c-0, c-1)")
+    assert texts(pod, *_pool("c", [lost], [lost], zone="z"))[0].startswith("repair 2 nodes (c-0, c-1)")
+
+
+def test_an_outage_of_a_zone_comes_after_a_node_elsewhere():
+    lost = "node.kubernetes.io/unreachable:NoSchedule"
+    nodes = [*_pool("c", [lost], [lost], zone="z"), *_pool("a", [], zone="y"), _full("a-0")]
+    said = texts(make_pod("p", requests={"cpu": "3"}), *nodes)
+    assert said.index("add a node like a-0") < said.index("zone z is out (2 of 2 nodes): wait until it is back")

@@ -28,6 +28,7 @@ from kubesched.explanation.trial import Move
 from kubesched.framework import Code
 from kubesched.naming import near_key
 from kubesched.plugins import RequiredNodeAffinity, missing_resources
+from kubesched.session import group_nodes
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
 ELSEWHERE: Final = "to another node"
@@ -154,6 +155,11 @@ class Case:
             return None
         affinity = AffinityToNodes(NodeSelector(tuple(terms))) if has_terms else None
         return RequiredNodeAffinity(pairs, affinity).matches(self.nodes)
+
+    @cached_property
+    def pools(self) -> dict[str, str]:
+        """Node -> its pool; empty where no label says it."""
+        return {name: group.pool for name, group in group_nodes(node.node for node in self.nodes).items()}
 
     @cached_property
     def placed(self) -> "PodsOnNodes":

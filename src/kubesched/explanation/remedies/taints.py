@@ -1,7 +1,7 @@
 """Remedies for taints and cordons. A cordon and the taint that it puts on the node are one cause."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -9,33 +9,38 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited, is_extended_resource
-from kubesched.controllers import CORDON, like_on_node, may_run_daemon, uncordon, unpinned
-from kubesched.documents import plural
+from kubesched.controllers import CORDON, UNREACHABLE, like_on_node, may_run_daemon, uncordon, unpinned
+from kubesched.documents import count, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
 from kubesched.explanation.remedies.device_plugins import respelt_names
 from kubesched.explanation.remedies.new_node import added
+from kubesched.explanation.remedies.pools_and_zones import left_behind, zones_out
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
 _CONDITIONS: Final = {
     "node.kubernetes.io/not-ready": "make {} ready",
-    "node.kubernetes.io/unreachable": "repair {} (the kubelet does not report)",
+    UNREACHABLE: "repair {} (the kubelet does not report)",
     "node.kubernetes.io/memory-pressure": "free memory on {}",
     "node.kubernetes.io/disk-pressure": "free disk space on {}",
     "node.kubernetes.io/pid-pressure": "end processes on {}",
     "node.kubernetes.io/network-unavailable": "set up the network of {}",
     "node.kubernetes.io/out-of-service": "put {} back into service",
-    "node.cloudprovider.kubernetes.io/uninitialized": "let the cloud provider initialise {}",
     "node.cloudprovider.kubernetes.io/shutdown": "start {} again",
+}
+"""Taint that a controller puts on a node -> what ends the condition."""
+_STARTUP: Final = {
+    "node.cloudprovider.kubernetes.io/uninitialized": "let the cloud provider initialise {}",
     "node.cilium.io/agent-not-ready": "let the Cilium agent start on {}",
     "ebs.csi.aws.com/agent-not-ready": "let the node plugin of ebs.csi.aws.com start on {}",
     "efs.csi.aws.com/agent-not-ready": "let the node plugin of efs.csi.aws.com start on {}",
     "karpenter.sh/unregistered": "let Karpenter register {}",
 }
-"""Taint that a controller puts on a node, or a node has until an agent runs there -> what ends the condition."""
+"""Taint that a node has until an agent of the cluster's own is done with it -> what has it go."""
+_ENDED_BY: Final = _CONDITIONS | _STARTUP
 _DELETION: Final = (
     "ToBeDeletedByClusterAutoscaler",
     "DeletionCandidateOfClusterAutoscaler",
@@ -82,13 +87,11 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for every, positions in _by_taints(case, where)[:_MAX_LISTS]:
         blocking = tuple(taint for taint in every if taint.key != CORDON.key)
         names = [case.nodes.name(position) for position in positions.tolist()]
-        off = Change(edits=tuple(node_edit(name, partial(_without, gone=blocking)) for name in names))
-        conditions = [taint for taint in blocking if taint.key in _CONDITIONS]
+        off = _untainted(names, blocking)
+        conditions = [taint for taint in blocking if taint.key in _ENDED_BY]
         if conditions:
             if len(conditions) == len(blocking):
-                what = dict.fromkeys(_CONDITIONS[taint.key].format(node_words(names)) for taint in conditions)
-                come = tuple(edit for name in names for edit in _missing_daemons(case, name, blocking))
-                yield Remedy(" and ".join(what), "nodeCondition", True, off + Change(edits=come))
+                yield from _in_order_again(case, blocking, names)
             continue
         words = " and ".join(map(taint_words, blocking))
         if any(taint.key.startswith(_END) for taint in blocking):
@@ -102,11 +105,40 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))
         tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
         effort = Effort.ADAPT if all(near) else _effort(case, blocking, positions)
+        left = left_behind(case, blocking, names) if effort is Effort.RESERVED else ""
         vanish = " (spot nodes can be reclaimed at any time)" if effort is Effort.OTHER_POOL else ""
         keeps = effort is Effort.ADAPT
         yield Remedy(f"tolerate {text}{vanish}", "toleration", keeps, tolerating, effort=effort)
-        text = f"remove taint {words} from {node_words(names)}"
-        yield Remedy(text, "taint", False, off, effort=max(effort, Effort.OPEN_TO_ALL))
+        text = f"remove taint {words} from {node_words(names)}{f' ({left}: left behind?)' if left else ''}"
+        removal = Effort.OPEN if left else max(effort, Effort.OPEN_TO_ALL)
+        yield Remedy(text, "taint", bool(left), off, effort=removal)
+
+
+def _in_order_again(case: Case, conditions: tuple[Taint, ...], names: Sequence[str]) -> Iterator[Remedy]:
+    """What ends the conditions that made the taints; nobody here repairs a zone that is out."""
+    silent = any(taint.key == UNREACHABLE for taint in conditions)
+    out = zones_out(case) if silent else {}
+    zones = {name: case.evaluation.snapshot.node_info(name).node.zone for name in names}
+    within = [name for name in names if zones[name] not in out]
+    if within:
+        what = dict.fromkeys(_ENDED_BY[taint.key].format(node_words(within)) for taint in conditions)
+        effort = Effort.OPEN if all(taint.key in _STARTUP for taint in conditions) else None
+        yield Remedy(" and ".join(what), "nodeCondition", True, _cured(case, conditions, within), effort=effort)
+    for zone, n in out.items():
+        if gone := [name for name in names if zones[name] == zone]:
+            text = f"zone {zone} is out ({n} of {count(n, 'node')}): wait until it is back"
+            change = _cured(case, conditions, gone)
+            yield Remedy(text, "nodeCondition", True, change, effort=Effort.OUTAGE)
+
+
+def _cured(case: Case, conditions: tuple[Taint, ...], names: Sequence[str]) -> Change:
+    """The nodes without the taints, and the pods that DaemonSets create there then."""
+    come = (edit for name in names for edit in _missing_daemons(case, name, conditions))
+    return _untainted(names, conditions) + Change(edits=tuple(come))
+
+
+def _untainted(names: Sequence[str], gone: tuple[Taint, ...]) -> Change:
+    return Change(edits=tuple(node_edit(name, partial(_without, gone=gone)) for name in names))
 
 
 def toleration_of(case: Case, blocking: tuple[Taint, ...]) -> Remedy:
