@@ -10,7 +10,7 @@ import pytest
 from kubesched.comparison import Candidate, compare, packed
 from kubesched.explanation import Explainer, Explanation
 from kubesched.framework import CycleState, Framework, Plugin
-from kubesched.planning import Drainer, WhatIf, drain, fit, new_pods, simulated
+from kubesched.planning import Drainer, WhatIf, compared, drain, fit, new_pods
 from kubesched.session import Session
 from kubesched.state import ClusterState, NodeColumns, Nodes, Snapshot
 from tests.cli.clusters import shop
@@ -60,7 +60,7 @@ def explained(pod: str) -> Explanation:
 def difference() -> object:
     objects = shop()
     with Session(objects, new=new_pods(objects)) as session:
-        return simulated(session, WhatIf(cordon=("n2",)).applied(objects))
+        return compared(session, WhatIf(cordon=("n2",)).applied(objects))
 
 
 def each_drain() -> object:

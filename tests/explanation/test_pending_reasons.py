@@ -12,7 +12,8 @@ TAINT = {"key": "team", "value": "a", "effect": "NoSchedule"}
 
 def reasons(*objects, assumed=()) -> list[Placement]:
     with Session(objects) as session:
-        return [*with_reasons(session, session.schedule(), assumed).placements]
+        session.assumed = frozenset(assumed)
+        return [*with_reasons(session, session.schedule()).placements]
 
 
 def owned(kind: str, name: str) -> dict:
@@ -62,6 +63,28 @@ def test_no_fix_takes_back_what_is_assumed():
     assert free.fix == "uncordon n1 -> 1 node"
     assert "uncordon" not in assumed.fix
     assert assumed.fix
+
+
+def test_nodes_that_the_question_cordons_are_not_the_cause_where_others_are():
+    pod = make_pod("p", requests={"cpu": "1"})
+    cordoned = [make_node(f"n{i}", spec={"unschedulable": True}) for i in range(2)]
+    tainted = make_node("n9", taints=["a:NoSchedule", "b:NoSchedule"])
+    assert "cordoned" in reasons(*cordoned, tainted, pod)[0].diagnosis
+    (placement,) = reasons(*cordoned, tainted, pod, assumed={("Node", node.name) for node in cordoned})
+    assert "taint a:NoSchedule" in placement.diagnosis
+
+
+def test_a_new_node_of_the_question_may_be_the_cause():
+    small, pod = make_node("small", allocatable=SMALL), make_pod("p", requests={"cpu": "3"})
+    (placement,) = reasons(small, make_node("old", taints=["a:NoSchedule"]), pod, assumed={("Node", "small")})
+    assert placement.diagnosis == reasons(small, make_node("old", taints=["a:NoSchedule"]), pod)[0].diagnosis
+
+
+def test_what_a_fork_assumes_is_forgotten_at_its_end():
+    with Session([make_node("n1")]) as session:
+        with session.fork():
+            session.assumed = frozenset({("Node", "n1")})
+        assert session.assumed == frozenset()
 
 
 def test_a_session_runs_on_as_if_nothing_had_been_explained():

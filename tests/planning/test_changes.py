@@ -282,4 +282,4 @@ def test_each_node_to_uncordon_is_cordoned():
     once = cordoned(CLUSTER, ["n1"])
     with pytest.raises(InputError, match=r"node n2\.example is not cordoned"):
         WhatIf(uncordon=("n1", "n2")).applied(once)
-    assert WhatIf(uncordon=("n1",), cordon=("n1",)).applied(once).objects == once
+    assert WhatIf(uncordon=("n1",), cordon=("n1",)).applied(once).objects == tuple(once)

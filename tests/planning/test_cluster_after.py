@@ -1,11 +1,14 @@
 """The cluster after a run is at rest: another simulation changes nothing, and budgets count what runs."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from kubesched.api import KubeObject, Pod, PodDisruptionBudget
 from kubesched.errors import InputError
 from kubesched.planning import cluster_after_run, drain, fit
 from kubesched.session import Session, Simulator
+from kubesched.snapshot import ClusterObjects, as_read
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import budget, owned_by, random_cluster
 from tests.trials import seeds
@@ -19,7 +22,7 @@ def places(objects) -> dict[str, str]:
 
 def simulated(objects: list[KubeObject]) -> tuple[KubeObject, ...]:
     with Session(objects) as session:
-        return cluster_after_run(session, session.schedule(), objects, None)
+        return cluster_after_run(session, session.schedule(), as_read(objects))
 
 
 def web(name: str, node: str = "", cpu: str = "1", **fields) -> Pod:
@@ -132,3 +135,14 @@ def test_a_pending_pod_is_missing_for_the_budget_of_a_manifest():
     objects = [make_node("n1", allocatable=ROOM), web("web-1"), web("web-2", cpu="9"), budget_of_manifest]
     (after,) = (one for one in simulated(objects) if isinstance(one, PodDisruptionBudget))
     assert (after.status.disruptions_allowed, after.status.expected_pods) == (0, 2)
+
+
+def test_fit_in_python_counts_when_the_cluster_was_read():
+    """A Job that has run out of its time by then creates no pod for the one that is evicted."""
+    spec, status = {"activeDeadlineSeconds": 60, "backoffLimit": 6}, {"startTime": "2026-01-01T00:00:00Z"}
+    job = make_object("Job", "low", spec=spec, status=status)
+    low = make_pod("low-1", node="n1", requests={"cpu": "4"}, metadata=owned_by("Job", "low"))
+    high = make_pod("high", requests={"cpu": "4"}, priority=9)
+    read = ClusterObjects((make_node("n1", allocatable=ROOM), job, low), taken_at=datetime(2026, 1, 2, tzinfo=UTC))
+    assert places(fit(read, [high], keeps_objects=True).objects) == {"default/high": "n1"}
+    assert "default/low-1" in places(fit([*read], [high], keeps_objects=True).objects)

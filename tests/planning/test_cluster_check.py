@@ -225,6 +225,23 @@ def test_a_daemon_does_not_come_back_on_a_node_that_was_tainted_since():
     assert found([*cordoned, *agent], "cannot-come-back") == []
 
 
+def test_a_static_pod_comes_back_whatever_taints_its_node_has():
+    owner = {"apiVersion": "v1", "kind": "Node", "name": "n3", "uid": "n3", "controller": True}
+    metadata = {"ownerReferences": [owner]}
+    hashed = {"kubernetes.io/config.mirror": "5f"}
+    static = make_pod("etcd-n3", namespace="kube-system", node="n3", annotations=hashed, metadata=metadata)
+    assert check([*BROKEN_ZONE, static]).findings == ()
+
+
+def test_nodes_with_the_label_of_zones_before_1_17_have_a_zone():
+    old = "failure-domain.beta.kubernetes.io/zone"
+    nodes = [
+        make_node(name, labels={HOSTNAME: name, old: zone}) for name, zone in (("n1", "a"), ("n2", "a"), ("n3", "b"))
+    ]
+    (finding,) = found([*nodes, *pods("web", "n1", "n2", cpu="0")], "one-zone")
+    assert finding.about == ("Deployment shop/web",)
+
+
 def test_the_fix_of_a_rollout_that_hangs_lets_an_old_pod_go_first():
     (finding,) = found(CASES["rollout-hangs"][0], "rollout-hangs")
     assert finding.help.startswith("set maxSurge: 0 and maxUnavailable: 1")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.planning import WhatIf, new_pods, simulated
+from kubesched.planning import WhatIf, compared, new_pods
 from kubesched.session import PodState, Session
 from kubesched.snapshot import ClusterObjects, only_read_fields
 from kubesched.testing import make_node, make_object, make_pod
@@ -23,7 +23,8 @@ def stateful_set(policy):
 
 def outcome(objects, what_if):
     with Session(objects, new=new_pods(objects)) as session:
-        report, found = simulated(session, what_if.applied(objects))
+        answer = compared(session, what_if.applied(objects))
+    report, found = answer.report, answer.difference
     return {one.pod.partition("/")[2]: one.node or one.state for one in report.placements}, report, found
 
 

@@ -2,7 +2,7 @@
 
 from kubesched.api import PersistentVolume, PersistentVolumeClaim, Pod
 from kubesched.comparison.placed_again import parse_pod_choice, placed_again
-from kubesched.planning import WhatIf, drain, new_pods, simulated
+from kubesched.planning import WhatIf, compared, drain, new_pods
 from kubesched.session import Session
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import owned_by
@@ -23,12 +23,12 @@ def drained(*objects):
     return drain([*NODES, *objects], ["n0"]).objects
 
 
-def compared(*objects):
+def replaced(*objects):
     return placed_again([*NODES, *objects], parse_pod_choice("all"), ["default-scheduler"])
 
 
 NODES = [make_node("n0"), make_node("n1")]
-WAYS = (removed, drained, compared)
+WAYS = (removed, drained, replaced)
 
 
 def pods(objects):
@@ -81,7 +81,7 @@ def test_a_pod_is_lost_where_its_job_ends_and_one_of_an_unknown_controller_may_b
     step, migrate = pod("step", "Workflow"), pod("migrate", "Job")
     job = make_object("Job", "migrate", spec={"backoffLimit": 0})
     for way in WAYS:
-        assert (way, pods(way(job, step, migrate))) == (way, ["migrate", "step"] if way is compared else ["step"])
+        assert (way, pods(way(job, step, migrate))) == (way, ["migrate", "step"] if way is replaced else ["step"])
     assert WhatIf(remove=("n0",)).applied([*NODES, job, step, migrate]).notes == [
         "0 pods of the removed node would be re-created",
         "1 pod would be lost: default/migrate (Job migrate would fail: its backoffLimit is 0)",
@@ -100,7 +100,7 @@ def test_lost_pods_are_told_in_the_first_sentence_and_in_few_notes():
     assert len(changed.notes) == 3
     assert "; and for 2 other reasons; placed here" in changed.notes[2]
     with Session(known, new=new_pods(known)) as session:
-        _, found = simulated(session, changed)
+        found = compared(session, changed).difference
     assert "1 pod would be lost; 5 pods may be lost; no pod would stay pending" in found.text
     assert (found.lost, found.may_be_lost) == (changed.lost, changed.may_be_lost)
 

@@ -20,7 +20,13 @@ def test_python_and_the_command_give_the_same_causes_and_fixes(tmp_path):
 
 def test_a_change_comes_before_the_run():
     (pod,) = simulate([make_node("n1"), make_pod("p")], what_if=WhatIf(cordon=("n1",))).placements
-    assert (pod.node, pod.fix) == ("", "uncordon n1 -> 1 node")
+    assert pod.node == ""
+
+
+def test_no_fix_takes_back_the_change():
+    nodes = [make_node("n1"), make_node("n2")]
+    (pod,) = simulate([*nodes, make_pod("p")], what_if=WhatIf(cordon=("n1", "n2"))).placements
+    assert "uncordon" not in pod.fix
 
 
 def test_the_steps_of_the_report_place_the_pod_in_the_next_run():

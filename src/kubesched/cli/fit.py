@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import note, note_missing, read_both
+from kubesched.cli.cluster import note_missing, read_both
 from kubesched.cli.completed_names import complete_namespaces, complete_nodes_or_files
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, given_words, with_inputs
@@ -18,7 +18,7 @@ from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import WHAT_IF_NAMES, what_if_options
 from kubesched.cli.write_option import check_written, write_after, write_option
-from kubesched.pages.formats import PATCH, SCRIPTS, WITHOUT_SENTENCES
+from kubesched.pages.formats import PATCH
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, Changed, Fit, WhatIf
@@ -147,7 +147,7 @@ class PodsInQuestion(NamedTuple):
     shell_complete=complete_nodes_or_files,
     callback=NewNodes.parse,
     help="Find how many more nodes of this shape are missing for all pods to fit; with =N, add N of them. NODE is the "
-    "name of a node, a shape of --shapes, or a file with a Node.",
+    "name of a node, of a node group, NODEPOOL/TYPE, or a file with a Node.",
 )
 @click.option(
     "--shapes",
@@ -168,7 +168,8 @@ class PodsInQuestion(NamedTuple):
 @click.option(
     "--rollout",
     is_flag=True,
-    help="If the workload runs already, replace its pods in the steps of its strategy, as by default; else say so.",
+    help="If the workload runs already, replace its pods in the steps of its strategy, as by default; otherwise "
+    "print a note.",
 )
 @click.option(
     "--add",
@@ -212,8 +213,6 @@ def fit(
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
     cluster of the current kubeconfig context is read.
     """  # noqa: D301
-    import msgspec
-
     from kubesched.pages.plans import fit_page
 
     if question.shapes is not None:
@@ -221,19 +220,15 @@ def fit(
         shapes = ShapesInQuestion(question.shapes, question.prices, asked_about, question.replicas)
         print_shapes(inputs, shapes, what_if, output, fail_on_pending=fail_on_pending)
         return
-    # how many nodes would it take in an empty cluster?
     check_written(write, (*inputs.files(), *question.filenames))
     read, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model or what_if.add_nodes))
     changed = what_if.applied(read)
-    cluster = msgspec.structs.replace(read, objects=tuple(changed.objects))
+    cluster = changed.cluster
     asked = question.asked(cluster)
     answer = _answer(question, asked, cluster, setup, changed, keeps_objects=write is not None)
     write_after(cluster, answer.objects, write)
     explain, again = question.explained(inputs, asked), question.again(inputs, asked)
     print_report(fit_page(answer, explain=explain, again=again, replicas=question.replicas), output)
-    if output in WITHOUT_SENTENCES | SCRIPTS:  # there is no room for notes on the manifests
-        for sentence in answer.notes:
-            note(sentence)
     if not answer.is_known or (fail_on_pending and not _fits(answer)):
         raise click.exceptions.Exit(1)
 

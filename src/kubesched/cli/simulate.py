@@ -1,6 +1,6 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -19,14 +19,11 @@ from kubesched.cli.write_option import check_written, write_after, write_option
 from kubesched.pages.formats import PATCH, WITHOUT_SENTENCES, Format
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from kubesched.api import KubeObject
     from kubesched.planning import Changed, Difference, WhatIf
     from kubesched.scheduler import TieBreak
     from kubesched.session import Report, Session
     from kubesched.setup import Setup
-    from kubesched.snapshot import ClusterObjects
 
 
 @click.command()
@@ -75,29 +72,27 @@ def simulate(
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
-    from kubesched.planning import new_pods, simulated
+    from kubesched.planning import compared, new_pods, simulated
 
     check_written(write, inputs.files())
     read, whole = read_both(inputs)
     setup = _only(profile, whole)
     changed = what_if.applied(read)
     compares = bool(what_if) and output not in WITHOUT_SENTENCES  # else nothing is simulated for the difference
-    if not compares or output == "summary":
-        _note(changed.notes)
     known = read.objects if compares else changed.objects
     new = new_pods(known, read.objects)
     run = partial(_run, one_by_one=inputs.ties if no_preemption_effects else None)
-    if no_preemption_effects and output == Format.JSONL:
-        with _session(known, setup, inputs, new) as session:
+    with _session(known, setup, inputs, new) as session:
+        if no_preemption_effects and output == Format.JSONL:
+            _note(changed.notes)
             n_pending, n_failed = _print_places(session, inputs.ties)
-    else:
-        with _session(known, setup, inputs, new) as session:
-            at_end = partial(_write, read, changed.objects, write)
-            answer = simulated if compares else partial(_as_it_is, explains=output != "summary")
-            report, difference = answer(session, changed, run, at_end)
-        report = _with_left_out(report, profile, whole, setup)
-        explain = "" if what_if else inputs.next_command("explain")
-        n_pending, n_failed = _print(report, difference, output, explain, read.taken_at, is_changed=bool(what_if))
+        else:
+            answer = compared if compares else simulated
+            result = answer(session, changed, run, explains=output != "summary", keeps_objects=write is not None)
+            write_after(read, result.objects, write)
+            report = _with_left_out(result.report, profile, whole, setup)
+            explain = "" if what_if else inputs.next_command("explain")
+            n_pending, n_failed = _print(report, result.difference, changed, output, explain)
     if n_failed or (fail_on_pending and (n_pending or changed.lost or changed.may_be_lost)):
         raise click.exceptions.Exit(1)
 
@@ -122,33 +117,6 @@ def _run(session: "Session", one_by_one: "TieBreak | None") -> "Report":
 
     with progress_bar("placing") as progress:
         return session.schedule(progress) if one_by_one is None else place_all(session, one_by_one, progress)
-
-
-def _as_it_is(
-    session: "Session",
-    changed: "Changed",
-    run: "Callable[[Session], Report]",
-    at_end: "Callable[[Session, Report], object]",
-    *,
-    explains: bool,
-) -> "tuple[Report, None]":
-    """Simulate the cluster of a session, with the change if there is one: `simulated` without a difference."""
-    from kubesched.explanation import with_reasons
-
-    session.assumed = changed.nodes
-    report = run(session)
-    report = with_reasons(session, report) if explains else report
-    at_end(session, report)
-    return report, None
-
-
-def _write(
-    read: "ClusterObjects", before: "Sequence[KubeObject]", write: str | None, session: "Session", report: "Report"
-) -> None:
-    from kubesched.planning import cluster_after_run
-
-    if write is not None:
-        write_after(read, cluster_after_run(session, report, before, read), write)
 
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":
@@ -200,13 +168,7 @@ def _note(notes: Iterable[str]) -> None:
 
 
 def _print(
-    report: "Report",
-    difference: "Difference | None",
-    output: str,
-    explain: str,
-    taken_at: "datetime | None",
-    *,
-    is_changed: bool,
+    report: "Report", difference: "Difference | None", changed: "Changed", output: str, explain: str
 ) -> tuple[int, int]:
     """Print a report, and what a change makes of it. Returns: how many pods go nowhere, and how many failed."""
     import msgspec
@@ -217,11 +179,13 @@ def _print(
 
     n_pending = sum(placement.is_left_pending or placement.is_not_created for placement in report.placements)
     if output == "summary":
+        _note(changed.notes)
         print_text(f"{difference.text if difference is not None else ''} {summary_of(report)}".lstrip())
     else:
-        page = report_page(report, explain, taken_at=taken_at)
+        page = report_page(report, explain, taken_at=changed.cluster.taken_at)
+        page = msgspec.structs.replace(page, notes=changed.notes)
         page = page if difference is None else with_difference(page, difference)
-        more = _more_words() if is_changed and n_pending and output != Format.WIDE else ""
+        more = _more_words() if changed.assumed and n_pending and output != Format.WIDE else ""
         print_report(msgspec.structs.replace(page, next_command=page.next_command or more), output)
     return n_pending, report.count(PodState.ERROR)
 

@@ -6,12 +6,11 @@ message counts each node under the first filter that rejects it, which need not 
 is nearest to fitting.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Final
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from kubesched.api import Pod
+from kubesched.api import Node, Pod
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.explainer import Explainer
@@ -21,8 +20,6 @@ from kubesched.explanation.pod_answer import MOST_TO_AVOID_EVICTIONS, Told
 from kubesched.explanation.trial import fates, take_back
 from kubesched.session import Placement, PodState, Report, Session, waiting_words
 
-_NOTHING: Final[Collection[tuple[str, str]]] = ()
-
 
 class PendingReasons:
     """Explains pods that a run has left pending, each group of equal pods once.
@@ -30,8 +27,6 @@ class PendingReasons:
     Args:
         session: at rest after the run, and not changed since.
         placements: those of the run.
-        assumed: as `assumed` of the session, but only here, such as the nodes of a drain: no fix
-            changes them.
 
     Example:
         with Session(load_snapshot("cluster.json")) as session:
@@ -40,18 +35,15 @@ class PendingReasons:
             print([reasons.of(one).fix for one in report.placements if one.is_left_pending])
     """
 
-    def __init__(
-        self,
-        session: Session,
-        placements: Iterable[Placement],
-        assumed: Collection[tuple[str, str]] = _NOTHING,
-    ) -> None:
+    def __init__(self, session: Session, placements: Iterable[Placement]) -> None:
         self._session = session
         self._explainer = Explainer(session)
         self._pods = {pod.key: pod for pod in session.pending}
         self._placements = list(placements)
-        self._not_to_change = {("Pod", one.pod) for one in self._placements if one.node}.union(assumed, session.assumed)
-        self._leaving = {key for kind, key in assumed if kind == "Node"}
+        self._not_to_change = {
+            ("Pod", placement.pod) for placement in self._placements if placement.node
+        } | session.assumed
+        self._leaving = set(_to_go(session))
         self._told: dict[Hashable, Told] = {}
 
     def of(self, placement: Placement) -> Told:
@@ -95,6 +87,11 @@ class PendingReasons:
             known = self._session.cluster.evicted if placement.victims else ()
             evicted = [one.pod for one in known if one.preemptor.key == pending.key and one.pod.key not in self._pods]
             take_back(self._session.cluster_state, pending, evicted)
+
+    def group_of(self, placement: Placement) -> Hashable:
+        """What the pods have in common that get the same patches; a pod without a controller is alone."""
+        has_controller = self._pods[placement.pod].metadata.controller is not None
+        return self._key(placement) if has_controller and not placement.is_not_created else placement.pod
 
     def fates(self, placement: Placement, victims: Sequence[Pod]) -> dict[str, str]:
         """What becomes of the pods that left for a pod, once it is on its node; as in Preemption."""
@@ -149,7 +146,6 @@ class PendingReasons:
 def with_reasons(
     session: Session,
     report: Report,
-    assumed: Collection[tuple[str, str]] = _NOTHING,
     *,
     only: Collection[str] | None = None,
 ) -> Report:
@@ -158,7 +154,7 @@ def with_reasons(
     The first of some equal pods of a workload has the `patches` of the fix, too, and so has each pod without one.
 
     Args:
-        session, assumed: as for `PendingReasons`.
+        session: as for `PendingReasons`.
         only: `namespace/name` of the pods that are meant; None for all.
 
     Example:
@@ -171,13 +167,24 @@ def with_reasons(
         return report
     aside = session.scheduler.aside
     try:
-        reasons = PendingReasons(session, report.placements, assumed)
+        reasons = PendingReasons(session, report.placements)
         reasons.find(left)
-        told: dict[int, Told] = {}
-        placements = (_with_reason(one, reasons.of(one), told) if one.pod in left else one for one in report.placements)
+        has_patches: set[Hashable] = set()
+        placements = (
+            _with_reason(placement, reasons, has_patches) if placement.pod in left else placement
+            for placement in report.placements
+        )
         return msgspec.structs.replace(report, placements=tuple(placements))
     finally:
         session.scheduler.aside = aside
+
+
+def _to_go(session: Session) -> Iterator[str]:
+    """The nodes that the question cordons, as a drain does."""
+    for kind, key in session.assumed:
+        node = session.get(kind, key)
+        if isinstance(node, Node) and node.unschedulable:
+            yield node.name
 
 
 def _is_at_its_turn(placement: Placement) -> bool:
@@ -192,13 +199,13 @@ def _has_reason(placement: Placement) -> bool:
     return bool(placement.profile) and is_left and not placement.names_node
 
 
-def _with_reason(placement: Placement, told: Told, before: dict[int, Told]) -> Placement:
-    """The placement with what is told of it, which equal pods share.
+def _with_reason(placement: Placement, reasons: PendingReasons, has_patches: set[Hashable]) -> Placement:
+    """The placement with its cause and fix.
 
     Args:
-        before: what pods before it have been told, by identity; takes this, too.
+        has_patches: the groups of which a pod has the patches; takes that of this one, too.
     """
-    is_first = id(told) not in before
-    before[id(told)] = told
-    patches = told.fixes[0].patches if told.fixes and is_first else ()
-    return msgspec.structs.replace(placement, diagnosis=told.outcome.why, fix=told.fix, patches=patches)
+    answer, group = reasons.of(placement), reasons.group_of(placement)
+    patches = answer.fixes[0].patches if answer.fixes and group not in has_patches else ()
+    has_patches.add(group)
+    return msgspec.structs.replace(placement, diagnosis=answer.outcome.why, fix=answer.fix, patches=patches)

@@ -13,7 +13,12 @@ with lazy_exports(__name__):
         without_nodes as without_nodes,
     )
     from kubesched.planning.cluster_check import ClusterCheck as ClusterCheck, check as check
-    from kubesched.planning.difference import Difference as Difference, new_pods as new_pods, simulated as simulated
+    from kubesched.planning.difference import (
+        Difference as Difference,
+        compared as compared,
+        new_pods as new_pods,
+        simulated as simulated,
+    )
     from kubesched.planning.drain_result import (
         BudgetUse as BudgetUse,
         Drain as Drain,

@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, kind_of, objects_of
+from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.controllers import Controllers, LeavingPods, controllers_of, job_of, node_shapes, note_on_model
 from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import chosen_nodes, is_selector, nodes_named
 from kubesched.planning.changes import cordoned, note_on_scale, scaled, uncordoned, with_nodes_like, without_nodes
-from kubesched.snapshot import admit_manifests
+from kubesched.snapshot import ClusterObjects, admit_manifests, as_read
 
 _MAX_NAMED: Final = 3
 _FILES: Final = (".json", ".yaml", ".yml", ".gz", ".zst")
@@ -22,18 +22,24 @@ class Changed(NamedTuple):
     """A cluster after changes.
 
     Attributes:
+        cluster: with what was known of the one before: when it was read, and which kinds are there completely.
         notes: what became of pods, and what new nodes do not have of their model, one sentence each.
         assumed: the changes, each as what follows "if": `n1 and n2 were removed`.
         nodes: kind and name of the nodes that are other ones then: no fix takes that back.
         lost, may_be_lost: `namespace/name` of the pods of which no controller, or perhaps none, creates new ones.
     """
 
-    objects: list[KubeObject]
+    cluster: ClusterObjects
     notes: list[str]
     assumed: tuple[str, ...]
     nodes: frozenset[tuple[str, str]] = frozenset()
     lost: tuple[str, ...] = ()
     may_be_lost: tuple[str, ...] = ()
+
+    @property
+    def objects(self) -> tuple[KubeObject, ...]:
+        """Those of the cluster."""
+        return self.cluster.objects
 
 
 class WhatIf(msgspec.Struct, frozen=True):
@@ -70,8 +76,8 @@ class WhatIf(msgspec.Struct, frozen=True):
         Raises:
             InputError: a node or a workload is not there, a selector selects nothing, or a number is out of range.
         """
-        read = getattr(objects, "taken_at", None), getattr(objects, "listed_kinds", ())
-        before = known = objects_of(objects)
+        read = as_read(objects)
+        before = known = list(read)
         notes: list[str] = []
         assumed: list[str] = []
         freed: list[str] = []
@@ -93,7 +99,7 @@ class WhatIf(msgspec.Struct, frozen=True):
         if self.remove:
             assumed.append(f"{_named(known, self.remove)} were removed")
             names = chosen_nodes(known, self.remove)
-            evictions = _Evictions(known, names, controllers_of(known, *read))
+            evictions = _Evictions(known, names, controllers_of(known, read.taken_at, read.listed_kinds))
             known, n_back = _replaced(known, names, evictions)
             lost = evictions.lost()
             notes += _loss_notes(lost, names, n_back)
@@ -102,7 +108,8 @@ class WhatIf(msgspec.Struct, frozen=True):
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {count(n, 'pod')}")
         nodes = frozenset(("Node", name) for name in _other_nodes(before, known))
-        return Changed(known, notes, tuple(assumed), nodes, tuple(lost.get(False, ())), tuple(lost.get(None, ())))
+        cluster = msgspec.structs.replace(read, objects=tuple(known))
+        return Changed(cluster, notes, tuple(assumed), nodes, tuple(lost.get(False, ())), tuple(lost.get(None, ())))
 
 
 def premise(assumed: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ from kubesched.planning.weak_spots import (
 from kubesched.session import Progress, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 from kubesched.shown import Shown, data_frame
+from kubesched.snapshot import as_read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,11 +128,11 @@ def check(
         result = check(load_snapshot("cluster.json"))
         print(result.counts)
     """
-    read = getattr(snapshot, "taken_at", None), getattr(snapshot, "listed_kinds", ())
-    objects = sorted(snapshot, key=lambda one: (kind_of(one), one.key))
-    setup = set_up(configuration, plugins, plugin_args)
+    read, setup = as_read(snapshot), set_up(configuration, plugins, plugin_args)
+    objects = sorted(read, key=lambda known: (kind_of(known), known.key))
+    controllers = controllers_of(objects, read.taken_at, read.listed_kinds)
     with paused_gc(), Session(objects, setup, extender_calls=extender_calls) as session:
-        return _Checking(session, objects, controllers_of(objects, *read), pods).answer(progress)
+        return _Checking(session, objects, controllers, pods).answer(progress)
 
 
 class _Checking:

@@ -11,6 +11,7 @@ from kubesched.documents import count, listed
 from kubesched.explanation import with_reasons
 from kubesched.planning.changed_cluster import Changed, premise
 from kubesched.planning.placed import has_place
+from kubesched.planning.settling import cluster_after_run
 from kubesched.session import Placement, PodState, Report, Session, workload_text
 
 
@@ -60,29 +61,58 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     of_manifests_placed: int = 0
 
 
+class Simulated(msgspec.Struct, frozen=True, eq=False):
+    """What a simulation of a changed cluster gives; `objects` are those afterwards, if they were asked for."""
+
+    report: Report
+    objects: tuple[KubeObject, ...] = ()
+    difference: Difference | None = None
+
+
 def simulated(
     session: Session,
     changed: Changed,
     run: Callable[[Session], Report] = Session.schedule,
-    at_end: Callable[[Session, Report], object] | None = None,
-) -> tuple[Report, Difference]:
-    """Simulate the cluster of a session with and without a change.
+    *,
+    explains: bool = True,
+    keeps_objects: bool = False,
+) -> Simulated:
+    """Simulate a changed cluster: find the cause and the best fix of each pod that stays pending.
 
     Args:
-        session: of the cluster without the change, in which the pods of `new_pods` do not exist yet.
+        session: of the changed cluster, in which the pods of `new_pods` do not exist yet. It is simulated.
         run: simulates the cluster of a session.
-        at_end: called when it has simulated the changed cluster.
+        explains: whether causes and fixes are looked for.
+        keeps_objects: whether the answer has the cluster afterwards.
     """
-    known = session.objects_now()
-    with session.fork():
-        session.become(changed.objects, new=new_pods(changed.objects, known))
-        report = run(session)
-        session.assumed = changed.nodes
+    session.assumed = changed.nodes
+    report = run(session)
+    if explains:
         report = with_reasons(session, report)
-        if at_end is not None:
-            at_end(session, report)
+    return Simulated(report, cluster_after_run(session, report, changed.cluster) if keeps_objects else ())
+
+
+def compared(
+    session: Session,
+    changed: Changed,
+    run: Callable[[Session], Report] = Session.schedule,
+    *,
+    explains: bool = True,
+    keeps_objects: bool = False,
+) -> Simulated:
+    """Simulate a cluster with and without a change; arguments as for `simulated`.
+
+    Args:
+        session: of the cluster without the change, in which the pods of `new_pods` do not exist yet. It is afterwards
+            as it was.
+    """
+    before = session.objects_now()
     with session.fork():
-        return report, _difference(run(session), report, changed, known)
+        session.become(changed.objects, new=new_pods(changed.objects, before))
+        after = simulated(session, changed, run, explains=explains, keeps_objects=keeps_objects)
+    with session.fork():
+        difference = _difference(run(session), after.report, changed, before)
+        return msgspec.structs.replace(after, difference=difference)
 
 
 def new_pods(objects: Iterable[KubeObject], before: Iterable[KubeObject] | None = None) -> set[str]:

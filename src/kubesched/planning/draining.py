@@ -218,7 +218,8 @@ class Draining:
 
     def _explain(self, report: Report, known: set[Explained]) -> None:
         """Find the causes of the pods that the last step leaves pending; no fix takes back what the drain does."""
-        assumed = {("Node", name) for name in self._names} | {("Pod", key) for key in self._placed}
+        nodes, placed = {("Node", name) for name in self._names}, {("Pod", key) for key in self._placed}
+        self._session.assumed = self._session.assumed | nodes | placed
         left = {pod.key for pod in (*self._pods, *self._evicted_before)}
         groups = {
             one.pod: (workload_text(one.pod, one.owner), one.message)
@@ -227,7 +228,7 @@ class Draining:
         }
         only = {pod for pod, group in groups.items() if group not in known}
         known |= {groups[pod] for pod in only}
-        explained = with_reasons(self._session, report, assumed, only=only)
+        explained = with_reasons(self._session, report, only=only)
         self._reasons = {
             one.pod: one for one in explained.placements if one.pod in only and one.state is PodState.UNSCHEDULABLE
         }

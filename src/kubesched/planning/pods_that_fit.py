@@ -25,6 +25,7 @@ from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Progress, Report, Session, placements_frame, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.shown import Shown
+from kubesched.snapshot import ClusterObjects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -240,11 +241,10 @@ def fit(
         print(answer.n_fit, answer.first_left.message)
     """
     changed = what_if.applied(snapshot)
-    objects = changed.objects
-    asked = asked_of(pods, objects, may_wake=replicas is not None or maximum)
+    asked = asked_of(pods, changed.objects, may_wake=replicas is not None or maximum)
     asked = asked.only(only) if only else asked
-    answer = fit_asked(
-        objects,
+    return fit_asked(
+        changed.cluster,
         asked,
         set_up(configuration, plugins, plugin_args),
         tie_break=tie_break,
@@ -260,11 +260,10 @@ def fit(
         changed=changed,
         progress=progress,
     )
-    return msgspec.structs.replace(answer, taken_at=getattr(snapshot, "taken_at", None))
 
 
 def fit_asked(
-    snapshot: Iterable[KubeObject],
+    cluster: ClusterObjects,
     asked: Asked,
     setup: Setup,
     *,
@@ -281,14 +280,14 @@ def fit_asked(
     changed: Changed | None = None,
     progress: Progress | None = None,
 ) -> Fit:
-    """The answer for pods that are admitted to the snapshot already; arguments as for `fit` and Session.
+    """The answer for pods that are admitted to the cluster already; arguments as for `fit` and Session.
 
     Args:
-        changed: what has become of the cluster that was read, if that is another one than the snapshot.
+        changed: the changes that the cluster has behind it, if there are any.
     """
     ask = partial(
         _fit_asked,
-        snapshot,
+        cluster,
         setup=setup,
         tie_break=tie_break,
         seed=seed,
@@ -307,9 +306,16 @@ def fit_asked(
         answer = msgspec.structs.replace(answer, assumed=changed.assumed, notes=notes)
     if not (rollout or maximum or nodes_like or replicas is not None):
         answer = _with_notes(answer, (_at_maximum(one, partial(ask, alone=alone)) for one in asked.below_maximum()))
-    is_search = bool(nodes_like) and n_nodes is None
     first = answer.first_left
-    if alone or is_search or first is None or first.refused or not answer.is_known or not _waiting_take_room(answer):
+    searches_nodes = bool(nodes_like) and n_nodes is None
+    if (
+        alone
+        or searches_nodes
+        or first is None
+        or first.refused
+        or not answer.is_known
+        or not _waiting_take_room(answer)
+    ):
         return answer
     return msgspec.structs.replace(answer, n_alone=ask(asked, alone=True).n_fit)
 
@@ -344,7 +350,7 @@ def _waiting_take_room(answer: Fit) -> bool:
 
 
 def _fit_asked(
-    snapshot: Iterable[KubeObject],
+    read: ClusterObjects,
     asked: Asked,
     setup: Setup,
     *,
@@ -362,13 +368,13 @@ def _fit_asked(
     progress: Progress | None,
 ) -> Fit:
     _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
-    if keeps_objects and (maximum or (nodes_like and n_nodes is None)):
+    is_search = maximum or (bool(nodes_like) and n_nodes is None)
+    if keeps_objects and is_search:
         raise InputError("keeps_objects and a search are mutually exclusive: give the number of pods and of nodes")
     if keeps_objects and alone:
         raise InputError("keeps_objects and alone are mutually exclusive: pods that are pending belong to the cluster")
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
     existing = tuple(Existing(str(workload), len(pods)) for workload, pods in asked.existing.items())
-    is_search = maximum or (bool(nodes_like) and n_nodes is None)
     if rollout and is_search:
         raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
     asked = _resolved(asked, add=add, rollout=rollout, is_search=is_search)
@@ -403,7 +409,8 @@ def _fit_asked(
             session.change(new)
             report = session.schedule(progress)
             report = with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)])
-        objects = cluster_after_run(session, report, [*cluster, *new], snapshot) if keeps_objects else ()
+        with_new = msgspec.structs.replace(read, objects=(*cluster, *new))
+        objects = cluster_after_run(session, report, with_new) if keeps_objects else ()
     return Fit(
         placements_of(new, report),
         report,
@@ -424,7 +431,7 @@ def _fit_asked(
         n_written=len(asked.pods),
         notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *_blocking(new), *filter(None, [on_model])),
         without_pods=asked.without_pods,
-        taken_at=getattr(snapshot, "taken_at", None),
+        taken_at=read.taken_at,
     )
 
 

@@ -7,6 +7,7 @@ from kubesched.api import KubeObject, Pod, PodDisruptionBudget, kind_of, rewritt
 from kubesched.controllers import Controllers, LeavingPods, Successor, controllers_of, stable_uid
 from kubesched.planning.blocking_budgets import with_status
 from kubesched.session import Placement, Progress, Report, Session, Victim
+from kubesched.snapshot import ClusterObjects
 
 
 class Settled(NamedTuple):
@@ -48,19 +49,16 @@ def settle(
     return settled
 
 
-def cluster_after_run(
-    session: Session, report: Report, before: Sequence[KubeObject], read: object
-) -> tuple[KubeObject, ...]:
+def cluster_after_run(session: Session, report: Report, before: ClusterObjects) -> tuple[KubeObject, ...]:
     """The cluster after the run of a report, as from `cluster_after`.
 
     Args:
-        before: the objects before the run.
-        read: what the objects were read as; of ClusterObjects, `taken_at` and `listed_kinds` count.
+        before: the cluster before the run.
     """
-    known = controllers_of(before, getattr(read, "taken_at", None), getattr(read, "listed_kinds", ()))
-    pods = {one.key: one for one in before if isinstance(one, Pod)}
-    evicted = [pods[one.pod] for one in report.victims if one.pod in pods]
-    return cluster_after(session, known, before, evicted)
+    controllers = controllers_of(before, before.taken_at, before.listed_kinds)
+    pods = {pod.key: pod for pod in before.of(Pod)}
+    evicted = [pods[victim.pod] for victim in report.victims if victim.pod in pods]
+    return cluster_after(session, controllers, before, evicted)
 
 
 def cluster_after(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from kubesched.admission import idle_constraints
-from kubesched.api import ZONE, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
+from kubesched.api import Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
 from kubesched.config import Finding
 from kubesched.controllers import Controllers, is_cordoned, is_of_daemons, is_unreachable, successor_of
 from kubesched.engine import BoolVector
@@ -14,17 +14,17 @@ from kubesched.plugins import required_node_affinity, taint_words, untolerated_t
 from kubesched.session import Session
 from kubesched.state import PodInfo
 
-SERVING: Final = frozenset(("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout"))
+_SERVING: Final = frozenset(("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout"))
 """Kinds whose replicas stand in for each other."""
 _OF_CLUSTER: Final = "kube-"
 """Of the namespaces whose workloads the makers of a cluster choose."""
 _MOST: Final = 2  # of a machine: two such pods are more than it has
 
 
-def without_successor(session: Session, pods: Iterable[Pod], known: Controllers) -> dict[str, str]:
+def without_successor(session: Session, pods: Iterable[Pod], controllers: Controllers) -> dict[str, str]:
     """`namespace/name` of the pods that no controller would create again -> the reason."""
-    successors = ((pod.key, successor_of(pod, session.get, controllers=known)) for pod in pods)
-    return {key: one.why for key, one in successors if one.is_made is False}
+    successors = ((pod.key, successor_of(pod, session.get, controllers=controllers)) for pod in pods)
+    return {key: successor.why for key, successor in successors if successor.is_made is False}
 
 
 def successorless(workload: Workload, whys: Sequence[str]) -> Iterator[Finding]:
@@ -44,26 +44,31 @@ def idle(workload: Workload, pods: Sequence[Pod], every: Sequence[Pod]) -> Itera
     Args:
         every: all pods of the cluster.
     """
-    if workload.kind in SERVING and not workload.namespace.startswith(_OF_CLUSTER):
+    if workload.kind in _SERVING and not workload.namespace.startswith(_OF_CLUSTER):
         for sentence in idle_constraints(pods[0], (*pods, *every)):
             about = (str(workload),)
             yield Finding("idle-constraint", "", sentence, "correct its labelSelector", about=about, n_pods=len(pods))
 
 
-def unwanted_daemons(session: Session, daemons: Mapping[Workload, Sequence[Pod]]) -> Iterator[Finding]:
+def unwanted_daemons(session: Session, of_nodes: Mapping[Workload, Sequence[Pod]]) -> Iterator[Finding]:
     """The pods of DaemonSets on nodes that were tainted after they came.
 
     Rule: kube-controller-manager v1.36 DaemonSet controller: a NoSchedule taint that a pod does not tolerate leaves it
     running, and no pod is created there again.
+
+    Args:
+        of_nodes: the pods that belong to their nodes, static ones among them.
     """
-    for workload, pods in sorted(daemons.items()):
+    for workload, pods in sorted(of_nodes.items()):
+        if workload.kind != "DaemonSet":
+            continue  # the kubelet of a node creates static pods, whatever taints it has
         taints: Counter[str] = Counter()
         for pod in pods:
             node = session.get("Node", pod.node_name)
             kept_away = untolerated_taints(node.taints, pod.tolerations) if isinstance(node, Node) else []
-            taints.update(taint_words(one) for one in kept_away[:1] if not is_of_daemons(one))
+            taints.update(taint_words(taint) for taint in kept_away[:1] if not is_of_daemons(taint))
         for words, n in sorted(taints.items()):
-            message = f"created again, it would have no place: its node got the taint {words}"
+            message = f"re-created, it would have no place: its node got the taint {words}"
             advice, about = f"tolerate {words}", (str(workload),)
             yield Finding("cannot-come-back", "", message, advice, about=about, n_pods=n)
 
@@ -93,10 +98,10 @@ class Places:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        every = [one for one in session.of("Node") if isinstance(one, Node)]
-        nodes = [one for one in every if not is_cordoned(one) and not is_unreachable(one)]
+        every = [node for node in session.of("Node") if isinstance(node, Node)]
+        nodes = [node for node in every if not is_cordoned(node) and not is_unreachable(node)]
         self._n_nodes, self._n_usable = len(every), len(nodes)
-        self._zones = {node.labels[ZONE] for node in nodes if ZONE in node.labels and not node.taints}
+        self._zones = {node.zone for node in nodes if node.zone and not node.taints}
 
     def of(self, workload: Workload, pods: Sequence[Pod], n_replicas: int) -> Iterator[Finding]:
         """What is to be said about where the pods of one workload run.
@@ -104,7 +109,7 @@ class Places:
         Args:
             n_replicas: how many pods it has, with those that wait for a node.
         """
-        if workload.kind not in SERVING:
+        if workload.kind not in _SERVING:
             return
         about, n = (str(workload),), len(pods)
         is_minor = workload.namespace.startswith(_OF_CLUSTER)
@@ -123,7 +128,7 @@ class Places:
 
     def _zone_of(self, pod: Pod) -> str:
         node = self._session.get("Node", pod.node_name)
-        return "" if node is None else node.labels.get(ZONE, "")
+        return node.zone if isinstance(node, Node) else ""
 
     def confined(self, workload: Workload, pods: Sequence[Pod]) -> Iterator[Finding]:
         """Why pods have a place only on the node that they are on; nothing without another node, or of a Job."""

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from kubesched.api import KubeObject, objects_of
-from kubesched.explanation import with_reasons
+from kubesched.api import KubeObject
 from kubesched.planning.changed_cluster import WhatIf
-from kubesched.planning.difference import new_pods
+from kubesched.planning.difference import new_pods, simulated
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Report, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike
+from kubesched.snapshot import as_read
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _NO_CHANGE: Final = WhatIf()
@@ -41,19 +41,19 @@ def simulate(
         PluginError: a plugin cannot be loaded or started.
 
     Example:
-        for one in simulate(load_snapshot("cluster.json")).placements:
-            print(one.pod, one.node or f"{one.diagnosis}; {one.fix}", one.patches)
+        for placement in simulate(load_snapshot("cluster.json")).placements:
+            print(placement.pod, placement.node or f"{placement.diagnosis}; {placement.fix}", placement.patches)
     """
-    known = objects_of(snapshot)
-    changed = what_if.applied(known).objects
+    read = as_read(snapshot)
+    changed = what_if.applied(read)
     with Session(
-        changed,
+        changed.objects,
         configuration,
         plugins,
         plugin_args,
         tie_break=tie_break,
         seed=seed,
         extender_calls=extender_calls,
-        new=new_pods(changed, known),
+        new=new_pods(changed.objects, read),
     ) as session:
-        return with_reasons(session, session.schedule(progress))
+        return simulated(session, changed, lambda running: running.schedule(progress)).report

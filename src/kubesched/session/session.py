@@ -293,6 +293,7 @@ class Session(ClusterNow):
         """Take back at the end of the `with` what changes inside, unless it is committed. Forks can be nested."""
         mark, of_state = self._inventory.mark(), self.cluster_state.fork()
         coming, seconds, creation = tuple(self.kubelets.coming), self.clock.seconds, self.creation
+        assumed = self.assumed
 
         def take_back() -> None:
             of_state.revert()
@@ -300,6 +301,7 @@ class Session(ClusterNow):
             self.kubelets.coming[:] = coming
             self.clock.seconds = seconds
             self.creation = creation
+            self.assumed = assumed
 
         def keep() -> None:
             of_state.commit()

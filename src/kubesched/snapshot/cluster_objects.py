@@ -1,7 +1,7 @@
 """The content of a snapshot: the objects in file order, and what was left out."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +16,7 @@ from kubesched.api import (
     ReplicaSet,
     WatchEvent,
     kind_of,
+    objects_of,
     owner_of,
 )
 from kubesched.shown import data_frame
@@ -110,3 +111,15 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     def events(self) -> Iterator[WatchEvent]:
         """The objects as a watch would bring them: each ADDED."""
         return (WatchEvent(EventType.ADDED, kind_of(known), known) for known in self.objects)
+
+
+def as_read(snapshot: Iterable[KubeObject]) -> ClusterObjects:
+    """The cluster that a program passes; of objects alone it is not known when they were read, or which are missing.
+
+    Raises:
+        InputError: as from `objects_of`.
+
+    Example:
+        assert as_read([make_node("n1")]).taken_at is None
+    """
+    return snapshot if isinstance(snapshot, ClusterObjects) else ClusterObjects(tuple(objects_of(snapshot)))
