@@ -83,7 +83,7 @@ def test_the_pods_of_removed_nodes_are_asked_about(tmp_path, file):
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "a", "uid": "a", "controller": True}
     placed = make_pod("a-1", node="n1", requests={"cpu": "1"}, metadata={"ownerReferences": [owner]})
     result = run("fit", write(tmp_path, FULL, placed), f"--shapes={file}", "--without-nodes", "n1")
-    assert result.stdout.startswith("1 pod has no node; it would fit a node of a known shape.")
+    assert result.stdout.startswith("If n1 were removed: 1 pod has no node; it would fit a node of a known shape.")
     assert "1 pod of the removed node would be re-created" in words(result.stdout)
 
 
@@ -120,3 +120,22 @@ def test_without_a_shape_one_sentence_says_what_is_missing(tmp_path):
     assert result.exit_code == 2
     assert "no shape of a node is known: the cluster has no NodePool" in result.stderr
     assert "--shapes=FILE.csv" in result.stderr
+
+
+def test_the_changes_under_which_it_is_answered_come_first(cluster, file):
+    command = ("fit", cluster, f"--shapes={file}", "--cordon", "n1")
+    first = run(*command).stdout.splitlines()[0]
+    assert first.startswith("If n1 were cordoned: 2 pods have no node; ")
+    assert json.loads(run(*command, "-o", "json").stdout)["assumed"] == ["n1 were cordoned"]
+
+
+def test_there_are_no_patches_of_shapes(cluster):
+    result = run("fit", cluster, "--shapes", "-o", "patch")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--shapes and -o patch are mutually exclusive" in result.stderr
+
+
+@pytest.mark.parametrize("output", ["csv", "jsonl", "junit"])
+def test_rows_alone_have_the_notes_beside_them(cluster, output):
+    result = run("fit", cluster, "--shapes", "-o", output)
+    assert "of Karpenter's types of machines only those of nodes" in result.stderr

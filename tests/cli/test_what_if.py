@@ -182,7 +182,7 @@ def test_a_pod_that_a_change_does_not_help_is_not_relieved(tmp_path):
     assert (found["relieved"], found["pending"], found["pendingBefore"]) == (["default/web"], 1, 2)
 
 
-@pytest.mark.parametrize("output", ["csv", "jsonl", "junit", "summary", "table"])
+@pytest.mark.parametrize("output", ["csv", "jsonl", "junit", "patch", "summary", "table"])
 def test_what_happens_to_pods_is_said_once(cluster, output):
     result = run("simulate", cluster, "--without-nodes", "n1", "-o", output)
     beside = [f"kubesched: note: {note}" for note in NOTES]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import note, read_both
+from kubesched.cli.cluster import read_both
 from kubesched.cli.inputs import InputOptions
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report
 from kubesched.cli.slow_plugins import noting_slow_plugins
-from kubesched.pages.formats import WITHOUT_SENTENCES
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, ShapesThatFit, WhatIf
@@ -49,15 +48,13 @@ def print_shapes(
     Raises:
         InputError: the cluster, the pods or a file cannot be read, or no shape is known.
     """
-    import msgspec
-
     from kubesched.comparison import read_prices
     from kubesched.pages.plans import shapes_page
     from kubesched.planning import read_shapes, shapes_that_fit
 
     read, setup = read_both(inputs, may_be_empty=True)
     changed = what_if.applied(read)
-    cluster = msgspec.structs.replace(read, objects=tuple(changed.objects))
+    cluster = changed.cluster
     rows = read_shapes(Path(question.file)) if question.file else []
     prices = {} if question.prices is None else read_prices(question.prices)
     asked = None if question.asked is None else question.asked(cluster)
@@ -71,14 +68,12 @@ def print_shapes(
             file=Path(question.file).name,
             prices=prices,
             new=() if asked is None else asked.objects(question.replicas),
-            notes=[*changed.notes, *([] if asked is None else asked.notes_on(question.replicas, is_search=False))],
+            notes=() if asked is None else asked.notes_on(question.replicas, is_search=False),
+            changed=changed,
             progress=progress,
         )
     explain = "" if asked is not None or what_if else inputs.next_command("explain", *_first_without(answer))
     print_report(shapes_page(answer, explain=explain), output)
-    if output in WITHOUT_SENTENCES:
-        for sentence in answer.notes:
-            note(sentence)
     if answer.faults or (fail_on_pending and not all(one.best for one in answer.left)):
         raise click.exceptions.Exit(1)
 

@@ -115,6 +115,7 @@ BARE_WITHOUT_NODES: Final = "-l"
 """What --without-nodes has without a NODE."""
 _NODE: Final = OptionCase("NODE", _has_names)
 _RUNBOOK: Final = OptionCase("-o runbook", lambda params: params["output"] == "runbook")
+_PATCH: Final = OptionCase("-o patch", lambda params: params["output"] == "patch")
 _POD: Final = OptionCase("POD", _has_names)
 _ONE_POD: Final = OptionCase("one pod", lambda params: _has_names(params) or params["pod"] is not None)
 _BARE: Final = OptionCase("--without-nodes", lambda params: BARE_WITHOUT_NODES in params["removed"])
@@ -175,6 +176,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         Excludes(
             _SHAPES_ALONE, ("--only", "-n", "--replicas", "--add"), ": it is about the pending pods of the cluster"
         ),
+        Excludes("--shapes", (_PATCH,), ": a shape is added by its autoscaler, and nothing is patched"),
         Needs(("--prices",), ("--shapes",)),
         Excludes("--write", (_SEARCH,), ": use --replicas N and --nodes-like NODE=N"),
         Excludes("--write", ("--alone",), ": the pods that are pending belong to the cluster"),

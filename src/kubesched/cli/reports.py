@@ -6,7 +6,7 @@ from kubesched.cli.cluster import note
 from kubesched.cli.output import output_option, print_text, print_verbatim, text_console
 from kubesched.cli.parameters import Decorator
 from kubesched.cli.program_name import as_typed
-from kubesched.pages.formats import ROWS_ALONE, SCRIPTS, Format
+from kubesched.pages.formats import ROWS_ALONE, SCRIPTS, WITHOUT_SENTENCES, Format
 
 if TYPE_CHECKING:
     from kubesched.pages.formats import Page
@@ -31,6 +31,9 @@ def print_report(page: "Page", output: str) -> None:
     if output in ROWS_ALONE | SCRIPTS:
         for fault in page.faults:
             note(f"a plugin failed: {fault}")
+    if output in WITHOUT_SENTENCES | SCRIPTS:
+        for sentence in page.notes:
+            note(sentence)
     page = msgspec.structs.replace(page, next_command=_as_copied(page.next_command))
     if output in (Format.TABLE, Format.WIDE):
         from kubesched.pages.formats import print_page

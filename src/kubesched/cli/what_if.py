@@ -78,7 +78,7 @@ what_if_options: Final = option_value(
         default="",
         metavar="NODE",
         shell_complete=complete_nodes_or_files,
-        help="The model of --add-nodes: the name of a node, a shape of fit --shapes, or a file with a Node.",
+        help="The model of --add-nodes: the name of a node, of a node group, NODEPOOL/TYPE, or a file with a Node.",
     ),
     click.option(
         "--scale",

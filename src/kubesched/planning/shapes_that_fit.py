@@ -9,15 +9,17 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import ZONE, KubeObject, Node, Pod, is_extended_resource, objects_of, parse_quantity
+from kubesched.api import ZONE, KubeObject, Node, Pod, is_extended_resource, parse_quantity
 from kubesched.controllers import MachineType, NodeShape, Prices, node_shapes, price_of
 from kubesched.documents import count
 from kubesched.errors import InputError
+from kubesched.planning.changed_cluster import Changed
 from kubesched.planning.difference import new_pods
 from kubesched.planning.shape_trials import FittingNodes, LeftPods, ShapeTrials, left_pods
 from kubesched.session import Progress, Session
 from kubesched.setup import Setup
 from kubesched.shown import Shown
+from kubesched.snapshot import as_read
 
 _MAX_KINDS: Final = 50  # of pods that are asked about, those of most pods first
 _NO_PRICES: Final[Prices] = {}
@@ -106,6 +108,7 @@ class ShapesThatFit(Shown, msgspec.Struct, frozen=True, eq=False):
         notes: what is not known, one sentence each.
         taken_at: when the snapshot was taken, if that is known.
         faults: what plugins failed with.
+        assumed: the changes to the cluster under which it is answered, each as what follows "if".
 
     Example:
         answer = shapes_that_fit(load_snapshot("cluster.json"), set_up())
@@ -118,6 +121,7 @@ class ShapesThatFit(Shown, msgspec.Struct, frozen=True, eq=False):
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
     faults: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def n_left(self) -> int:
@@ -139,6 +143,7 @@ def shapes_that_fit(
     prices: Prices = _NO_PRICES,
     new: Sequence[KubeObject] = (),
     notes: Iterable[str] = (),
+    changed: Changed | None = None,
     progress: Progress | None = None,
 ) -> ShapesThatFit:
     """Ask which nodes that autoscalers may add would take the pods that no node is left for.
@@ -149,11 +154,13 @@ def shapes_that_fit(
         prices: of an hour, by type of machine, and perhaps by what is paid for.
         new: objects with new pods, which are then the only ones in question.
         notes: on these.
+        changed: the changes that the cluster has behind it, if there are any.
         progress: called with how many shapes have been tried and how many there are.
     Raises:
         InputError: no shape is known.
     """
-    cluster = [*objects_of(snapshot), *new]
+    read = as_read(snapshot)
+    cluster = [*read, *new]
     known = node_shapes(cluster, rows, file)
     if not known.shapes:
         described = "; ".join(known.notes) or (
@@ -163,6 +170,7 @@ def shapes_that_fit(
     only = {one.key for one in new if isinstance(one, Pod)}
     shapes = [_with_price(shape, prices) for shape in known.shapes]
     with Session(cluster, setup, new=new_pods(cluster)) as session:
+        session.assumed = frozenset() if changed is None else changed.nodes
         with session.fork():
             report, every = left_pods(session, only)
         left = every[:_MAX_KINDS]
@@ -184,9 +192,10 @@ def shapes_that_fit(
         tuple(uses) or tuple(map(ShapeUse, shapes)),
         tuple(by_pods),
         n_asked - sum(len(one.pods) for one in every),
-        (*notes, *known.notes, *beyond),
-        getattr(snapshot, "taken_at", None),
+        (*(() if changed is None else changed.notes), *notes, *known.notes, *beyond),
+        read.taken_at,
         report.faults,
+        () if changed is None else changed.assumed,
     )
 
 

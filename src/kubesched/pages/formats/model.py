@@ -162,6 +162,7 @@ class Page(msgspec.Struct, frozen=True):
         checks: for `-o junit`.
         faults: what plugins failed with, if the answer is therefore not what the cluster would do.
         node_names: of the nodes of the cluster, where no table lists all of them.
+        notes: sentences among the parts that a reader of rows or of a script needs, too.
 
     Example:
         table = Table("nodes", "", (Column("node", "NODE", Align.NODE),), [["n1"]])
@@ -181,6 +182,7 @@ class Page(msgspec.Struct, frozen=True):
     checks: Sequence[Check] = ()
     faults: Sequence[str] = ()
     node_names: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @property
     def schema(self) -> str:

@@ -19,7 +19,9 @@ def with_difference(page: Page, found: Difference) -> Page:
     is_bad = page.verdict.level is Level.BAD or bool(found.lost or found.may_be_lost)
     verdict = Paragraph(found.text, Level.BAD if is_bad else level)
     document = {**page.document, "whatIf": msgspec.to_builtins(found)}
-    return msgspec.structs.replace(page, verdict=verdict, parts=(*own, *page.parts), document=document)
+    return msgspec.structs.replace(
+        page, verdict=verdict, parts=(*own, *page.parts), document=document, notes=found.notes
+    )
 
 
 def _displaced(pods: Sequence[str]) -> str:

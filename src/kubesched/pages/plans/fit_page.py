@@ -90,6 +90,7 @@ def fit_page(
         main="pods",
         checks=list(_checks(answer)),
         faults=faults,
+        notes=answer.notes,
         appendix=tuple(hands_of(answer.placements)),
     )
 

@@ -1,13 +1,15 @@
 """The page of `kubesched fit --shapes`: which shape would take the pending pods, and why the others would not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
+
+import msgspec
 
 from kubesched.documents import count, joined, listed, plural
 from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits, page_of
 from kubesched.pages.plans.fault_parts import fault_parts
-from kubesched.planning import PodsLeft, ShapesThatFit, ShapeUse, ShapeVerdict
+from kubesched.planning import PodsLeft, ShapesThatFit, ShapeUse, ShapeVerdict, premise
 
 _NOT_KNOWN: Final = (
     "That pods would fit a node of a shape does not mean that one is added: the rules of the autoscaler itself, such "
@@ -26,7 +28,7 @@ def shapes_page(answer: ShapesThatFit, *, explain: str = "", now: datetime | Non
     document = _document(answer)
     return Page(
         "shapes",
-        _verdict(answer),
+        _under(answer.assumed, _verdict(answer)),
         (
             *fault_parts(answer.faults),
             _pods(answer),
@@ -42,7 +44,15 @@ def shapes_page(answer: ShapesThatFit, *, explain: str = "", now: datetime | Non
         main="pods",
         checks=tuple(_checks(answer)),
         faults=answer.faults,
+        notes=answer.notes,
     )
+
+
+def _under(assumed: Sequence[str], verdict: Paragraph) -> Paragraph:
+    """The verdict after the changes under which it holds."""
+    if not assumed:
+        return verdict
+    return msgspec.structs.replace(verdict, text=f"{premise(assumed)}{verdict.text[:1].lower()}{verdict.text[1:]}")
 
 
 def _verdict(answer: ShapesThatFit) -> Paragraph:
@@ -171,6 +181,7 @@ def _why(verdict: ShapeVerdict, limit: str) -> tuple[str, str]:
 
 def _document(answer: ShapesThatFit) -> dict[str, Any]:
     return {
+        "assumed": list(answer.assumed),
         "left": answer.n_left,
         "placed": answer.n_placed,
         "wouldFit": answer.n_helped,
