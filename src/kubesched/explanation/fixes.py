@@ -53,6 +53,7 @@ def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_
         return ()
     search = _Search(Trial(framework, evaluation.pod), gates)
     helping = search.tried([()]) if evaluation.fits else _helping(case, search)
+    helping = search.without_extras(helping)
     helping.sort(key=_rank)
     best = [fix for fix in helping if fix.effort < Effort.LAST_RESORT][:max_fixes] or helping[:1]
     evaluation.fixes = tuple(search.with_before(fix, evaluation) for fix in best)
@@ -69,6 +70,11 @@ def _helping(case: Case, search: "_Search") -> list[Fix]:
     if all(fix.effort is Effort.LAST_RESORT for fix in helping):
         pairs += _pairs(case, known, every)
     return helping + search.tried([pair for pair in pairs if enough.isdisjoint(one.text for one in pair)])
+
+
+def _whole(fix: Fix) -> tuple[bool, bool, Effort]:
+    """What no part of a fix may exceed, so that the rest of it is too much."""
+    return fix.fault is not None, bool(fix.leaves_pending), fix.effort
 
 
 def _rank(fix: Fix) -> tuple[bool, bool, bool, int, int, int]:
@@ -92,6 +98,7 @@ class _Search:
         self._trial = trial
         self._always = () if gates is None else (gates,)
         self._moves: dict[str, list[Move]] = {}
+        self._steps: dict[str, set[str]] = {}
         self.fault: Status | None = None
 
     def with_before(self, fix: Fix, evaluation: Evaluation) -> Fix:
@@ -109,8 +116,18 @@ class _Search:
             if fix is not None and fix.text not in helping:
                 helping[fix.text] = fix
                 self._moves[fix.text] = [move for remedy in combination for move in remedy.moves]
+                self._steps[fix.text] = {step for remedy in combination for step in remedy.steps or (remedy.text,)}
                 climbed.add(rungs)
         return list(helping.values())
+
+    def without_extras(self, helping: Sequence[Fix]) -> list[Fix]:
+        """The fixes that were found here, without those of which a part helps at no higher cost."""
+
+        def has_extras(fix: Fix) -> bool:
+            steps = self._steps[fix.text]
+            return any(self._steps[less.text] < steps and _whole(less) <= _whole(fix) for less in helping)
+
+        return [fix for fix in helping if not has_extras(fix)]
 
     def _try(self, remedies: tuple[Remedy, ...]) -> Fix | None:
         change = sum((remedy.change for remedy in remedies), Change())
@@ -125,7 +142,11 @@ class _Search:
             names = self._trial.feasible(change)
         fault = self._trial.fault
         self.fault = self.fault or fault
-        if not names or any(remedy.needs_places and _unplaced(remedy, places) for remedy in remedies):
+        if (
+            not names
+            or _is_idle(remedies, names)
+            or any(remedy.needs_places and _unplaced(remedy, places) for remedy in remedies)
+        ):
             return None
         if any(is_equal(move.pod, self._trial.pod) for move in moves if move.pod.key not in places):
             return None  # they only swap who waits
@@ -156,6 +177,13 @@ class _Search:
             keys = [key for key in left if reasons[key] == why]
             who = joined(keys) if len(keys) <= _MAX_NAMED_PODS else f"{len(keys)} pods"
             yield f" (loses {who}: {why})" if why else f" (leaves {who} pending)"
+
+
+def _is_idle(remedies: Sequence[Remedy], names: Sequence[str]) -> bool:
+    """Whether a new node does not take the pod: other parts open the nodes."""
+    edits = [edit for one in remedies if one.kind == "addNode" for edit in one.change.edits]
+    new = {edit.key for edit in edits if edit.kind == "Node"}
+    return bool(new) and new.isdisjoint(names)
 
 
 def _with_fault(fix: Fix, fault: Status | None) -> Fix:

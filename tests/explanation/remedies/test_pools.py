@@ -129,3 +129,14 @@ def test_a_pool_that_may_not_have_such_a_machine_is_not_named():
         "raise the limit of NodePool gpu (limit 3 cpu, now 0), if one of its types of machines has 4 cpu for pods"
         in said
     )
+
+
+def test_a_new_node_is_no_part_of_a_fix_that_opens_other_nodes():
+    """The pool at zero gives its nodes another label than the pod wants: the toleration alone makes it fit."""
+    taints = [{"key": "gpu", "value": "present", "effect": "NoSchedule"}, {"key": "spot", "effect": "NoSchedule"}]
+    template = {"metadata": {"labels": {"pool": "spot"}}, "spec": {"taints": taints}}
+    pool = make_object("NodePool", "spot", spec={"template": template})
+    room = {"cpu": "4", "memory": "8Gi", "pods": "10", GPU: "1"}
+    node = make_node("n1", allocatable=room, labels={"pool": "base"}, taints=["gpu=present:NoSchedule"])
+    pod = make_pod("p", requests={GPU: "1"}, node_selector={"pool": "base"})
+    assert not [text for text in texts(pod, node, pool) if "scale up" in text]

@@ -202,3 +202,16 @@ def test_an_outage_of_a_zone_comes_after_a_node_elsewhere():
     nodes = [*_pool("c", [lost], [lost], zone="z"), *_pool("a", [], zone="y"), _full("a-0")]
     said = texts(make_pod("p", requests={"cpu": "3"}), *nodes)
     assert said.index("add a node like a-0") < said.index("zone z is out (2 of 2 nodes): wait until it is back")
+
+
+def test_no_taint_is_tolerated_or_removed_beyond_what_the_pod_needs():
+    """Broken, reserved and arm64 nodes are not for the pod because there would be a few nodes more."""
+    gpu = "gpu=present:NoSchedule"
+    more = {f"x{i}": [gpu, taint] for i, taint in enumerate(("arch=arm64:NoSchedule", "xid:NoSchedule"))}
+    nodes = [make_node("n1", taints=[gpu]), *(make_node(name, taints=taints) for name, taints in more.items())]
+    assert texts(make_pod("p"), *nodes) == [f"tolerate {gpu}", f"remove taint {gpu} from n1"]
+    alone = texts(make_pod("p"), *nodes[1:])
+    assert [text for text in alone if text.startswith("tolerate")] == [
+        f"tolerate {gpu} and arch=arm64:NoSchedule",
+        f"tolerate {gpu} and xid:NoSchedule",
+    ]

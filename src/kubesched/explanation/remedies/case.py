@@ -47,6 +47,7 @@ class Remedy(msgspec.Struct, frozen=True):
         needs_places: whether it helps only if each of them has another node.
         like: the node that a new node is like; empty for none.
         effort: what it costs; None for what remedies of its kind cost.
+        steps: what it consists of, where another remedy may be a part of it; empty for one step.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Remedy(msgspec.Struct, frozen=True):
     needs_places: bool = False
     like: str = ""
     effort: Effort | None = None
+    steps: tuple[str, ...] = ()
 
     @property
     def cost(self) -> Effort:

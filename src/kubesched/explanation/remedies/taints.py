@@ -108,10 +108,12 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         left = left_behind(case, blocking, names) if effort is Effort.RESERVED else ""
         vanish = " (spot nodes can be reclaimed at any time)" if effort is Effort.OTHER_POOL else ""
         keeps = effort is Effort.ADAPT
-        yield Remedy(f"tolerate {text}{vanish}", "toleration", keeps, tolerating, effort=effort)
+        steps = tuple(f"tolerate {taint_words(taint)}" for taint in blocking)
+        yield Remedy(f"tolerate {text}{vanish}", "toleration", keeps, tolerating, effort=effort, steps=steps)
         text = f"remove taint {words} from {node_words(names)}{f' ({left}: left behind?)' if left else ''}"
         removal = Effort.OPEN if left else max(effort, Effort.OPEN_TO_ALL)
-        yield Remedy(text, "taint", bool(left), off, effort=removal)
+        steps = tuple(f"remove {taint_words(taint)}" for taint in blocking)
+        yield Remedy(text, "taint", bool(left), off, effort=removal, steps=steps)
 
 
 def _in_order_again(case: Case, conditions: tuple[Taint, ...], names: Sequence[str]) -> Iterator[Remedy]:
@@ -145,7 +147,8 @@ def toleration_of(case: Case, blocking: tuple[Taint, ...]) -> Remedy:
     """The toleration of the taints of new nodes that the pod chooses, or whose devices it asks for."""
     tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
     text = " and ".join(f"{taint_words(taint)}{near_miss(taint, case.pod.tolerations)}" for taint in blocking)
-    return Remedy(f"tolerate {text}", "toleration", True, tolerating, effort=Effort.ADAPT)
+    steps = tuple(f"tolerate {taint_words(taint)}" for taint in blocking)
+    return Remedy(f"tolerate {text}", "toleration", True, tolerating, effort=Effort.ADAPT, steps=steps)
 
 
 def _missing_daemons(case: Case, name: str, gone: tuple[Taint, ...]) -> Iterator[Edit]:
