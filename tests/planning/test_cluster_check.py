@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kubesched.api import workloads
+from kubesched.api import rewritten, workloads
 from kubesched.config import CLUSTER_RULES
 from kubesched.planning import check, fit
 from kubesched.session import Session
@@ -398,3 +398,14 @@ def test_a_rollout_hangs_if_and_only_if_fit_leaves_old_pods_of_it(seed):
 
 def unplaced(pod):
     return {key: value for key, value in pod.document["spec"].items() if key != "nodeName"}
+
+
+def test_the_fix_of_a_rollout_that_hangs_already_is_the_same():
+    """The pod of the new ReplicaSet that waits takes the place of no old one."""
+    (new,) = pods("web", "", spec=apart())
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-2", "uid": "uid-new", "controller": True}
+    new = rewritten(new, lambda document: document["metadata"].update(name="web-2-0", ownerReferences=[owner]))
+    (finding,) = found(
+        [*CASES["rollout-hangs"][0], new, deployment(rollingUpdate={"maxUnavailable": 0})], "rollout-hangs"
+    )
+    assert finding.help.startswith("set maxSurge: 0 and maxUnavailable: 1")

@@ -34,6 +34,7 @@ AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
+DESIRED_REPLICAS: Final = "deployment.kubernetes.io/desired-replicas"
 INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
 
 SILENCED: Final = "kubesched/ignore"

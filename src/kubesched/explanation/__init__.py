@@ -56,4 +56,5 @@ with lazy_exports(__name__):
         preemption_words as preemption_words,
     )
     from kubesched.explanation.recorded import Recorded as Recorded, recorded_of as recorded_of
+    from kubesched.explanation.remedies import WAY_OUT as WAY_OUT
     from kubesched.explanation.unscheduled import Ended as Ended

@@ -66,6 +66,7 @@ SmallKind = Literal[
     "claimSpec",
     "claimRef",
     "schedulingGate",
+    "rolloutStrategy",
 ]
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
 RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver"]

@@ -147,12 +147,21 @@ def diagnosis(evaluation: Evaluation, fix: Fix | None = None, leaving: Collectio
     answered = evaluation.nodes.position_of(fix.answers) if fix is not None else None
     removed = (row for row in rows if answered in row.positions and _distance(row) <= _distance(rows[0]))
     cause = next(removed, rows[0])
-    n, n_nodes = len(cause.positions), len(evaluation.nodes)
+    same = [row for row in rows if row is cause or _unnamed(evaluation, row) == _unnamed(evaluation, cause)]
+    n, n_nodes = sum(len(row.positions) for row in same), len(evaluation.nodes)
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else count(n, "node")
-    example = "" if cause.is_alike else f", for example {evaluation.nodes.name(cause.positions[0])}"
+    example = "" if cause.is_alike and len(same) == 1 else f", for example {evaluation.nodes.name(cause.positions[0])}"
     others = "" if _is_left_out(evaluation, cause.positions[0]) else _left_out_words(evaluation.diagnosis.left_out)
     return f"{which}{example}: {'; '.join(dict.fromkeys((*cause.texts, *([others] if others else ()))))}"
+
+
+def _unnamed(evaluation: Evaluation, row: ObstacleRow) -> tuple[str, ...]:
+    """The texts of a row without the names of the pods on its first node, which the row is about."""
+    texts = "\n".join(row.texts)
+    for info in evaluation.nodes[row.positions[0]].pods:
+        texts = texts.replace(info.pod.key, "*")
+    return tuple(texts.split("\n"))
 
 
 def _is_left_out(evaluation: Evaluation, position: int) -> bool:

@@ -20,7 +20,7 @@ from kubesched.explanation.change import Change
 from kubesched.explanation.departures import Departure, moved_pod
 from kubesched.explanation.effort import FixKind
 from kubesched.explanation.kubectl import on_object, recreating
-from kubesched.explanation.pod_patches import Owners, pod_patches
+from kubesched.explanation.pod_patches import Owners, of_strategy, pod_patches
 
 _BY_HAND: Final[frozenset[FixKind]] = frozenset(
     (
@@ -40,6 +40,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
 )
 """Kinds of fixes whose changes of objects only show what the cluster is like once somebody has done the work."""
 _EVICTING: Final[FixKind] = "priorityClass"  # kube-scheduler evicts the pods that make way
+_STRATEGY: Final[FixKind] = "rolloutStrategy"  # the pods that go are those that its controller removes
 _VOLUME: Final = "PersistentVolume"
 _CLAIM: Final = "PersistentVolumeClaim"
 
@@ -114,6 +115,8 @@ def _of_objects(
         old, gone = objects.get(name), before.departures.get(name[1]) if name[0] == "Pod" else None
         if gone is not None:
             steps += moved_pod(part.text, gone, last.get(name))
+        elif part.kind == _STRATEGY:
+            return [of_strategy(part.text, before.pod, before.owners[-1])]
         elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
             steps += _of_object(part.text, name[0], old, new)
             objects[name] = new

@@ -40,6 +40,12 @@ _OF_JOBS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _GATES: Final = "schedulingGates"
 
 
+def of_strategy(text: str, pod: Pod, owner: OwnerReference) -> Patch:
+    """The step that lets an old pod of a Deployment go before the new one comes."""
+    body = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}}
+    return patching(text, PatchTarget(owner.api_version, owner.kind, pod.namespace, owner.name), body, "merge")
+
+
 def pod_patches(text: str, old: Pod, new: Pod, owners: Owners, *, is_new: bool = False) -> Iterator[Patch]:
     """The steps that change the pod.
 

@@ -157,7 +157,11 @@ class _Checking:
                 kept.setdefault(workload_of(pod, sets) or Workload.alone(pod), []).append(pod)
         pods = (one for one in objects if isinstance(one, Pod))
         self._unfinished = [pod for pod in pods if not (pod.is_finished or pod.is_terminating)]
-        self._n_replicas = Counter(workload_of(pod, sets) or Workload.alone(pod) for pod in self._unfinished)
+        of_pods = [(workload_of(pod, sets) or Workload.alone(pod), pod) for pod in self._unfinished]
+        self._n_replicas = Counter(workload for workload, _ in of_pods)
+        old = {owner.uid for pod in self._pods if (owner := pod.metadata.controller) is not None}
+        waiting = ((workload, pod.metadata.controller) for workload, pod in of_pods if not pod.node_name)
+        self._n_new = Counter(workload for workload, owner in waiting if owner is not None and owner.uid not in old)
         self._looked_at = None if chosen is None else set(map(str, self._workloads))
         self._recreation = Recreation(session, objects)
         self._strategies = Strategies(objects)
@@ -190,7 +194,8 @@ class _Checking:
             tried = [one for equal in self._recreation.equal(made) for one in self._recreation.tried(equal)]
             yield from idle(workload, pods, self._pods)
             yield from self._comebacks(workload, tried)
-            yield from held_rollouts(self._recreation, self._strategies, workload, tried, self._n_replicas[workload])
+            n_replicas = self._n_replicas[workload] - self._n_new[workload]
+            yield from held_rollouts(self._recreation, self._strategies, workload, tried, n_replicas)
             if progress is not None:
                 progress(i, len(self._workloads))
 

@@ -14,13 +14,13 @@ from kubesched.api import KubeObject, Unstructured, Workload
 from kubesched.config import Finding
 from kubesched.controllers import RollingUpdate, UpdateStrategy, rollout_bounds
 from kubesched.errors import InputError
+from kubesched.explanation import WAY_OUT
 from kubesched.planning.created_again import Comeback, CreatedAgain, Recreation
 
 DEPLOYMENTS: Final = "apps/v1/Deployment?"
 """The kind that has the strategies, as a plugin names it in `reads`."""
 _KIND: Final = "apps/v1/deployments"
 _NO_PLACE: Final = (Comeback.NOWHERE, Comeback.REFUSED)
-_WAY_OUT: Final = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod makes way for each new one"
 
 
 class Strategies:
@@ -62,7 +62,7 @@ def held_rollouts(
 
     Args:
         tried: its running pods.
-        n_replicas: how many pods it has, with those that wait for a node.
+        n_replicas: how many pods it has, with those that wait for a node, without those of a rollout that has begun.
     """
     comebacks = {one.comeback for one in tried}
     if not tried or not comebacks.isdisjoint(_NO_PLACE) or not strategies.surge(workload, n_replicas):
@@ -74,7 +74,7 @@ def held_rollouts(
         finds = "is refused by the API server" if surge.comeback is Comeback.REFUSED else "finds no place"
         message = f"no old pod may go first{assumed}, and a new one {finds}: {surge.why}"
         all_return = comebacks <= {Comeback.ELSEWHERE, Comeback.ITS_NODE}
-        advice = _WAY_OUT if all_return and n_replicas == n else surge.fix
+        advice = WAY_OUT if all_return and n_replicas == n else surge.fix
         yield Finding("rollout-hangs", "", message, advice, about=about, n_pods=n, is_tried=bool(advice))
     elif surge.comeback is Comeback.ELSEWHERE and (disk := recreation.disk_in_use(pod)):
         message = f"no old pod may go first{assumed}, and a new one may get another node: {disk}"

@@ -24,6 +24,7 @@ from kubesched.explanation.remedies.pods_in_the_way import (
 )
 from kubesched.explanation.remedies.priority_class import priority
 from kubesched.explanation.remedies.requests import requests
+from kubesched.explanation.remedies.rollout_strategy import old_first
 from kubesched.explanation.remedies.spread import spread
 from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
 from kubesched.explanation.remedies.volume_places import volume_places
@@ -56,18 +57,18 @@ def causes(case: Case) -> list[Cause]:
         Cause("cordon", cordoned(case), (cordons,)),
         Cause("taints", tainted(case), (taints,)),
         Cause("NodeAffinity", rejected("NodeAffinity"), (node_choice,)),
-        Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, ports, more_nodes)),
+        Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, old_first, ports, more_nodes)),
         Cause(
             "NodeResourcesFit",
             rejected("NodeResourcesFit"),
-            (terminating, nominated, devices, requests, priority, more_nodes, room),
+            (terminating, nominated, old_first, devices, requests, priority, more_nodes, room),
         ),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
         Cause(
             "InterPodAffinity",
             rejected("InterPodAffinity"),
-            (terminating, nominated, anti_affinity, affinity, more_nodes),
+            (terminating, nominated, old_first, anti_affinity, affinity, more_nodes),
         ),
     ]
     covered = {"NodeUnschedulable", "TaintToleration", *_MISSING} | {cause.name for cause in known}
