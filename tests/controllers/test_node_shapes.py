@@ -110,6 +110,49 @@ def test_a_claim_without_a_node_is_one_node_that_comes():
     assert list(shapes(make_node("n1"), claim("p-1", "n1"), pool("q"))) == ["q/small"]
 
 
+ROW = MachineType(
+    "small",
+    {"cpu": "3500m", "memory": "6Gi"},
+    labels={"team": "ml"},
+    taints=make_node("x", taints=["ml=yes:NoSchedule"]).taints,
+    price=0.2,
+    most=2,
+)
+
+
+def is_as_the_row_has_it(shape: NodeShape) -> None:
+    offered = shape.model.status.allocatable
+    assert {**offered, "cpu": "3500m", "memory": "6Gi", "pods": "29"} == offered
+    assert shape.model.labels["team"] == "ml"
+    assert [taint.key for taint in shape.model.taints] == ["ml"]
+    assert (shape.n_more, shape.limit, shape.price) == (2, "at most 2", 0.2)
+
+
+def test_a_row_wins_for_what_it_says_of_a_type_that_a_node_or_a_claim_shows():
+    """What it does not say is as the node has it."""
+    shown = {"cpu": "3", "memory": "8Gi", "pods": "29"}
+    own, other = (make_node("n1", labels={TYPE: "small", **of}, allocatable=shown) for of in ({POOL: "p"}, {}))
+    claim = make_object("NodeClaim", "c", labels={TYPE: "small"}, spec={}, status={"allocatable": shown})
+    for shows in (own, other, claim):
+        is_as_the_row_has_it(shapes(shows, pool("p"), rows=(ROW,))["p/small"])
+    group = "nodeGroups:\n- name: workers\n  health: {cloudProviderTarget: 1, maxSize: 9}"
+    of_group = make_node("workers-1", labels={TYPE: "small"}, allocatable=shown)
+    is_as_the_row_has_it(shapes(of_group, status_of(group), rows=(ROW,))["workers"])
+
+
+def test_the_label_of_zones_before_1_17_counts():
+    old = "failure-domain.beta.kubernetes.io/zone"
+    node = make_node("workers-1", labels={old: "a"})
+    group = "nodeGroups:\n- name: workers\n  health: {cloudProviderTarget: 1, maxSize: 9}"
+    assert shapes(node, status_of(group))["workers"].zones == ("a",)
+    assert shapes(node, rows=(MachineType("m", {"cpu": "1"}),))["m"].zones == ("a",)
+
+
+def test_a_shape_names_its_type_of_machine_and_whether_that_is_open():
+    found = node_shapes([pool("p")], (LARGE,), any_type={"cpu": "1"}).shapes
+    assert [(one.name, one.machine, one.is_open) for one in found] == [("p/large", "large", False), ("p", "", True)]
+
+
 @pytest.mark.parametrize("values", [(), ("many",)])
 def test_a_bound_that_is_no_number_is_not_checked(values):
     assert list(shapes(pool("p", rule("example.com/cores", "Gt", *values)), rows=(LARGE,))) == ["p/large"]

@@ -10,7 +10,7 @@ HEAD = b"name, cpu, memory, gpu, zone, arch, labels, taints, price, max\n"
 
 def test_a_row_is_a_type_of_machine():
     (row,) = read_shapes(HEAD + b"g5.2xlarge, 7910m, 30Gi, 1, a;b, arm64, team=ml;x=, gpu=yes:NoSchedule, 1.2, 4")
-    assert row.allocatable == {"cpu": "7910m", "memory": "30Gi", "nvidia.com/gpu": "1", "pods": "110"}
+    assert row.allocatable == {"cpu": "7910m", "memory": "30Gi", "nvidia.com/gpu": "1"}
     assert (row.zones, row.price, row.most) == (("a", "b"), 1.2, 4)
     assert row.labels == {"kubernetes.io/arch": "arm64", "team": "ml", "x": ""}
     assert [(taint.key, taint.value, taint.effect) for taint in row.taints] == [("gpu", "yes", "NoSchedule")]

@@ -66,6 +66,7 @@ with lazy_exports(__name__):
         NodeSpec as NodeSpec,
         NodeStatus as NodeStatus,
         Taint as Taint,
+        zone_of as zone_of,
     )
     from kubesched.api.node_pools import (
         NodeClaim as NodeClaim,

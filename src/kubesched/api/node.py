@@ -1,5 +1,7 @@
 """Nodes with the fields that a scheduler reads."""
 
+from collections.abc import Mapping
+
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod_fields import Quantities
 from kubesched.api.well_known import BETA_ZONE, ZONE
@@ -57,9 +59,14 @@ class Node(KubeObject, frozen=True):
     @property
     def zone(self) -> str:
         """The zone, by its label or by that of Kubernetes before 1.17; empty if the node has neither."""
-        return self.labels.get(ZONE) or self.labels.get(BETA_ZONE) or ""
+        return zone_of(self.labels)
 
     @property
     def unschedulable(self) -> bool:
         """spec.unschedulable: the node is cordoned."""
         return self.spec.unschedulable
+
+
+def zone_of(labels: Mapping[str, str]) -> str:
+    """The zone that the labels of a node name, as `Node.zone`."""
+    return labels.get(ZONE) or labels.get(BETA_ZONE) or ""

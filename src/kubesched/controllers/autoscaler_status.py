@@ -10,8 +10,17 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import POOL_LABELS, POOL_WORDS, ZONE, KubeObject, Node, Unstructured, Value
-from kubesched.controllers.node_shape import MachineType, NodeShape, ZonesOfNodes, machine_name, model_of
+from kubesched.api import POOL_LABELS, POOL_WORDS, KubeObject, Node, Unstructured, Value
+from kubesched.controllers.node_shape import (
+    MachineType,
+    NodeShape,
+    ZonesOfNodes,
+    as_written,
+    fewest,
+    limit_of,
+    machine_name,
+    model_of,
+)
 from kubesched.documents import read_yaml
 from kubesched.errors import YamlError
 
@@ -122,17 +131,18 @@ class NodeGroups:
         for group in groups:
             own = [node for node in self._nodes if _is_of(node, group.short)]
             model = next((node for node in own if not node.unschedulable), own[0] if own else None)
-            model = model or self._sibling(group) or self._of_row(group)
+            model = model or self._sibling(group)
+            row = self._rows.get(machine_name(model.labels) if model else "") or self._row_of(group)
+            model = self._of_row(group, row) if model is None else as_written(model, row)
             if model is None:
                 at_zero = f"node group {group.short} has no node, and its ConfigMap does not say what its nodes are"
                 self.notes.append(f"{at_zero}: a row {group.short} of a file does")
                 continue
-            row = self._rows.get(machine_name(model.labels)) or self._rows.get(group.short)
-            there = {zone for node in own if (zone := node.labels.get(ZONE))}
+            there = {node.zone for node in own if node.zone}
             zones = tuple(sorted(there)) if there else tuple(filter(None, [group.zone]))
-            limit = f"maxSize {group.most}"
-            n_more, price = max(group.most - group.target, 0), None if row is None else row.price
-            source, sizes = f"node group {group.short}", (group.target, n_more, limit)
+            of_group = (max(group.most - group.target, 0), f"maxSize {group.most}")
+            sizes, price = (group.target, *fewest(of_group, limit_of(row))), None if row is None else row.price
+            source = f"node group {group.short}"
             yield NodeShape(group.short, source, model, zones, {}, *sizes, price, group.why_not)
 
     def _sibling(self, group: GroupSizes) -> Node | None:
@@ -142,13 +152,17 @@ class NodeGroups:
         alike = [node for node in self._nodes if is_named_so and any(f"-{pool}-" in within for pool in _pools(node))]
         return max(alike, key=lambda node: max(map(len, _pools(node))), default=None)
 
-    def _of_row(self, group: GroupSizes) -> Node | None:
+    def _row_of(self, group: GroupSizes) -> MachineType | None:
+        """The row with the name of a group."""
         row = self._rows.get(group.short) or self._rows.get(group.name)
+        self.used |= set() if row is None else {row.name}
+        return row
+
+    def _of_row(self, group: GroupSizes, row: MachineType | None) -> Node | None:
         if row is None:
             return None
-        self.used.add(row.name)
         labels = self._places.moved({}, group.zone or next(iter(row.zones), ""))
-        return model_of(group.short, row, labels, row.taints)
+        return model_of(group.short, row, labels, ())
 
 
 def _is_of(node: Node, group: str) -> bool:

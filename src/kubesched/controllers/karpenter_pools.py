@@ -25,6 +25,9 @@ from kubesched.controllers.node_shape import (
     MachineType,
     NodeShape,
     ZonesOfNodes,
+    as_written,
+    fewest,
+    limit_of,
     machine_labels,
     machine_name,
     model_of,
@@ -42,7 +45,7 @@ _CHECKED: Final = ("In", "NotIn", "Exists", "DoesNotExist", *_BOUNDS)
 def machine_types(
     nodes: Iterable[Node], claims: Iterable[NodeClaim], rows: Iterable[MachineType]
 ) -> dict[str, MachineType]:
-    """The types of machines that are known, by name: a node shows best what pods have of one."""
+    """The types of machines that are known, by name: a row first, then nodes, which show best what pods have of one."""
     types: dict[str, MachineType] = {}
     for node in nodes:
         name = machine_name(node.labels)
@@ -52,8 +55,9 @@ def machine_types(
         if one is not None:
             types.setdefault(one.name, one)
     for row in rows:
-        known = types.get(row.name)
-        types[row.name] = row if known is None else msgspec.structs.replace(known, zones=row.zones, price=row.price)
+        shown = types.get(row.name, row)
+        allocatable, labels = {**shown.allocatable, **row.allocatable}, {**shown.labels, **row.labels}
+        types[row.name] = msgspec.structs.replace(row, allocatable=allocatable, labels=labels)
     return types
 
 
@@ -69,17 +73,25 @@ class KarpenterPools:
 
     Args:
         nodes: of the cluster.
-        types: all that are known, by name.
+        types: all that are known.
+        rows: those of them that are of a file, by name.
     Attributes:
         notes: what is not known, one sentence each.
         used: the names of the types that some pool allows.
     """
 
-    def __init__(self, nodes: Sequence[Node], types: Mapping[str, MachineType], places: ZonesOfNodes) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        types: Sequence[MachineType],
+        rows: Mapping[str, MachineType],
+        places: ZonesOfNodes,
+    ) -> None:
         self._nodes: dict[str, list[Node]] = defaultdict(list)
         for node in nodes:
             self._nodes[node.labels.get(_POOL, "")].append(node)
         self._types = types
+        self._rows = rows
         self._places = places
         self._unchecked: set[str] = set()
         self.notes: list[str] = []
@@ -88,11 +100,11 @@ class KarpenterPools:
     def shapes(self, pools: Iterable[NodePool]) -> Iterator[NodeShape]:
         """The shapes of some pools, those of a higher weight first."""
         for pool in sorted(pools, key=lambda pool: -pool.spec.weight):
-            allowed = [one for one in self._types.values() if self._allows(pool, one)]
-            self.used |= {one.name for one in allowed}
+            allowed = [machine for machine in self._types if self._allows(pool, machine)]
+            self.used |= {machine.name for machine in allowed}
             of_pool = self._nodes[pool.name]
             used = pool.status.resources or _sum(node.status.allocatable or {} for node in of_pool)
-            yield from (self._shape(pool, one, used) for one in allowed)
+            yield from (self._shape(pool, machine, used) for machine in allowed)
             if self._types and not allowed:
                 known = count(len(self._types), "type of machine that is known", "types of machines that are known")
                 self.notes.append(f"NodePool {pool.name} allows none of the {known}: a file with its types shows more")
@@ -105,7 +117,7 @@ class KarpenterPools:
         for one in _requirements(pool):
             if one.key in labels and not Requirement(one.key, one.operator, one.values or ()).matches(labels):
                 return False
-            if machine.name and one.key not in labels and _is_of_machine(one.key):
+            if not machine.is_open and one.key not in labels and _is_of_machine(one.key):
                 self._unchecked.add(one.key)
         return not machine.zones or bool(self._zones(pool, machine))
 
@@ -126,7 +138,9 @@ class KarpenterPools:
         name, template = f"{pool.name}/{machine.name}".removesuffix("/"), pool.spec.template
         labels = {_POOL: pool.name, **(template.metadata.labels or {})}
         model = model_of(name, machine, labels, template.spec.taints or ()) if like is None else like
-        n_more, limit = _room(pool.spec.limits or {}, used, len(of_pool), machine.allocatable)
+        model = as_written(model, self._rows.get(machine.name))
+        of_limits = _room(pool.spec.limits or {}, used, len(of_pool), model.status.allocatable or {})
+        n_more, limit = fewest(*of_limits, limit_of(machine))
         return NodeShape(
             name,
             f"NodePool {pool.name}",
@@ -137,12 +151,15 @@ class KarpenterPools:
             n_more,
             limit,
             machine.price,
+            machine=machine.name,
+            is_open=machine.is_open,
         )
 
     def _choices(self, pool: NodePool, machine: MachineType) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The labels that requirements leave open; without one, nodes are on demand."""
-        is_open = not machine.name
-        rules = [one for one in _requirements(pool) if one.key != ZONE and (is_open or not _is_of_machine(one.key))]
+        rules = [
+            one for one in _requirements(pool) if one.key != ZONE and (machine.is_open or not _is_of_machine(one.key))
+        ]
         known = model_of("", machine, {}, ()).labels
         for one in rules:
             if one.key not in known and one.operator in ("In", "Exists"):
@@ -150,7 +167,7 @@ class KarpenterPools:
                 yield one.key, tuple(sorted(values)) if one.key == _CAPACITY else values
         if not any(one.key == _CAPACITY for one in rules):
             yield _CAPACITY, ("on-demand",)
-        if is_open and not any(one.key == _ARCH for one in rules):
+        if machine.is_open and not any(one.key == _ARCH for one in rules):
             yield _ARCH, ("amd64", "arm64")
 
 
@@ -196,14 +213,12 @@ def _sum(amounts: Iterable[Quantities]) -> Quantities:
     return {name: -(-amount // 10**9) for name, amount in total.items()}
 
 
-def _room(limits: Quantities, used: Quantities, n_now: int, machine: Quantities) -> tuple[int | None, str]:
-    """How many more nodes the limits of a pool allow, and the limit that allows the fewest, in words."""
-    rooms: list[tuple[int, str]] = []
+def _room(limits: Quantities, used: Quantities, n_now: int, machine: Quantities) -> Iterator[tuple[int, str]]:
+    """How many more nodes each limit of a pool allows, and the limit in words."""
     for name, limit in limits.items():
         offered = machine.get(name, 0)
         if name == _COUNTED:
-            rooms.append((max(int(parse_quantity(limit) // 10**9) - n_now, 0), f"limit {limit} nodes, now {n_now}"))
+            yield max(int(parse_quantity(limit) // 10**9) - n_now, 0), f"limit {limit} nodes, now {n_now}"
         elif size := parse_quantity(offered):
             left = parse_quantity(limit) - parse_quantity(used.get(name, 0))
-            rooms.append((max(left // size, 0), f"limit {limit} {name}, now {used.get(name, 0)}"))
-    return min(rooms, default=(None, ""), key=lambda one: one[0] or 0)
+            yield max(left // size, 0), f"limit {limit} {name}, now {used.get(name, 0)}"

@@ -1,5 +1,6 @@
 """A node that does not exist yet: what it would be like, who may add it, and how many of it there may be."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,13 +8,26 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import INSTANCE_TYPES, ZONE, KubeObject, Node, NodeSpec, ObjectMeta, Pod, Quantities, Taint, edited
+from kubesched.api import (
+    INSTANCE_TYPES,
+    ZONE,
+    KubeObject,
+    Node,
+    NodeSpec,
+    ObjectMeta,
+    Pod,
+    Quantities,
+    Taint,
+    edited,
+    zone_of,
+)
 
 _NO_LABELS: Final[Mapping[str, str]] = {}
 _NOT_IN_NAMES: Final = re.compile("[^a-z0-9-]+")
 OF_PLACES: Final = ("topology.", "failure-domain.")
 """How the keys of labels begin that say where a node is."""
 _OF_MACHINES: Final = ("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/os")
+_MOST_PODS: Final = "110"  # of a node, where nothing else says it
 _OF_KARPENTER: Final = "karpenter."  # karpenter.k8s.aws/instance-family, karpenter.azure.com/sku-name
 
 
@@ -21,13 +35,14 @@ class MachineType(msgspec.Struct, frozen=True):
     """A type of machine, such as `m6i.2xlarge`, as a node, a NodeClaim or a row of a file shows it.
 
     Attributes:
-        name: empty for any type that a NodePool may have.
+        name: empty for a type that is not known.
         allocatable: what its nodes have for pods.
         labels: those that follow from the type.
         zones: where it can be had; empty where that is not known.
-        taints: of a row that describes whole nodes.
+        taints: that nodes of the type have, whoever adds them.
         price: of an hour; None where that is not known.
-        most: how many nodes there may be; None where that is not known.
+        most: how many nodes may be added; None where that is not known.
+        is_open: whether it stands for any type that a NodePool may have.
     """
 
     name: str
@@ -37,6 +52,7 @@ class MachineType(msgspec.Struct, frozen=True):
     taints: tuple[Taint, ...] = ()
     price: float | None = None
     most: int | None = None
+    is_open: bool = False
 
 
 class NodeShape(msgspec.Struct, frozen=True):
@@ -54,6 +70,8 @@ class NodeShape(msgspec.Struct, frozen=True):
         price: of an hour; None where that is not known.
         note: what else its autoscaler says, such as that it backs off; empty for nothing.
         is_coming: whether the node is being made already.
+        machine: its type of machine; empty where that is not known, or where it follows from the source.
+        is_open: whether it stands for any type of machine that its NodePool may have.
     """
 
     name: str
@@ -67,6 +85,8 @@ class NodeShape(msgspec.Struct, frozen=True):
     price: float | None = None
     note: str = ""
     is_coming: bool = False
+    machine: str = ""
+    is_open: bool = False
 
     def models_for(self, pod: Pod | None, places: "ZonesOfNodes") -> Iterator[Node]:
         """The node that the pool would have for a pod, or for any, in each zone.
@@ -74,7 +94,7 @@ class NodeShape(msgspec.Struct, frozen=True):
         Rule: Karpenter v1: a label that a NodePool leaves open has the value that the pod asks for.
         """
         chosen = dict(_chosen(self.choices, pod))
-        for zone in self.zones or (self.model.labels.get(ZONE, ""),):
+        for zone in self.zones or (self.model.zone,):
             labels = places.moved(self.model.labels, zone) | chosen
             yield edited(self.model, metadata=msgspec.structs.replace(self.model.metadata, labels=labels))
 
@@ -104,7 +124,7 @@ class ZonesOfNodes:
     def __init__(self, nodes: Iterable[Node]) -> None:
         self._labels: dict[str, dict[str, str]] = {}
         for node in nodes:
-            if zone := node.labels.get(ZONE):
+            if zone := node.zone:
                 of_node = {key: value for key, value in node.labels.items() if key.startswith(OF_PLACES)}
                 known = self._labels.setdefault(zone, of_node)
                 self._labels[zone] = {key: value for key, value in known.items() if of_node.get(key) == value}
@@ -113,7 +133,7 @@ class ZonesOfNodes:
 
     def moved(self, labels: Mapping[str, str], zone: str) -> dict[str, str]:
         """The labels of a node in another zone; the same ones for the same zone, and for none."""
-        if not zone or labels.get(ZONE) == zone:
+        if not zone or zone_of(labels) == zone:
             return dict(labels)
         kept = {key: value for key, value in labels.items() if not key.startswith(OF_PLACES)}
         return kept | (self._labels.get(zone) or {ZONE: zone, **dict.fromkeys(self._keys, zone)})
@@ -139,8 +159,36 @@ def model_of(name: str, machine: MachineType, labels: Mapping[str, str], taints:
     of_type = {"kubernetes.io/arch": "amd64", INSTANCE_TYPES[0]: machine.name} if machine.name else {}
     every = {"kubernetes.io/os": "linux", **of_type}
     metadata = ObjectMeta(name=_NOT_IN_NAMES.sub("-", name.lower()), labels={**every, **machine.labels, **labels})
-    status = msgspec.structs.replace(Node().status, allocatable=dict(machine.allocatable))
-    return Node(metadata, NodeSpec(taints=tuple(taints) or None), status)
+    status = msgspec.structs.replace(Node().status, allocatable={"pods": _MOST_PODS, **machine.allocatable})
+    return Node(metadata, NodeSpec(taints=_beside(taints, machine.taints) or None), status)
+
+
+def as_written(node: Node, row: MachineType | None) -> Node:
+    """A node with what a row of a file says of its type of machine; the same one without a row."""
+    if row is None:
+        return node
+    taints, allocatable = _beside(node.taints, row.taints), {**(node.status.allocatable or {}), **row.allocatable}
+    return edited(
+        node,
+        metadata=msgspec.structs.replace(node.metadata, labels={**node.labels, **row.labels}),
+        spec=msgspec.structs.replace(node.spec, taints=taints or None),
+        status=msgspec.structs.replace(node.status, allocatable=allocatable),
+    )
+
+
+def fewest(*limits: tuple[int | None, str]) -> tuple[int | None, str]:
+    """How many more nodes some limits allow together, and the limit in words that allows the fewest."""
+    return min(limits, default=(None, ""), key=lambda limit: math.inf if limit[0] is None else limit[0])
+
+
+def limit_of(row: MachineType | None) -> tuple[int | None, str]:
+    """How many nodes the `max` of a row allows."""
+    return (None, "") if row is None or row.most is None else (row.most, f"at most {row.most}")
+
+
+def _beside(taints: Iterable[Taint], further: Iterable[Taint]) -> tuple[Taint, ...]:
+    """Taints of nodes; of two with the same key and effect, the further one."""
+    return tuple({(taint.key, taint.effect): taint for taint in (*taints, *further)}.values())
 
 
 class NodeShapes(msgspec.Struct, frozen=True):

@@ -5,7 +5,15 @@ from collections.abc import Iterable, Sequence
 from kubesched.api import KubeObject, NodeClaim, NodePool, Quantities
 from kubesched.controllers.autoscaler_status import NodeGroups, group_sizes
 from kubesched.controllers.karpenter_pools import KarpenterPools, claimed_nodes, machine_types
-from kubesched.controllers.node_shape import MachineType, NodeShape, NodeShapes, ZonesOfNodes, model_of, nodes_of
+from kubesched.controllers.node_shape import (
+    MachineType,
+    NodeShape,
+    NodeShapes,
+    ZonesOfNodes,
+    limit_of,
+    model_of,
+    nodes_of,
+)
 
 
 def node_shapes(
@@ -25,10 +33,10 @@ def node_shapes(
     claims = [one for one in cluster if isinstance(one, NodeClaim)]
     notes: list[str] = []
     places, types = ZonesOfNodes(nodes), machine_types(nodes, claims, rows)
-    if any_type is not None:
-        types[""] = MachineType("", any_type)
-    karpenter = KarpenterPools(nodes, types, places)
-    groups = NodeGroups(nodes, {row.name: row for row in rows}, places)
+    by_name = {row.name: row for row in rows}
+    open_types = [] if any_type is None else [MachineType("", any_type, is_open=True)]
+    karpenter = KarpenterPools(nodes, [*types.values(), *open_types], by_name, places)
+    groups = NodeGroups(nodes, by_name, places)
     shapes = [
         *karpenter.shapes(pools),
         *claimed_nodes(claims, nodes, types),
@@ -45,6 +53,6 @@ def node_shapes(
 
 def _of_row(row: MachineType, file: str, places: ZonesOfNodes) -> NodeShape:
     zones = row.zones or places.zones
-    limit = "" if row.most is None else f"at most {row.most}"
-    model = model_of(row.name, row, {}, row.taints)
-    return NodeShape(row.name, file, model, zones, n_more=row.most, limit=limit, price=row.price)
+    n_more, limit = limit_of(row)
+    model = model_of(row.name, row, {}, ())
+    return NodeShape(row.name, file, model, zones, n_more=n_more, limit=limit, price=row.price, machine=row.name)

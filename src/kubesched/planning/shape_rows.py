@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kubesched.api import Taint, is_extended_resource, parse_quantity
+from kubesched.api import Quantities, Taint, is_extended_resource, parse_quantity
 from kubesched.config import Readable, read_text
 from kubesched.controllers import MachineType
 from kubesched.documents import did_you_mean
@@ -27,7 +27,6 @@ _COLUMNS: Final = (
 )
 _RESOURCES: Final = {"cpu": "cpu", "memory": "memory", "pods": "pods", "gpu": "nvidia.com/gpu"}
 _LABELS: Final = {"arch": "kubernetes.io/arch", "os": "kubernetes.io/os"}
-_MOST_PODS: Final = "110"
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _EXAMPLE: Final = "expected the columns name, cpu and memory, such as `m6i.2xlarge,7910m,29Gi`"
 
@@ -81,7 +80,7 @@ def _row(values: Mapping[str, str], where: str) -> MachineType:
     if not values["name"]:
         raise InputError(f"{where}: no name; {_EXAMPLE}")
     amounts = {_RESOURCES.get(key, key): text for key, text in values.items() if key in _RESOURCES or _is_resource(key)}
-    allocatable = {"pods": _MOST_PODS} | {name: text for name, text in amounts.items() if text}
+    allocatable: Quantities = {name: text for name, text in amounts.items() if text}
     for name in ("cpu", "memory", *allocatable):
         try:
             amount = parse_quantity(allocatable.get(name, ""))
@@ -94,9 +93,7 @@ def _row(values: Mapping[str, str], where: str) -> MachineType:
     taints = tuple(_taint(text, where) for text in _several(values, "taints"))
     zones, most = tuple(_several(values, "zone")), _number(values, "max", where)
     price = _number(values, "price", where)
-    return MachineType(
-        values["name"], dict(allocatable), labels, zones, taints, price, None if most is None else int(most)
-    )
+    return MachineType(values["name"], allocatable, labels, zones, taints, price, None if most is None else int(most))
 
 
 def _several(values: Mapping[str, str], key: str) -> Iterator[str]:

@@ -32,7 +32,7 @@ def pools(case: Case) -> Iterator[tuple[Remedy, ...]]:
     known = node_shapes([*(info.node for info in case.nodes), *described], any_type=_enough(case))
     fitting = [shape for shape in known.shapes if _is_made_for(case, shape.model)]
     fitting.sort(
-        key=lambda shape: (_is_open(shape), shape.n_more == 0, *(_amount(shape.model, name) for name in _BY_SIZE))
+        key=lambda shape: (shape.is_open, shape.n_more == 0, *(_amount(shape.model, name) for name in _BY_SIZE))
     )
     for shape in islice(fitting, _MAX_SHAPES):
         for i, model in enumerate(shape.models_for(case.pod, known.places)):
@@ -44,11 +44,6 @@ def pools(case: Case) -> Iterator[tuple[Remedy, ...]]:
                 yield (node,)
             elif case.chosen is not None or any(map(is_extended_resource, case.info.requests.value.wanted)):
                 yield (toleration_of(case, blocking), node)
-
-
-def _is_open(shape: NodeShape) -> bool:
-    """Whether it stands for a type of machine that is not known."""
-    return shape.source == f"NodePool {shape.name}"
 
 
 def _enough(case: Case) -> Quantities:
@@ -63,12 +58,11 @@ def _instruction(case: Case, shape: NodeShape) -> str:
     if shape.is_coming:
         return f"wait for {shape.source}: its node is not there yet"
     wanted = joined(f"{at_least(name, n)[0]} {name}" for name, n in case.info.requests.value.wanted.items() if n)
-    has = f", if one of its types of machines has {wanted or 'room'} for pods" if _is_open(shape) else ""
+    has = f", if one of its types of machines has {wanted or 'room'} for pods" if shape.is_open else ""
     if shape.n_more == 0:
         return f"raise the limit of {shape.source} ({shape.limit}){has}"
-    machine = shape.name.rpartition("/")[2] if shape.source.startswith("NodePool ") and not has else ""
     at = f"at {count(shape.n_now, 'node')}"
-    details = "; ".join(filter(None, [f"{machine}, {at}" if machine else at, shape.limit, shape.note]))
+    details = "; ".join(filter(None, [", ".join(filter(None, [shape.machine, at])), shape.limit, shape.note]))
     return f"scale up {shape.source} ({details}){has}"
 
 
