@@ -39,3 +39,8 @@ class Patch(msgspec.Struct, frozen=True, rename="camel"):
     patch: dict[str, Any] | None = None
     type: Literal["", "merge", "strategic"] = ""
     commands: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, PatchTarget | None, tuple[str, ...]]:
+        """What two steps have in common that are one."""
+        return self.text, self.target, self.commands

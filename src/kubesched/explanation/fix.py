@@ -55,8 +55,17 @@ class Fix(msgspec.Struct, frozen=True):
         parts = [FixPart(one.text, one.kind, one.change) for one in self.parts or (self,)]
         return patches_of(parts, self.change, self.before)
 
+    @property
+    def names_pod(self) -> bool:
+        """Whether a step is about the pod itself, and not its template: equal pods need steps of their own."""
+        if self.before is None or self.before.pod.metadata.controller is None:
+            return self.before is not None
+        own = "Pod", self.before.pod.namespace, self.before.pod.name
+        targets = (patch.target for patch in self.patches)
+        return any((one.kind, one.namespace, one.name) == own for one in targets if one is not None)
+
     def for_pod(self, pod: Pod) -> "Fix":
-        """The same fix for an equal pod: without a controller, it is the pod that is patched."""
+        """The same fix for an equal pod, which its steps may name."""
         if self.before is None:
             return self
         return msgspec.structs.replace(self, before=msgspec.structs.replace(self.before, pod=pod))

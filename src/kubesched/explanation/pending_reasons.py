@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from kubesched.api import Node, Pod
+from kubesched.api import Node, Patch, Pod
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.explainer import Explainer
@@ -45,6 +45,7 @@ class PendingReasons:
         } | session.assumed
         self._leaving = set(_to_go(session))
         self._told: dict[Hashable, Told] = {}
+        self._names_pod: dict[Hashable, bool] = {}
 
     def of(self, placement: Placement) -> Told:
         """Why a pod is left pending, is not tried, or has to evict others, and the best fix."""
@@ -54,9 +55,16 @@ class PendingReasons:
         if key not in self._told:
             self.find([placement.pod])
         told, pod = self._told[key], self._pods[placement.pod]
-        if pod.metadata.controller is not None:
+        if not self.names_pod(placement):
             return told
         return msgspec.structs.replace(told, fixes=tuple(fix.for_pod(pod) for fix in told.fixes))
+
+    def names_pod(self, placement: Placement) -> bool:
+        """Whether the best fix of a pod that was found has steps for each of the equal pods."""
+        key = self._key(placement)
+        if key not in self._names_pod:
+            self._names_pod[key] = any(fix.names_pod for fix in self._told[key].fixes[:1])
+        return self._names_pod[key]
 
     def find(self, pods: Collection[str]) -> None:
         """Find all at once, which is cheaper than one after another.
@@ -151,7 +159,8 @@ def with_reasons(
 ) -> Report:
     """A report in which each pod that is left pending has its cause as `diagnosis`, and its best fix as `fix`.
 
-    The first of some equal pods of a workload has the `patches` of the fix, too, and so has each pod without one.
+    The first of some equal pods of a workload has the `patches` of the fix, too, and the others those that are about
+    the pod itself.
 
     Args:
         session: as for `PendingReasons`.
@@ -169,9 +178,9 @@ def with_reasons(
     try:
         reasons = PendingReasons(session, report.placements)
         reasons.find(left)
-        has_patches: set[Hashable] = set()
+        steps: dict[Hashable, set[Hashable]] = {}
         placements = (
-            _with_reason(placement, reasons, has_patches) if placement.pod in left else placement
+            _with_reason(placement, reasons, steps) if placement.pod in left else placement
             for placement in report.placements
         )
         return msgspec.structs.replace(report, placements=tuple(placements))
@@ -199,13 +208,16 @@ def _has_reason(placement: Placement) -> bool:
     return bool(placement.profile) and is_left and not placement.names_node
 
 
-def _with_reason(placement: Placement, reasons: PendingReasons, has_patches: set[Hashable]) -> Placement:
+def _with_reason(placement: Placement, reasons: PendingReasons, steps: dict[Hashable, set[Hashable]]) -> Placement:
     """The placement with its cause and fix.
 
     Args:
-        has_patches: the groups of which a pod has the patches; takes that of this one, too.
+        steps: group -> the steps that pods before it have, which are not taken again; takes those of this one, too.
     """
     answer, group = reasons.of(placement), reasons.group_of(placement)
-    patches = answer.fixes[0].patches if answer.fixes and group not in has_patches else ()
-    has_patches.add(group)
+    taken = steps.setdefault(group, set())
+    patches: tuple[Patch, ...] = ()
+    if answer.fixes and (not taken or reasons.names_pod(placement)):
+        patches = tuple(patch for patch in answer.fixes[0].patches if patch.key not in taken)
+        taken.update(patch.key for patch in patches)
     return msgspec.structs.replace(placement, diagnosis=answer.outcome.why, fix=answer.fix, patches=patches)

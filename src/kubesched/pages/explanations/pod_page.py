@@ -101,7 +101,7 @@ def explanation_page(
         lines=(document,),
         checks=(check(explanation),),
         node_names=explanation.nodes.names,
-        appendix=tuple(hand_of(f"Pod {explanation.pod.key}", explanation.fixes)),
+        appendix=tuple(hand_of(f"Pod {explanation.pod.key}", explanation.fixes[:1])),
     )
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.documents import count, listed, plural
-from kubesched.explanation import Gang, PodAnswer, State, Told
+from kubesched.explanation import Fix, Gang, PodAnswer, State, Told
 from kubesched.pages.explanations.explanation_document import fix_document
 from kubesched.pages.explanations.rejection import fix_table, fix_title, hand_of
 from kubesched.pages.formats import (
@@ -166,7 +166,7 @@ def overview_page(
         checks=_checks(ordered),
         lines=lines,
         node_names=rows.node_names,
-        appendix=tuple(part for group in ordered for part in hand_of(_whom(group), group.told.fixes)),
+        appendix=tuple(part for group in ordered for part in hand_of(_whom(group), _best(group))),
     )
 
 
@@ -178,6 +178,11 @@ def _fixes(groups: Sequence[_Group], node_names: Sequence[str], *, is_asked: boo
         whom = group.pods[0] if group.workload.startswith("Pod ") else whom
         title = fix_title(group.told.fixes, whom)
         yield fix_table(group.told.fixes, node_names, title, f"fixes{i + 1 if i else ''}")
+
+
+def _best(group: _Group) -> Iterator[Fix]:
+    """The best fix of each pod of a row."""
+    return (told.fixes[0] for told in group.told_of if told.fixes)
 
 
 def _whom(group: _Group) -> str:

@@ -1,10 +1,11 @@
 """Why a pod fits nowhere: what would help, what preemption would do, and the nodes grouped by their obstacles."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
+from kubesched.api import Patch
 from kubesched.documents import count, plural
 from kubesched.explanation import (
     Explanation,
@@ -70,10 +71,20 @@ def fix_title(fixes: Sequence[Fix], whom: str = "it") -> str:
     return f"Any one of these makes {whom} fit:" if len(fixes) > 1 else f"This makes {whom} fit:"
 
 
-def hand_of(whom: str, fixes: Sequence[Fix]) -> Iterator[Paragraph]:
-    """What applies the best fix of some pods; nothing without one."""
-    for fix in fixes[:1]:
-        yield from hand(f"{whom}: {fix}", fix.patches)
+def hand_of(whom: str, fixes: Iterable[Fix]) -> Iterator[Paragraph]:
+    """What applies the best fix of some pods; nothing without one.
+
+    Args:
+        fixes: the best one of each pod; its steps, once where they are the same.
+    """
+    first: Fix | None = None
+    steps: dict[Hashable, Patch] = {}
+    for fix in {id(fix): fix for fix in fixes}.values():
+        first = first or fix
+        for patch in fix.patches:
+            steps.setdefault(patch.key, patch)
+    if first is not None:
+        yield from hand(f"{whom}: {first}", list(steps.values()))
 
 
 def all_rejections(explanation: Explanation) -> Table:
