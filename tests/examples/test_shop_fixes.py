@@ -27,7 +27,7 @@ BEST = {
     "platform/scratch-space": ("bind PersistentVolumeClaim platform/scratch to a volume", 100),
     "orders/restore-check": (f"change the node selector {ZONE}=eu-west-1a to {ZONE}=eu-west-1c$", 50),
     "platform/wiki": (f"change the node selector {ZONE}=eu-west-1a to {ZONE}=eu-west-1b$", 50),
-    "payments/settlement": ("remove the scheduling gate shop.example.com/daily-close$", 100),
+    "payments/settlement": ("let the controller of the scheduling gate shop.example.com/daily-close remove it", 100),
     "catalog/pricing-engine": ("add a node like ip-", 1),
 }
 OTHER_SCHEDULERS = {"warehouse/gang-simulation", "batch/thumbnailer"}

@@ -89,8 +89,12 @@ def test_a_cordon_is_undone_before_a_node_is_added():
 
 def test_a_gate_is_removed_and_goes_with_every_other_fix():
     pod = make_pod("p", spec={"schedulingGates": [{"name": "quota"}]})
-    assert texts(pod, make_node("n1")) == ["remove the scheduling gate quota"]
-    assert texts(pod, make_node("n1", unschedulable=True)) == ["remove the scheduling gate quota and uncordon n1"]
+    assert texts(pod, make_node("n1")) == [
+        "let the controller of the scheduling gate quota remove it (see whether that runs)"
+    ]
+    assert texts(pod, make_node("n1", unschedulable=True)) == [
+        "let the controller of the scheduling gate quota remove it (see whether that runs) and uncordon n1"
+    ]
 
 
 def test_a_gate_of_kueue_is_removed_by_kueue():

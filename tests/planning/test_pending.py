@@ -120,7 +120,7 @@ def test_pods_that_are_not_tried_are_held_back():
     state, _, why, fix = answers(NODE, gated, make_pod("web", requests=cpu("2")))["gated"]
     assert state is State.HELD_BACK
     assert why == "gated by plugin SchedulingGates: waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
-    assert fix == "remove the scheduling gate not-yet -> 1 node"
+    assert fix == "let the controller of the scheduling gate not-yet remove it (see whether that runs) -> 1 node"
 
 
 def of_manifests(*documents: dict[str, Any], to: Iterable[KubeObject]) -> Iterable[KubeObject]:

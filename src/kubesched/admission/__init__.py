@@ -3,6 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.admission.added_parts import AddedParts as AddedParts, added_parts as added_parts
     from kubesched.admission.admission import Admission as Admission
     from kubesched.admission.applied import as_stored as as_stored, changed_in as changed_in
     from kubesched.admission.checks import ObjectChecker as ObjectChecker, decode_checked as decode_checked

@@ -36,6 +36,9 @@ SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 DESIRED_REPLICAS: Final = "deployment.kubernetes.io/desired-replicas"
 INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
+LIMIT_RANGER: Final = "kubernetes.io/limit-ranger"  # of a pod: what the admission plugin has set
+NAMESPACE_SELECTOR: Final = "scheduler.alpha.kubernetes.io/node-selector"
+NAMESPACE_TOLERATIONS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 
 SILENCED: Final = "kubesched/ignore"
 """Of kubesched: the rules of `kubesched check` that find nothing about an object: `single-replica, one-zone`."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kubesched.admission import added_parts
 from kubesched.api import OwnerReference, Pod, workload_of
 from kubesched.controllers import api_version_of, is_from_manifest, successor_of
 from kubesched.explanation.change import Change
@@ -24,7 +25,8 @@ def before_of(evaluation: Evaluation, change: Change, moves: Iterable[Move]) -> 
     names = dict.fromkeys((edit.kind, edit.key) for edit in change.edits)
     objects = {name: known for name in names if (known := snapshot.objects.get(*name)) is not None}
     departures = {move.pod.key: _departure(move, snapshot) for move in moves if move.pod.node_name}
-    return Before(pod, owners_of(pod, snapshot), is_from_manifest(pod), objects, departures)
+    added = added_parts(pod, snapshot.objects.get)
+    return Before(pod, owners_of(pod, snapshot), is_from_manifest(pod), objects, departures, added)
 
 
 def owners_of(pod: Pod, snapshot: Snapshot) -> Owners:

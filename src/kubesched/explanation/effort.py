@@ -67,6 +67,7 @@ SmallKind = Literal[
     "claimRef",
     "schedulingGate",
     "rolloutStrategy",
+    "admission",
 ]
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
 RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver"]

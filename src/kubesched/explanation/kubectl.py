@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from kubesched.api import KubeObject, Node, Patch, PatchTarget, Taint, is_label_value, is_object_key
+from kubesched.api import KubeObject, Namespace, Node, Patch, PatchTarget, Taint, is_label_value, is_object_key
 from kubesched.controllers import CORDON
 from kubesched.documents import on_one_line
 
@@ -62,9 +62,13 @@ def deleting(text: str, target: PatchTarget, comment: str) -> Patch:
 def on_object(text: str, target: PatchTarget, old: KubeObject, body: dict[str, Any]) -> Patch:
     """The step that patches an object of the cluster, with the command that kubectl has for it."""
     patch = patching(text, target, body, "merge")
-    if not isinstance(old, Node) or not patch.commands:
+    if not patch.commands:
         return patch
-    lines = tuple(_node_commands(target.name, old, body))
+    lines: tuple[str, ...] = ()
+    if isinstance(old, Node):
+        lines = tuple(_node_commands(target.name, old, body))
+    elif isinstance(old, Namespace):
+        lines = tuple(_namespace_commands(target.name, body))
     return Patch(text, target, "patch", body, "merge", lines) if lines else patch
 
 
@@ -82,6 +86,11 @@ def _node_commands(name: str, old: Node, body: dict[str, Any]) -> Iterator[str]:
         change = ["--overwrite"] if key in old.labels else []
         yield from _comments("" if is_label_value(value) else "fill in the value")
         yield shlex.join(["kubectl", "label", "nodes", name, f"{key}={value}", *change])
+
+
+def _namespace_commands(name: str, body: dict[str, Any]) -> Iterator[str]:
+    for key, value in ((body.get("metadata") or {}).get("annotations") or {}).items():
+        yield shlex.join(["kubectl", "annotate", "namespace", name, f"{key}={value}", "--overwrite"])
 
 
 def _removed(taint: Taint) -> str:

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission import AddedParts
 from kubesched.api import BIND_COMPLETED, KINDS, KubeObject, Patch, PatchTarget, Pod
 from kubesched.documents import merge_patch
 from kubesched.explanation.change import Change
 from kubesched.explanation.departures import Departure, moved_pod
 from kubesched.explanation.effort import FixKind
 from kubesched.explanation.kubectl import on_object, recreating
-from kubesched.explanation.pod_patches import Owners, of_strategy, pod_patches
+from kubesched.explanation.pod_patches import Owners, created_again, of_strategy, pod_patches
 
 _BY_HAND: Final[frozenset[FixKind]] = frozenset(
     (
@@ -41,6 +42,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
 """Kinds of fixes whose changes of objects only show what the cluster is like once somebody has done the work."""
 _EVICTING: Final[FixKind] = "priorityClass"  # kube-scheduler evicts the pods that make way
 _STRATEGY: Final[FixKind] = "rolloutStrategy"  # the pods that go are those that its controller removes
+_AT_ADMISSION: Final[FixKind] = "admission"  # a new pod gets it, whatever its template says
 _VOLUME: Final = "PersistentVolume"
 _CLAIM: Final = "PersistentVolumeClaim"
 
@@ -65,6 +67,7 @@ class Before(msgspec.Struct, frozen=True):
         is_new: whether it is from a manifest, and not in the cluster.
         objects: those that the change names and that there are.
         departures: by `namespace/name`, how the pods that make way leave their nodes.
+        added: what admission added to the pod.
     """
 
     pod: Pod
@@ -72,6 +75,7 @@ class Before(msgspec.Struct, frozen=True):
     is_new: bool = False
     objects: Mapping[Key, KubeObject] = {}
     departures: Mapping[str, Departure] = {}
+    added: AddedParts = AddedParts()
 
 
 def patches_of(parts: Sequence[FixPart], change: Change, before: Before) -> tuple[Patch, ...]:
@@ -83,13 +87,16 @@ def patches_of(parts: Sequence[FixPart], change: Change, before: Before) -> tupl
     objects = dict(before.objects)
     last = _applied(change, objects)
     steps: list[Patch] = []
-    of_pod = [part.text for part in parts if part.change.of_pod]
     for part in parts:
         steps += _of_objects(part, objects, last, before)
+    of_pod = [part for part in parts if part.change.of_pod and part.kind != _AT_ADMISSION]
     if of_pod:
-        steps += pod_patches(
-            " and ".join(of_pod), before.pod, change.pod(before.pod), before.owners, is_new=before.is_new
-        )
+        text, pod = " and ".join(part.text for part in of_pod), before.pod
+        for part in of_pod:
+            pod = part.change.pod(pod)
+        steps += pod_patches(text, before.pod, pod, before.owners, before.added, is_new=before.is_new)
+    elif steps and steps[-1].commands and parts[-1].kind == _AT_ADMISSION:
+        steps += created_again(parts[-1].text, before.pod)
     return tuple(steps)
 
 
@@ -107,7 +114,7 @@ def _of_objects(
 ) -> list[Patch]:
     """The steps of one part that change objects of the cluster."""
     after = _applied(part.change, objects)
-    if part.kind == _EVICTING or not after:
+    if part.kind == _EVICTING or (not after and part.kind != _AT_ADMISSION):
         return []
     is_made = any(name not in objects and name[0] != _VOLUME for name in after)
     steps: list[Patch] = []
@@ -120,7 +127,8 @@ def _of_objects(
         elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
             steps += _of_object(part.text, name[0], old, new)
             objects[name] = new
-    return steps if steps or part.change.of_pod else [Patch(part.text)]
+    is_of_pod = part.change.of_pod and part.kind != _AT_ADMISSION
+    return steps if steps or is_of_pod else [Patch(part.text)]
 
 
 def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterator[Patch]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from kubesched.admission import AddedParts
 from kubesched.api import KUEUE, SERVICE_OF_K3S, OwnerReference, Patch, PatchTarget, Pod
-from kubesched.documents import merge_patch
+from kubesched.documents import joined, merge_patch
 from kubesched.explanation.kubectl import command, deleting, in_namespace, names_of, patching, recreating
 
 Owners = tuple[OwnerReference, ...]
@@ -38,6 +39,7 @@ _ADDED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable
 _OF_NODES: Final = "node.kubernetes.io/"
 _OF_JOBS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _GATES: Final = "schedulingGates"
+_BY_HAND: Final = "only by hand if its controller is gone: what that waits for is not checked then"
 
 
 def of_strategy(text: str, pod: Pod, owner: OwnerReference) -> Patch:
@@ -46,13 +48,16 @@ def of_strategy(text: str, pod: Pod, owner: OwnerReference) -> Patch:
     return patching(text, PatchTarget(owner.api_version, owner.kind, pod.namespace, owner.name), body, "merge")
 
 
-def pod_patches(text: str, old: Pod, new: Pod, owners: Owners, *, is_new: bool = False) -> Iterator[Patch]:
+def pod_patches(
+    text: str, old: Pod, new: Pod, owners: Owners, added: AddedParts, *, is_new: bool = False
+) -> Iterator[Patch]:
     """The steps that change the pod.
 
     Rule: kube-apiserver v1.36: of a pod, tolerations can be added and scheduling gates removed; a Job's template cannot
     be changed.
 
     Args:
+        added: what admission added to the pod: no template is patched for that.
         is_new: whether the pod is from a manifest, and not in the cluster.
     """
     was, now = _spec(old), _spec(new)
@@ -64,7 +69,7 @@ def pod_patches(text: str, old: Pod, new: Pod, owners: Owners, *, is_new: bool =
         if all(gate["name"].startswith(KUEUE) for gate in was[_GATES]):
             yield Patch(text)
         else:
-            yield patching(text, pod, {"spec": body}, "merge")
+            yield patching(text, pod, {"spec": body}, "merge", _BY_HAND)
         return
     owner = owners[-1] if owners else None
     if owner is None:
@@ -76,6 +81,10 @@ def pod_patches(text: str, old: Pod, new: Pod, owners: Owners, *, is_new: bool =
     path = _TEMPLATES.get((owner.api_version.rpartition("/")[0], owner.kind))
     if path is None:
         yield Patch(f"{text}, in the pods of {owner.kind} {old.namespace}/{owner.name}")
+        return
+    if lacking := _lacking(body, added):
+        where = "is not in the template" if added.template is not None else "may not be in the template"
+        yield Patch(f"{text}, where it is added: {lacking} {where} of {owner.kind} {old.namespace}/{owner.name}")
         return
     target = PatchTarget(owner.api_version, owner.kind, old.namespace, owner.name)
     template = _template(body, was, is_daemon=owner.kind == "DaemonSet")
@@ -90,6 +99,23 @@ def pod_patches(text: str, old: Pod, new: Pod, owners: Owners, *, is_new: bool =
     else:
         yield patching(text, target, whole, "strategic", _effect(owner.kind))
         yield from _following(text, owners, pod)
+
+
+def created_again(text: str, pod: Pod) -> Iterator[Patch]:
+    """The step after which a pending pod has what admission gives new pods."""
+    owner = pod.metadata.controller
+    if owner is not None:
+        why = f"it is pending, and {owner.kind} {owner.name} creates it again, with what admission gives it now"
+        yield deleting(text, PatchTarget("v1", "Pod", pod.namespace, pod.name), why)
+
+
+def _lacking(body: dict[str, Any], added: AddedParts) -> str:
+    """What a patch of the pod changes that its template does not have; empty for nothing."""
+    changed = [one["name"] for field in ("containers", "initContainers") for one in body.get(field) or ()]
+    containers = [f"container {name}" for name in changed if name in added.containers]
+    selector = body.get("nodeSelector", {})
+    keys = added.node_selector if selector is None else added.node_selector.keys() & selector.keys()
+    return joined([*containers, *(f"node selector {key}={added.node_selector[key]}" for key in sorted(keys))])
 
 
 def _effect(kind: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from kubesched.admission import AddedParts, added_parts
 from kubesched.api import (
     AffinityToNodes,
     Container,
@@ -162,6 +163,11 @@ class Case:
     def pools(self) -> dict[str, str]:
         """Node -> its pool; empty where no label says it."""
         return {name: group.pool for name, group in group_nodes(node.node for node in self.nodes).items()}
+
+    @cached_property
+    def added(self) -> AddedParts:
+        """What admission added to the pod."""
+        return added_parts(self.pod, self.evaluation.snapshot.objects.get)
 
     @cached_property
     def placed(self) -> "PodsOnNodes":

@@ -10,6 +10,7 @@ from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
 from kubesched.explanation.remedies.device_plugins import devices
+from kubesched.explanation.remedies.given_requests import given_requests
 from kubesched.explanation.remedies.host_ports import ports
 from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.new_node import more_nodes
@@ -61,7 +62,7 @@ def causes(case: Case) -> list[Cause]:
         Cause(
             "NodeResourcesFit",
             rejected("NodeResourcesFit"),
-            (terminating, nominated, old_first, devices, requests, priority, more_nodes, room),
+            (terminating, nominated, old_first, devices, given_requests, requests, priority, more_nodes, room),
         ),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
@@ -93,6 +94,9 @@ def without_gates(case: Case) -> Remedy | None:
         return None
     names = [gate.name for gate in gates]
     which = f"the scheduling {plural(len(names), 'gate')} {joined(names)}"
-    text = f"{_ADMITS} {which}" if all(name.startswith(KUEUE) for name in names) else f"remove {which}"
+    whose = plural(len(names), "the controller", "the controllers")
+    text = f"let {whose} of {which} remove {plural(len(names), 'it', 'them')} (see whether that runs)"
+    if all(name.startswith(KUEUE) for name in names):
+        text = f"{_ADMITS} {which}"
     change = field_edit("scheduling_gates")
     return Remedy(text, "schedulingGate", True, change)

@@ -1,6 +1,7 @@
 """Remedies for a node selector and required node affinity: correct a value, drop a requirement, label a node."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
@@ -8,10 +9,18 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import NodeSelector, NodeSelectorTerm, SelectorRequirement, as_int64
+from kubesched.api import (
+    NAMESPACE_SELECTOR,
+    Namespace,
+    NodeSelector,
+    NodeSelectorTerm,
+    SelectorRequirement,
+    as_int64,
+    edited,
+)
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
-from kubesched.explanation.change import Change
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit, with_label
 from kubesched.explanation.remedies.new_node import added_node
@@ -29,15 +38,16 @@ _DIGITS: Final = re.compile("[0-9]+")
 _WORD: Final = re.compile("[a-z0-9]+")
 _PLAIN_VALUES: Final = ("", "true", "false", "yes", "no", "1", "0", "linux")
 _MAX_REQUIREMENTS: Final = 12
+_MAX_OTHERS: Final = 3  # values of a label that are offered in place of one that a namespace gives
 _REQUIRED: Final = "affinity.node_affinity.required"
 
 
 def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """What opens the nodes of `where`, which the pod's own selector or affinity excludes."""
-    pairs = sorted(case.pod.node_selector.items())
+    pairs, of_namespace = sorted(case.pod.node_selector.items()), case.added.of_namespace
     for key, value in pairs:
-        yield from _pair(case, where, key, value)
-    if len(pairs) > 1:
+        yield from (_of_namespace if key in of_namespace else _pair)(case, where, key, value)
+    if len(pairs) > 1 and not of_namespace:
         yield _drop("the node selector", "nodeSelector", field_edit("node_selector"))
     affinity = case.pod.spec.affinity
     required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
@@ -61,7 +71,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     never = _never(terms)
     text = f"the node affinity, which no node can match: {never}" if never else "the node affinity"
     yield _drop(text, "nodeAffinity", field_edit(_REQUIRED))
-    if pairs:
+    if pairs and not of_namespace:
         everything = field_edit("node_selector") + field_edit(_REQUIRED)
         yield _drop("the node selector and the node affinity", "nodeAffinity", everything)
 
@@ -94,6 +104,45 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     yield _drop(f"the node selector {key}={value}", "nodeSelector", _with_pair(key, "", ""))
 
 
+def _of_namespace(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remedy]:
+    """What opens nodes that a pair excludes which the namespace gives: it is changed there, for new pods.
+
+    Rule: kube-apiserver v1.36 PodNodeSelector: a pod whose own selector has another value is refused.
+    """
+    known, codes = _known_values(case, key), case.nodes.codes(key)
+    lacking = where & (codes != case.nodes.label(key).code(value))
+    if not lacking.any():
+        return
+    nowhere = "" if value in known else " (no node has it)"
+    what = f"the node selector {key}={value}{nowhere} that namespace {case.pod.namespace} gives its pods"
+    others = Counter(case.nodes.label(key).values.values[code] for code in codes[lacking].tolist())
+    alike = [other for other in known if value not in known and _without_digits(other) == _without_digits(value)]
+    for other, _ in others.most_common(_MAX_OTHERS):
+        if other is None:
+            continue
+        is_next = alike == [other]
+        verb, effort = ("correct", Effort.CORRECT) if is_next else ("change", Effort.SWITCH)
+        text = f"{verb} {what} to {other}"
+        yield Remedy(text, "admission", is_next, _given(case, key, value, other), effort=effort)
+    if value not in known:
+        yield from _labelled_node(case, _model(case, lacking), key, value, known)
+    yield Remedy(f"drop {what}", "admission", False, _given(case, key, value, ""), effort=Effort.DROP)
+
+
+def _given(case: Case, key: str, value: str, other: str) -> Change:
+    """The change of one pair in the annotation of the namespace, and of the pod that is created again."""
+
+    def changed(namespace: Namespace) -> Namespace:
+        pairs = namespace.annotations[NAMESPACE_SELECTOR].split(",")
+        kept = [pair for pair in pairs if pair.partition("=")[0].strip() != key]
+        selector = ",".join([*kept, *([f"{key}={other}"] if other else [])])
+        annotations = {**namespace.annotations, NAMESPACE_SELECTOR: selector}
+        return edited(namespace, metadata=msgspec.structs.replace(namespace.metadata, annotations=annotations))
+
+    of_pod = _with_pair(key, key if other else "", other)
+    return of_pod + Change(edits=(Edit("Namespace", case.pod.namespace, changed),))
+
+
 def _model(case: Case, among: BoolVector) -> NodeInfo:
     """The node that a new one is like: with what the pod asks for, and without taints if there is such a node."""
     open_ones = among & ~tainted(case) & ~case.nodes.unschedulable
@@ -112,6 +161,10 @@ def _labelled_node(case: Case, node: NodeInfo, key: str, value: str, known: list
     elif not _is_part_of(key, _OF_HOSTS):
         text = f"add a node like {node.name} with {key}={value}, which no node has"
         yield Remedy(text, "addNode", True, added_node(case, node, {}, {key: value}), like=node.name)
+
+
+def _without_digits(value: str) -> str:
+    return _DIGITS.sub("", value)
 
 
 def _keys_of(case: Case, value: str) -> list[str]:
