@@ -120,3 +120,20 @@ class OnlyStarted(Plugin):
 
 def test_plugins_are_started_when_the_cluster_is_there():
     assert ask(make_pod("p"), *three_nodes(), plugins=[OnlyStarted]).fits
+
+
+def test_no_new_pod_of_a_stateful_set_comes_before_the_old_one_has_ended():
+    """It is being deleted on a node that does not report: a new one would not go to another node."""
+    nodes = [make_node("n1", taints=["node.kubernetes.io/unreachable:NoExecute"]), make_node("n2")]
+
+    def said(kind: str) -> str:
+        owner = {"apiVersion": "apps/v1", "kind": kind, "name": "db", "uid": "db", "controller": True}
+        leaving = {"ownerReferences": [owner], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        pod = make_pod("db-0", node="n1", metadata=leaving, status={"phase": "Running"})
+        return explain([*nodes, pod], "db-0").outcome.why
+
+    taint = "kubectl taint node n1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+    assert "creates no new pod until this one has ended, and n1 is unreachable" in said("StatefulSet")
+    assert said("StatefulSet").endswith(f"Fix: make sure that n1 is off, then {taint}")
+    assert "would go to" not in said("StatefulSet")
+    assert "would go to n2" in said("ReplicaSet")

@@ -77,13 +77,17 @@ def test_a_budget_that_never_allows_anything_names_its_field(
 def test_a_budget_that_waits_for_a_pod_names_it():
     status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}
     (use,) = drained(3, {"minAvailable": 2}, status, n_ready=2).budgets
-    assert (use.why, use.fix) == ("2 of 3 pods are healthy, 2 have to be", "get web-2 ready first")
+    policy = "set unhealthyPodEvictionPolicy: AlwaysAllow to evict them as they are"
+    assert use.why == "2 of 3 pods are healthy, 2 have to be"
+    assert use.fix == f"get web-2 ready first, or {policy}"
+    (use,) = drained(3, {"minAvailable": 2, "unhealthyPodEvictionPolicy": "AlwaysAllow"}, status, n_ready=2).budgets
+    assert use.fix == "get web-2 ready first"
 
 
 def test_as_many_pods_have_to_become_ready_as_the_budget_lacks():
     status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 4}
     (use,) = drained(4, {"minAvailable": 2}, status, n_ready=2).budgets
-    assert use.fix == "get 1 of web-2 and web-3 ready first"
+    assert use.fix.startswith("get 1 of web-2 and web-3 ready first, or ")
 
 
 def test_a_budget_that_allows_evictions_is_not_blamed():

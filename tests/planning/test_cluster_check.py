@@ -42,9 +42,9 @@ def spread(key=ZONE, app="web", **more):
     return {"topologySpreadConstraints": [one]}
 
 
-def budget(app="web", allowed=0, expected=2, **spec):
+def budget(app="web", allowed=0, expected=2, selects="", **spec):
     status = {"disruptionsAllowed": allowed, "expectedPods": expected, "currentHealthy": 2, "desiredHealthy": 2}
-    body = {"selector": {"matchLabels": {"app": app}}, **spec}
+    body = {"selector": {"matchLabels": {"app": selects or app}}, **spec}
     return make_object("PodDisruptionBudget", app, namespace="shop", spec=body, status=status)
 
 
@@ -95,6 +95,8 @@ def with_claim():
 BROKEN_ZONE = [node("n1"), node("n2", "b"), node("n3", "c", taints=[TAINT])]
 THREE = [node("n1"), node("n2", "b"), node("n3", "c")]
 SMALL = [node("n1", cpu="1"), node("n2", cpu="1")]
+SILENT = [node("n1", taints=["node.kubernetes.io/unreachable:NoExecute"]), node("n2")]
+LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 CASES = {
     "cannot-come-back": (
@@ -104,6 +106,14 @@ CASES = {
     "rollout-hangs": (
         [*SMALL, *pods("web", "n1", "n2", spec=apart())],
         [*SMALL, *pods("web", "n1", "n2", spec=apart()), deployment(type="Recreate")],
+    ),
+    "never-ends": (
+        [*SILENT, *pods("db", "n1", kind="StatefulSet", metadata=LEAVING)],
+        [*SILENT, *pods("db", "n1", kind="StatefulSet"), *pods("web", "n1", metadata=LEAVING)],
+    ),
+    "several-budgets": (
+        [*THREE, *pods("web", "n1", "n2"), budget(allowed=1), budget("second", allowed=1, selects="web")],
+        [*THREE, *pods("web", "n1", "n2"), budget(allowed=1), budget("second", allowed=1)],
     ),
     "not-created-again": (
         [*THREE, make_pod("shell", namespace="shop", node="n1")],
@@ -409,3 +419,16 @@ def test_the_fix_of_a_rollout_that_hangs_already_is_the_same():
         [*CASES["rollout-hangs"][0], new, deployment(rollingUpdate={"maxUnavailable": 0})], "rollout-hangs"
     )
     assert finding.help.startswith("set maxSurge: 0 and maxUnavailable: 1")
+
+
+def test_the_large_pod_of_a_pool_is_measured_by_the_machines_of_that_pool():
+    pool = [node(f"s{i}", cpu="4", labels={"pool": "small"}) for i in (1, 2)]
+    full = [*pods("web", "s1", cpu="3", spec=on("pool", "small")), *pods("other", "s2", cpu="3")]
+    (finding,) = found([*pool, node("big", cpu="64"), *full], "whole-machine")
+    assert "the largest machine that it selects" in finding.message
+
+
+def test_pods_that_wait_are_counted_among_those_that_are_looked_at():
+    waiting = [*pods("web", ""), *pods("api", "", "", namespace="auth", cpu="9")]
+    assert check([*THREE, *waiting]).n_pending == 3
+    assert check([*THREE, *waiting], pods=["shop/web-1-0"]).n_pending == 1

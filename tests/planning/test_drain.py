@@ -409,6 +409,8 @@ def test_a_pod_that_terminates_already_on_an_unreachable_node_hangs_too():
     leaving = owned_by("StatefulSet", "db") | {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     result = drain([*unreachable(), make_pod("db-0", node="n1", metadata=leaving)], ["n1"])
     assert fates(result) == {"db-0": Fate.HANGS}
+    (hanging,) = result.pods
+    assert hanging.fix == f"make sure that n1 is off, then kubectl taint node n1 {OUT_OF_SERVICE}"
 
 
 def test_each_and_most_do_not_offer_an_unreachable_node_whose_pods_hang():

@@ -274,6 +274,18 @@ def test_a_runbook_waits_for_the_workloads_that_do_not_run_meanwhile(tmp_path):
     ]
 
 
+def test_a_runbook_says_that_several_budgets_block_and_that_a_pod_never_ends(tmp_path):
+    known = [*nodes(), pod_of("ReplicaSet", "web", 0, "n1"), budget("one", "web", 1), budget("two", "web", 1)]
+    lines = runbook(tmp_path, *known)
+    why = "# does not end: budgets default/one and default/two: a pod that several budgets select cannot be evicted"
+    assert lines[lines.index(why) + 1] == "# before: delete one of default/one and default/two"
+    assert not [line for line in lines if "allows no eviction" in line]
+    lines = runbook(tmp_path, *nodes(3, **SILENT), pod_of("StatefulSet", "db", 0, "n3"), names=("n3",))
+    (at,) = [i for i, line in enumerate(lines) if line.startswith("# default/db-0 would stay Terminating: ")]
+    taint = "kubectl taint node n3 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+    assert lines[at + 1] == f"# before: make sure that n3 is off, then {taint}"
+
+
 def test_who_starts_over_and_who_asks_not_to_be_evicted_is_named(tmp_path):
     keep = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
     owned = {**owned_by("ReplicaSet", "cache"), "annotations": keep}

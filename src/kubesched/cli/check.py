@@ -76,11 +76,11 @@ def check(inputs: InputOptions, choice: CheckedPods, strict: bool, output: str) 
 
 
 def _answer(cluster: "ClusterObjects", setup: "Setup", choice: CheckedPods) -> "ClusterCheck":
-    from kubesched.naming import running_pods
+    from kubesched.naming import selected_pods
     from kubesched.planning import check as check_cluster
 
     pods = None
     if choice.namespace or choice.selector is not None:
-        pods = [pod.key for pod in running_pods(cluster, choice.namespace, choice.selector)]
+        pods = [pod.key for pod in selected_pods(cluster, choice.namespace, choice.selector)]
     with progress_bar("checking") as progress, noting_slow_plugins(setup) as watched:
         return check_cluster(cluster, watched, pods=pods, progress=progress)

@@ -114,11 +114,13 @@ _NOTES: Final = {
 _CLUSTER_ERRORS: Final = {
     "cannot-come-back": "pods that run would stay pending if they were created again",
     "rollout-hangs": "a rollout would wait for a pod that has no place",
+    "never-ends": "a pod of an unreachable node stays Terminating, and no new one comes",
 }
 
 _CLUSTER_WARNINGS: Final = {
     "not-created-again": "no controller would create the pod again",
     "budget-allows-nothing": "a disruption budget allows no eviction",
+    "several-budgets": "several disruption budgets select the same pod, which cannot be evicted",
     "one-node": "all replicas run on one node",
     "rollout-shares-disk": "the disk of a running pod keeps the new one of a rollout from starting elsewhere",
     "selector-pins": "only one node has what the pod selects",

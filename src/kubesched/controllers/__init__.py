@@ -53,6 +53,7 @@ with lazy_exports(__name__):
         keeps_off_evictions as keeps_off_evictions,
         leaves_because as leaves_because,
         stays_because as stays_because,
+        way_to_end as way_to_end,
     )
     from kubesched.controllers.kubelet_admission import (
         awaited_claims as awaited_claims,

@@ -36,6 +36,14 @@ def hangs_because(pod: Pod, find: Find) -> str:
     return f"{owner.kind} {owner.name} creates no new pod until this one has ended, and {pod.node_name} is unreachable"
 
 
+def way_to_end(node: str) -> str:
+    """What ends the pods that stay Terminating on an unreachable node, so that new ones come.
+
+    Rule: Kubernetes v1.36, non-graceful node shutdown: a machine that still runs may write the same data as a new pod.
+    """
+    return f"make sure that {node} is off, then kubectl taint node {node} {_OUT_OF_SERVICE}=nodeshutdown:NoExecute"
+
+
 def stays_because(pod: Pod) -> str:
     """Why a pod stays on a drained node; empty if it leaves."""
     owner = pod.metadata.controller

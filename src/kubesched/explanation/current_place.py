@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kubesched.api import on_node
+from kubesched.controllers import hangs_because, is_unreachable, way_to_end
 from kubesched.documents import count
 from kubesched.explanation.answers_beside_filters import turned_down_words
 from kubesched.explanation.choice import Choice, differences, points_words, ranked
@@ -36,6 +38,9 @@ def current_place(evaluation: Evaluation, chosen: Choice | None) -> CurrentPlace
     has_started = evaluation.pod.status.phase != "Pending"
     place = "runs on" if has_started else "has not started yet on"
     here = f"Pod {evaluation.pod.key} {place} {evaluation.runs_on}"
+    if why := _never_ends(evaluation):
+        way = way_to_end(evaluation.runs_on)
+        return CurrentPlace(f"{here} and does not end: {why}. Fix: {way}.", Outlook.LOST)
     if evaluation.undecided:
         return CurrentPlace(
             f"{here}; kubesched cannot tell whether it fits there now: {evaluation.undecided}.", Outlook.UNKNOWN
@@ -71,6 +76,14 @@ def current_place(evaluation: Evaluation, chosen: Choice | None) -> CurrentPlace
         f"{points_words(differences(chosen.best, mine))}.",
         Outlook.OTHERWISE,
     )
+
+
+def _never_ends(evaluation: Evaluation) -> str:
+    """Why a pod that is being deleted stays, and no new one comes; empty if it ends, or one comes."""
+    position = evaluation.nodes.position_of(evaluation.runs_on)
+    if not evaluation.pod.is_terminating or position is None or not is_unreachable(evaluation.nodes.node(position)):
+        return ""
+    return hangs_because(on_node(evaluation.pod, evaluation.runs_on), evaluation.snapshot.objects.get)
 
 
 def _why_not(evaluation: Evaluation) -> str:

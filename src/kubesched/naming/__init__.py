@@ -6,7 +6,7 @@ with lazy_exports(__name__):
     from kubesched.naming.chosen_pods import (
         ChosenPods as ChosenPods,
         choose_pods as choose_pods,
-        running_pods as running_pods,
+        selected_pods as selected_pods,
     )
     from kubesched.naming.label_hints import (
         near_key as near_key,

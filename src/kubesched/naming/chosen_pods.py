@@ -72,8 +72,8 @@ def choose_pods(
     return ChosenPods(tuple(chosen.values()), "chosen")
 
 
-def running_pods(objects: Iterable[KubeObject], namespace: str = "", selector: str | None = None) -> list[Pod]:
-    """The pods on nodes in a namespace, or in all, with these labels.
+def selected_pods(objects: Iterable[KubeObject], namespace: str = "", selector: str | None = None) -> list[Pod]:
+    """The pods in a namespace, or in all, with these labels, without finished ones.
 
     Raises:
         InputError: nothing is in the namespace, or the selector does not parse or selects nothing.
@@ -82,7 +82,7 @@ def running_pods(objects: Iterable[KubeObject], namespace: str = "", selector: s
     _check_namespace(namespace, everything)
     pods = [obj for obj in everything if isinstance(obj, Pod) and namespace in ("", obj.namespace)]
     chosen = pods if selector is None else _with_labels(selector, pods)
-    return [pod for pod in chosen if pod.node_name and not pod.is_finished]
+    return [pod for pod in chosen if not pod.is_finished]
 
 
 def _check_namespace(name: str, objects: Sequence[KubeObject]) -> None:

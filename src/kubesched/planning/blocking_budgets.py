@@ -1,6 +1,6 @@
 """Says why a disruption budget allows no eviction, and which replica or field helps."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from kubesched.api import Pod, PodDisruptionBudget, rewritten
@@ -8,6 +8,8 @@ from kubesched.documents import count, joined
 from kubesched.state import Budget
 
 _N_NAMED: Final = 3
+_TWO: Final = 2
+_ALWAYS: Final = "AlwaysAllow"
 _MOST_REPLICAS: Final = 4  # times as many as now, to run more of which is not a way out
 
 
@@ -36,8 +38,27 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
         sick = [pod.name for pod in mine if not _is_ready(pod)]
         n = desired + 1 - healthy
         who = f"{f'{n} of ' if n < len(sick) else ''}{joined(sick, _N_NAMED)}" if sick else "more pods"
-        return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", f"get {who} ready first"
+        return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", _readied(budget, who, sick)
     return "", ""
+
+
+def _readied(budget: PodDisruptionBudget, who: str, sick: Sequence[str]) -> str:
+    """What lets pods of a budget go of which some are not ready.
+
+    Rule: Kubernetes v1.36: with AlwaysAllow, a pod that is not ready may be evicted whatever the budget needs.
+    """
+    is_open = not sick or budget.spec.unhealthy_pod_eviction_policy == _ALWAYS
+    policy = "" if is_open else f", or set unhealthyPodEvictionPolicy: {_ALWAYS} to evict them as they are"
+    return f"get {who} ready first{policy}"
+
+
+def why_several_block(keys: Collection[str]) -> tuple[str, str]:
+    """Why budgets that select the same pod allow no eviction of it, and what helps.
+
+    Rule: the eviction subresource of Kubernetes v1.36 fails for a pod that several budgets select.
+    """
+    fix = f"delete {'one' if len(keys) == _TWO else 'all but one'} of {joined(keys, _N_NAMED)}"
+    return "a pod that several budgets select cannot be evicted", fix
 
 
 def with_status(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> PodDisruptionBudget:

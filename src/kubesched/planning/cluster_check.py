@@ -20,6 +20,8 @@ from kubesched.planning.weak_spots import (
     Places,
     blocking_budgets,
     idle,
+    never_ending,
+    shared_budgets,
     successorless,
     unwanted_daemons,
     without_successor,
@@ -51,7 +53,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
         silenced: findings that annotations silence.
         n_pods, n_workloads: how many running pods were looked at, and of how many workloads. Pods that belong to their
             nodes, such as those of DaemonSets, are not among them.
-        n_pending: pods of the cluster that wait for a node; `explain` is about them.
+        n_pending: pods that wait for a node, of those that are looked at; `explain` is about them.
         n_foreign: running pods that no profile serves, which are not tried again.
         n_undecided: running pods about which kubesched cannot decide.
         faults: of plugins, each text once: it is not known whether the pods for which one failed would come back.
@@ -118,7 +120,7 @@ def check(
         snapshot: the cluster, as load_snapshot gives it. If Deployments were read, as with
             `kinds=["apps/v1/Deployment"]`, their strategies count; else the default one.
         configuration, plugins, plugin_args, extender_calls: as for Simulator.
-        pods: `namespace/name` of the running pods that are looked at; None for all.
+        pods: `namespace/name` of the pods that are looked at; None for all.
         progress: called with the number of workloads that were looked at, and of all.
     Raises:
         InputError: the configuration cannot be read or is not valid.
@@ -155,7 +157,13 @@ class _Checking:
             if meant is None or pod.key in meant:
                 kept = self._daemons if is_bound_to_node(pod) else self._workloads
                 kept.setdefault(workload_of(pod, sets) or Workload.alone(pod), []).append(pod)
-        pods = (one for one in objects if isinstance(one, Pod))
+        pods = [one for one in objects if isinstance(one, Pod)]
+        self._leaving = [
+            (workload_of(pod, sets) or Workload.alone(pod), pod)
+            for pod in pods
+            if pod.is_terminating and not pod.is_finished and (meant is None or pod.key in meant)
+        ]
+        self._n_pending = sum(meant is None or pod.key in meant for pod in session.waiting())
         self._unfinished = [pod for pod in pods if not (pod.is_finished or pod.is_terminating)]
         of_pods = [(workload_of(pod, sets) or Workload.alone(pod), pod) for pod in self._unfinished]
         self._n_replicas = Counter(workload for workload, _ in of_pods)
@@ -176,7 +184,7 @@ class _Checking:
             silenced=_in_order(silenced),
             n_pods=len(found),
             n_workloads=len(self._workloads),
-            n_pending=len(self._session.waiting()),
+            n_pending=self._n_pending,
             n_foreign=sum(pod.scheduler_name not in self._session.frameworks for pod in found),
             n_undecided=self._n_undecided,
             faults=tuple(self._recreation.faults),
@@ -185,10 +193,12 @@ class _Checking:
 
     def _findings(self, progress: Progress | None) -> Iterator[Finding]:
         yield from blocking_budgets(self._session, chain(*self._workloads.values()), self._unfinished)
+        yield from never_ending(self._session, self._leaving)
         yield from unwanted_daemons(self._session, self._daemons)
         for i, (workload, pods) in enumerate(sorted(self._workloads.items()), 1):
             lost = without_successor(self._session, pods, self._known)
             yield from successorless(workload, list(lost.values()))
+            yield from shared_budgets(self._session, workload, pods)
             yield from self._places.of(workload, pods, self._n_replicas[workload])
             made = [pod for pod in pods if pod.key not in lost]
             tried = [one for equal in self._recreation.equal(made) for one in self._recreation.tried(equal)]

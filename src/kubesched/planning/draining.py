@@ -15,8 +15,10 @@ from kubesched.controllers import (
     keeps_off_evictions,
     leaves_because,
     stays_because,
+    way_to_end,
 )
 from kubesched.explanation import with_reasons
+from kubesched.planning.blocking_budgets import why_several_block
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
@@ -282,7 +284,7 @@ class Draining:
             was_pending=was_pending,
             keeps_off=keeps_off_evictions(pod) if is_evicted else "",
             cause="" if reason is None else reason.diagnosis,
-            fix="" if reason is None else reason.fix,
+            fix=way_to_end(pod.node_name) if fate is Fate.HANGS else "" if reason is None else reason.fix,
         )
 
     def _hanging(self) -> dict[str, str]:
@@ -328,6 +330,9 @@ class Draining:
             n_blocked = sum(pod.fate is Fate.BLOCKED for pod in selected)
             is_closed = n_blocked and not self._allowance.first(key)
             why, fix = self._cluster.why_it_blocks(key) if is_closed else ("", "")
+            shared = dict.fromkeys(other for pod in selected if pod.fate is Fate.BLOCKED for other in pod.budgets)
+            if len(shared) > 1:
+                why, fix = why_several_block(shared)
             yield BudgetUse(
                 budget=key,
                 allowed=self._allowance.first(key),

@@ -7,9 +7,18 @@ from typing import Final
 from kubesched.admission import idle_constraints
 from kubesched.api import Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
 from kubesched.config import Finding
-from kubesched.controllers import Controllers, is_cordoned, is_of_daemons, is_unreachable, successor_of
+from kubesched.controllers import (
+    Controllers,
+    hangs_because,
+    is_cordoned,
+    is_of_daemons,
+    is_unreachable,
+    successor_of,
+    way_to_end,
+)
+from kubesched.documents import joined
 from kubesched.engine import BoolVector
-from kubesched.planning.blocking_budgets import why_it_blocks
+from kubesched.planning.blocking_budgets import why_it_blocks, why_several_block
 from kubesched.plugins import required_node_affinity, taint_words, untolerated_taints
 from kubesched.session import Session
 from kubesched.state import PodInfo
@@ -89,6 +98,26 @@ def blocking_budgets(session: Session, pods: Iterable[Pod], every: Sequence[Pod]
             yield Finding("budget-allows-nothing", "", message, fix, about=about, n_pods=n)
 
 
+def shared_budgets(session: Session, workload: Workload, pods: Iterable[Pod]) -> Iterator[Finding]:
+    """The budgets that select running pods of a workload together."""
+    allowance = session.allowance()
+    shared = Counter(keys for pod in pods if len(keys := tuple(allowance.selecting(pod))) > 1)
+    for keys, n in shared.items():
+        why, fix = why_several_block(keys)
+        yield Finding("several-budgets", "", f"budgets {joined(keys)}: {why}", fix, about=(str(workload),), n_pods=n)
+
+
+def never_ending(session: Session, leaving: Iterable[tuple[Workload, Pod]]) -> Iterator[Finding]:
+    """The pods that are being deleted on unreachable nodes, and for which no new ones come."""
+    for workload, pod in leaving:
+        node = session.get("Node", pod.node_name)
+        is_silent = isinstance(node, Node) and is_unreachable(node)
+        if is_silent and (why := hangs_because(pod, session.get)):
+            yield Finding(
+                "never-ends", "", f"{pod.name}: {why}", way_to_end(pod.node_name), about=(str(workload),), n_pods=1
+            )
+
+
 class Places:
     """Where the pods of workloads run, and could run.
 
@@ -148,7 +177,8 @@ class Places:
             message = "no other node reaches its volume"
             return "claim-pins", message, "keep a copy of the data on another node, or use storage that moves"
         if self._is_large(info, matching):
-            message = "it requests more than half of the largest machine, and no other one has the room"
+            among = "" if matching is None else " that it selects"
+            message = f"it requests more than half of the largest machine{among}, and no other one has the room"
             return "whole-machine", message, "keep a machine free for it, or lower its requests"
         return "no-other-node", "no other node takes it now", "keep room for it on a second node"
 

@@ -100,10 +100,7 @@ def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
 
 def _hanging(pods: Sequence[DrainedPod]) -> Table:
     table = _pending("hangs", "Would stay Terminating", pods)
-    advice = (
-        "If the machine is off, the taint node.kubernetes.io/out-of-service=nodeshutdown:NoExecute has the cluster "
-        "delete them; if it still runs, a second pod with the same data may start."
-    )
+    advice = "The taint has the cluster delete them; if the machine still runs, a second pod may write the same data."
     return msgspec.structs.replace(table, notes=(advice,) if pods else ())
 
 
@@ -127,24 +124,21 @@ def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Tab
         Column("allowed", "ALLOWED NOW", Align.NUMBER),
         Column("outcome"),
     )
-    several = {key for pod in blocked if len(pod.budgets) > 1 for key in pod.budgets}
     rows: list[Row] = []
     for one in budgets:
         if one.n_blocked or one.steps > 1:
             level = Level.BAD if one.n_blocked else Level.WARNING
-            outcome = Cell(_held(one, is_shared=one.budget in several), level=level)
+            outcome = Cell(_held(one), level=level)
             rows.append([one.budget, one.n_pods, one.allowed, outcome])
     notes = ("A step begins when the new pods of the step before it are ready.",) if rows else ()
     return Table("budgets", "Held up by disruption budgets", columns, rows, notes=notes)
 
 
-def _held(budget: BudgetUse, *, is_shared: bool) -> str:
+def _held(budget: BudgetUse) -> str:
     if not budget.n_blocked:
         return f"allows the evictions in {budget.steps} steps"
     blocks = f"blocks {count(budget.n_blocked, 'pod')}"
-    if is_shared:
-        return f"{blocks}: kubectl cannot evict a pod that several budgets select"
-    if budget.allowed > 0:
+    if budget.allowed > 0 and not budget.why:
         first = plural(budget.allowed, "the one evicted first finds", "those evicted first find")
         return f"{blocks}: {first} no node"
     return f"{blocks}: {budget.why}; {budget.fix}" if budget.why else f"{blocks}: it allows no eviction"

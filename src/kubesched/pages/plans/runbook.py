@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kubesched.api import is_object_key
-from kubesched.documents import count, listed
+from kubesched.documents import count, joined, listed, plural
 from kubesched.pages.formats import Level, Paragraph, Part, command_about, grouped
 from kubesched.pages.plans.drain_parts import NO_WAIT, by_interruption, namespace_and_name, workload_of
-from kubesched.planning import Drain, DrainedPod, Fate
+from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
 
 _MAX_SAVED: Final = 10
 _N_NAMED: Final = 5
@@ -90,15 +90,27 @@ def _expected(node: str, pods: Sequence[DrainedPod], result: Drain) -> Iterator[
         yield f"--force deletes for good, as no controller creates them again: {listed(bare, _N_NAMED)}"
     if with_data := [pod.pod for pod in leaving if pod.has_local_data]:
         yield f"--delete-emptydir-data deletes the data in emptyDir volumes of {listed(with_data, _N_NAMED)}"
-    for budget in result.budgets:
-        if any(pod.fate is Fate.BLOCKED and budget.budget in pod.budgets for pod in leaving):
-            yield f"does not end: budget {budget.budget}: {budget.why or 'it allows no eviction'}"
-            if budget.fix:
-                yield f"  before: {budget.fix}"
+    yield from _stopped(leaving, result.budgets)
     for pod in {f"{workload_of(pod)} {pod.cause}": pod for pod in leaving if pod.fate is Fate.PENDING}.values():
         yield f"{workload_of(pod)} stays pending: {pod.cause or pod.message}"
         if pod.fix:
             yield f"  before: {pod.fix}"
+
+
+def _stopped(leaving: Sequence[DrainedPod], budgets: Sequence[BudgetUse]) -> Iterator[str]:
+    """Why the drain of a node does not end, and what has to be done before it."""
+    held = {key for pod in leaving if pod.fate is Fate.BLOCKED for key in pod.budgets}
+    blocking = (one for one in budgets if one.budget in held)
+    for (why, fix), same in grouped(blocking, lambda one: (one.why, one.fix)).items():
+        names = joined(one.budget for one in same)
+        yield f"does not end: {plural(len(same), 'budget')} {names}: {why or 'it allows no eviction'}"
+        if fix:
+            yield f"  before: {fix}"
+    for message, hanging in grouped(
+        (one for one in leaving if one.fate is Fate.HANGS), lambda one: one.message
+    ).items():
+        yield f"{listed([one.pod for one in hanging], _N_NAMED)} would stay Terminating: {message}"
+        yield f"  before: {hanging[0].fix}"
 
 
 def _comment(text: str) -> str:
