@@ -194,3 +194,11 @@ def test_a_pod_that_one_side_alone_does_not_place_is_pending_there():
 def test_pods_that_are_pending_in_the_snapshot_are_not_among_them():
     waiting = make_pod("huge", requests={"cpu": "9"}, metadata=owned_by("ReplicaSet", "huge"))
     assert asked(*NODES, *SPREAD, waiting).not_placed == ((), ())
+
+
+def test_a_node_of_the_control_plane_is_in_use_in_every_number():
+    labels = {POOL: "web", TYPE: "large", "node-role.kubernetes.io/control-plane": ""}
+    of_control = [make_node(f"c{i}", labels=labels, allocatable=ROOM) for i in (1, 2)]
+    comparison = asked(*of_control, *NODES[:2], *(web(i, at) for i, at in enumerate(("n1", "n2", "c1", "c2"))))
+    assert {"c1", "c2"}.isdisjoint(comparison.emptied)
+    assert comparison.emptied

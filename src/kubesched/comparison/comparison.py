@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
+import numpy as np
 
 from kubesched.api import KubeObject, Pod, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
@@ -358,9 +359,9 @@ def _causes(report: Report, pods: Collection[str]) -> Iterator[tuple[str, str]]:
 
 def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[str]) -> _First:
     left = [[one.pod for one in pending if (one.n_b > one.n_a) == is_b] for is_b in (False, True)]
-    of_a, of_b, ruler = runs.first(0, [*left[0], *neither]), runs.first(1, [*left[1], *neither]), runs.ruler
+    (of_a, used_a), (of_b, used_b) = (runs.first(side, [*left[side], *neither]) for side in (0, 1))
+    ruler = runs.ruler
     reasons = {**dict(_causes(of_b, neither)), **dict(_causes(of_a, neither))}
-    before, used = ruler.used(of_a), ruler.used(of_b)
     explained = tuple(_explained(pending, of_a, of_b))
     moved = find_moved(ruler.replicas, ruler.where(of_a), ruler.where(of_b))
     pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
@@ -374,7 +375,7 @@ def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[
         (_fault(of_a), _fault(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
         (_undecided(of_a), _undecided(of_b)),
-        tuple(name for name in ruler.node_names if name in before and name not in used),
+        tuple(ruler.node_names[row] for row in np.flatnonzero(used_a & ~used_b).tolist()),
         reasons,
     )
 

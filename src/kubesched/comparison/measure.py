@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import BETA_ZONE, ZONE, KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
+from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
 from kubesched.comparison.pool_use import PoolUse
 from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.controllers import Prices, is_bound_to_node, machine_name, price_of, priced_as
-from kubesched.engine import IntVector
+from kubesched.engine import BoolVector, IntVector
 from kubesched.plugins import RequiredNodeAffinity
 from kubesched.session import Placement, PodState, Report, group_nodes
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
@@ -21,7 +21,6 @@ from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _LIKENESS: Final = 0.9
 """How like, from 0 to 1, an instance type of the prices is to the one that is meant."""
-_ZONES: Final = (ZONE, BETA_ZONE)
 
 Measured = dict[str, float | None]
 """Figure -> value, without `moved`; None where the cluster has nothing to measure."""
@@ -74,7 +73,6 @@ class Ruler:
         prices: what nodes cost.
 
     Attributes:
-        pools: pool -> how many nodes it has; one with an empty name for nodes without a pool.
         pods: the pods to place, in the order of the cluster.
         replicas: (pods,) int32, as from `number_replicas`.
         node_names: the nodes, in the order of the cluster.
@@ -95,8 +93,7 @@ class Ruler:
         self.node_names = [node.name for node in self._nodes]
         self.node_row = {name: row for row, name in enumerate(self.node_names)}
         self._pool_of = [group.pool for group in group_nodes(self._nodes).values()]
-        self.pools = dict(sorted(Counter(self._pool_of).items()))
-        self._zone_of = [_label(node, _ZONES) for node in self._nodes]
+        self._zone_of = [node.zone for node in self._nodes]
         self._is_open = np.array([not node.unschedulable for node in self._nodes], dtype=np.bool_)
         self._is_control_plane = np.array([bool(_label(node, _CONTROL_PLANE, "yes")) for node in self._nodes], np.bool_)
         self._bound_to_node = {pod.uid for pod in pods if is_bound_to_node(pod)}
@@ -168,7 +165,7 @@ class Ruler:
     def measure(self, cluster_state: ClusterState, report: Report) -> Measured:
         """The figures of one run; `moved` compares two and is not among them."""
         columns = cluster_state.columns
-        rows, in_use = self._rows(columns), self._in_use(columns)
+        rows, in_use = self._rows(columns), self.in_use(cluster_state)
         allocatable, requested = columns.allocatable[:, rows], columns.requested[:, rows]
         free = np.where(self._is_open, np.maximum(allocatable - requested, 0), 0)
         where = self.where(report)
@@ -192,7 +189,7 @@ class Ruler:
     def use_of_pools(self, cluster_state: ClusterState) -> dict[str, PoolUse]:
         """Pool -> its nodes in use, and what they cost; a pool without such nodes is left out."""
         uses: dict[str, PoolUse] = {}
-        for row in np.flatnonzero(self._in_use(cluster_state.columns)).tolist():
+        for row in np.flatnonzero(self.in_use(cluster_state)).tolist():
             self._add(uses, row)
         return uses
 
@@ -210,14 +207,6 @@ class Ruler:
         has_price = not np.isnan(price)
         uses[pool] = PoolUse(n + 1, total + (price if has_price else 0), n_unpriced + (not has_price))
 
-    def used(self, report: Report) -> set[str]:
-        """The nodes with more than pods of DaemonSets after a run."""
-        where, left = self.where(report), {victim.pod for victim in report.victims}
-        rows = {row for key, row in self._staying if key not in left} | {
-            row for row in where.tolist() if row != NOWHERE
-        }
-        return {self.node_names[row] for row in rows}
-
     def _price_of(self, in_use: npt.NDArray[np.bool_]) -> float | None:
         """What some nodes cost in an hour; None if none of them has a price."""
         if self._prices is None:
@@ -230,8 +219,9 @@ class Ruler:
     def _rows(self, columns: NodeColumns) -> npt.NDArray[np.intp]:
         return np.array([columns.row_of[name] for name in self.node_names], dtype=np.intp)
 
-    def _in_use(self, columns: NodeColumns) -> npt.NDArray[np.bool_]:
+    def in_use(self, cluster_state: ClusterState) -> BoolVector:
         """(nodes,) whether each has more than pods of DaemonSets; the control plane always counts."""
+        columns = cluster_state.columns
         rows = self._rows(columns).tolist()
         return self._is_control_plane | np.array([self._is_used(columns, row) for row in rows], np.bool_)
 

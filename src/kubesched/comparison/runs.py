@@ -15,6 +15,7 @@ from kubesched.comparison.moves import NodeWatch
 from kubesched.comparison.pool_use import PoolUse
 from kubesched.comparison.workers import run_all
 from kubesched.controllers import Prices
+from kubesched.engine import BoolVector
 from kubesched.explanation import with_reasons
 from kubesched.framework import Probe
 from kubesched.scheduler import TieBreak
@@ -131,17 +132,18 @@ class Runs:
             side.close()
         self._sides.clear()
 
-    def first(self, side: int, explained: Collection[str] = ()) -> Report:
-        """One run that takes the first of equally good nodes.
+    def first(self, side: int, explained: Collection[str] = ()) -> tuple[Report, BoolVector]:
+        """One run that takes the first of equally good nodes, and which nodes are in use then.
 
         Args:
             explained: `namespace/name` of pods whose cause and fix are wanted, if the run leaves them pending.
         """
-        with self._side(side).run(TieBreak.FIRST) as (report, _, times):
+        with self._side(side).run(TieBreak.FIRST) as (report, state, times):
             self.times[side] += times
+            in_use = self.ruler.in_use(state)
             report = self._side(side).explained(report, explained)
         self._note()
-        return report
+        return report, in_use
 
     def again(self, side: int, seed: int, explained: Collection[str]) -> Report:
         """The run of a side with random ties and a seed, with the cause and fix of some pods that it leaves pending."""
@@ -155,7 +157,7 @@ class Runs:
             nodes: as for `NodeWatch.look_up`.
         """
         with self._side(side).watched(nodes) as watch:
-            return self.first(side), watch
+            return self.first(side)[0], watch
 
     def random(self) -> tuple[list[Run], list[Run]]:
         """The runs of A and of B with random ties, with the seeds from 1 on.
