@@ -15,6 +15,7 @@ from kubesched.explanation.remedies.host_ports import ports
 from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.new_node import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
+from kubesched.explanation.remedies.other_devices import drivers
 from kubesched.explanation.remedies.pods_in_the_way import (
     affinity,
     anti_affinity,
@@ -62,7 +63,7 @@ def causes(case: Case) -> list[Cause]:
         Cause(
             "NodeResourcesFit",
             rejected("NodeResourcesFit"),
-            (terminating, nominated, old_first, devices, given_requests, requests, priority, more_nodes, room),
+            (terminating, nominated, old_first, devices, drivers, given_requests, requests, priority, more_nodes, room),
         ),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),

@@ -47,12 +47,13 @@ def devices(case: Case, where: BoolVector) -> Iterator[Remedy]:
         amounts = f"{at_most(name, has)[0]} (capacity), offers {at_most(name, offers)[0]} (allocatable)"
         verb = "restart the kubelet, which offers" if name.startswith("hugepages-") else "repair the device plugin of"
         text = f"{verb} {name}, on {node_words(names)}: {plural(len(names), 'it has', 'they have')} {amounts}"
-        offer = partial(_offering, name=name, amount=has)
+        offer = partial(offering, name=name, amount=has)
         change = Change(edits=tuple(node_edit(one, offer) for one in names))
         yield Remedy(text, "devicePlugin", True, change, effort=Effort.REPAIR)
 
 
-def _offering(node: Node, name: str, amount: int) -> Node:
+def offering(node: Node, name: str, amount: int) -> Node:
+    """The node with a device that it does not offer."""
     allocatable = {**(node.status.allocatable or {}), name: str(amount)}
     return edited(node, status=msgspec.structs.replace(node.status, allocatable=allocatable))
 
@@ -69,11 +70,12 @@ def misspelt_resources(case: Case) -> Iterator[Remedy]:
     for name, near in respelt_names(case).items():
         text = f"correct the name of the resource {name} (no node has it) to {near}"
         yield Remedy(
-            text, "requests", True, containers_edit(partial(_renamed, old=name, new=near)), effort=Effort.CORRECT
+            text, "requests", True, containers_edit(partial(renamed, old=name, new=near)), effort=Effort.CORRECT
         )
 
 
-def _renamed(one: Container, old: str, new: str) -> Container:
+def renamed(one: Container, old: str, new: str) -> Container:
+    """A container that asks for another resource."""
     if one.resources is None:
         return one
     both = {

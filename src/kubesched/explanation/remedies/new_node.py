@@ -14,7 +14,8 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
-from kubesched.explanation.remedies.device_plugins import respelt_names, stopped_devices
+from kubesched.explanation.remedies.device_plugins import respelt_names
+from kubesched.explanation.remedies.other_devices import is_device, not_offered, other_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.state import NodeInfo
 
@@ -28,7 +29,7 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
     No device is bought that some node has and does not offer.
     """
-    if stopped_devices(case):
+    if not_offered(case):
         return
     wanted = {**case.info.requests.value.wanted, "pods": 1}
     nodes = case.nodes
@@ -46,14 +47,16 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
             continue  # other nodes are made for this
         growth = sum((wanted[name] + held[name]) / max(offered.get(name, 0), 1) for name in lacking)
         grown.append((growth, node, {name: at_least(name, wanted[name] + held[name])[0] for name in lacking}))
-    misspelt = respelt_names(case)
+    wrong = respelt_names(case).keys() | other_devices(case).keys()
     for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
         larger = f" with at least {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
+        is_unknown = any(is_device(name) and not case.largest(name) for name in raised)
+        which = f"{larger} (no node has such a device)" if is_unknown else f" like {node.name}{larger}"
         text, change = (
-            f"add a node like {node.name}{larger}{_exists(case, wanted) if raised else ''}",
+            f"add a node{which}{_exists(case, wanted) if raised else ''}",
             added_node(case, node, raised),
         )
-        is_waste = raised and (_exists(case, wanted) or not misspelt.keys().isdisjoint(raised))
+        is_waste = raised and (_exists(case, wanted) or not wrong.isdisjoint(raised))
         effort = Effort.LAST_RESORT if is_waste else None
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name, effort=effort)
 

@@ -24,6 +24,7 @@ from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit, with_label
 from kubesched.explanation.remedies.new_node import added_node
+from kubesched.explanation.remedies.other_devices import is_device
 from kubesched.explanation.remedies.taints import tainted
 from kubesched.naming import near_spelling, respelt
 from kubesched.state import NodeInfo
@@ -96,7 +97,8 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
         yield from _labelled_node(case, _model(case, lacking), key, value, known)
     others = set(codes[lacking].tolist())
     if len(others) == 1 and (other := column.values.values[others.pop()]) is not None and not near:
-        if not _is_part_of(key, _OF_IMAGES):
+        has_devices = value in known and any(map(is_device, case.info.requests.value.wanted))
+        if not has_devices and not _is_part_of(key, _OF_IMAGES):
             nowhere, maybe = ("", "") if value in known else (", which no node has,", ", if that will do")
             text = f"change the node selector {key}={value}{nowhere} to {key}={other}{maybe}"
             change = _with_pair(key, key, other)

@@ -10,6 +10,7 @@ from kubesched.documents import count, joined
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.new_node import with_node
+from kubesched.explanation.remedies.other_devices import other_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.explanation.remedies.taints import toleration_of
 from kubesched.plugins import untolerated_taints
@@ -30,7 +31,8 @@ def pools(case: Case) -> Iterator[tuple[Remedy, ...]]:
     if not described:
         return
     known = node_shapes([*(info.node for info in case.nodes), *described], any_type=_enough(case))
-    fitting = [shape for shape in known.shapes if _is_made_for(case, shape.model)]
+    has_other = bool(other_devices(case))  # then no type of machine is guessed to have the one that none has
+    fitting = [shape for shape in known.shapes if _is_made_for(case, shape.model) and not (has_other and shape.is_open)]
     fitting.sort(
         key=lambda shape: (shape.is_open, shape.n_more == 0, *(_amount(shape.model, name) for name in _BY_SIZE))
     )

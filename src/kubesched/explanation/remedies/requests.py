@@ -23,20 +23,50 @@ from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import misspelt_resources
+from kubesched.explanation.remedies.new_node import added_node
+from kubesched.explanation.remedies.other_devices import most_chosen, offered_in_place
 from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_least, at_most
 from kubesched.state import PodRequests
 
 _NEARLY: Final = 8  # a request that exceeds an empty node by less than this part of itself was meant to fill it
 _HALF: Final = 2
+_WHOLE: Final = 8  # devices; hardly a machine that can be had has more
 _MANY_CORES: Final = 100  # fewer may be meant as cores, and are little as milli-CPU
 
 
 def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Names of resources and cores that are written wrongly; the smallest cut of each resource that opens a node."""
     yield from misspelt_resources(case)
+    yield from offered_in_place(case)
+    yield from _more_pods(case, where)
     yield from _milli_cpu(case)
     for position, cut in _cuts(case, where):
         yield _smaller(case, position, cut)
+
+
+def _more_pods(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Several pods, where no node of the kind that the pod chooses has as many devices as it asks for."""
+    if case.chosen is None:
+        return
+    for name in filter(is_extended_resource, case.missing[0]):
+        wanted, most = case.info.requests.value.wanted[name], most_chosen(case, name)
+        if not 0 < most < wanted or not is_extended_resource(name):
+            continue
+        n = -(-wanted // most)
+        each = wanted // n if wanted % n == 0 else most
+        text = f"no node that it chooses has more than {most} {name}: use {n} pods of {each}"
+        fewer = Change(of_pod=(partial(_cut_down, targets={name: each}),))
+        effort = Effort.LESS if wanted <= _WHOLE else Effort.ADAPT
+        yield Remedy(text, "requests", True, fewer, effort=effort, ladder=f"pods of {name}")
+        row = case.nodes.columns.resources.find(name)
+        if row is None:
+            continue
+        largest = int(np.where(case.chosen, case.nodes.allocatable[row], 0).argmax())
+        like = case.nodes[largest]
+        change = fewer + added_node(case, like, {})
+        text = f"{text}, and add a node like {like.name}"
+        effort = max(effort, Effort.ADD)
+        yield Remedy(text, "requests", True, change, effort=effort, ladder=f"pods of {name}", like=like.name)
 
 
 def _cuts(case: Case, where: BoolVector) -> list[tuple[int, dict[str, int]]]:

@@ -1,0 +1,75 @@
+"""Pods that wait for devices: what their nodes have, what is broken, and no other kind of machine for the numbers."""
+
+import pytest
+
+from kubesched.testing import make_node
+from tests.explanation.asking import filling, texts
+from tests.explanation.asking import replica as pending
+
+GPU, SLICE, POOL = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "eks.amazonaws.com/nodegroup"
+TYPE, PRODUCT = "node.kubernetes.io/instance-type", "nvidia.com/gpu.product"
+ROOM = {"cpu": "64", "memory": "256Gi", "pods": "110"}
+
+
+def machine(name: str, pool: str, *, labels: dict[str, str] | None = None, **devices: str):
+    """A machine of a pool, with devices such as `gpu`, whose names are written out by `GPU` and the like."""
+    return make_node(
+        name, labels={"pool": pool, POOL: pool, TYPE: pool, **(labels or {})}, allocatable={**ROOM, **devices}
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "there"),
+    [
+        (GPU, SLICE),
+        (GPU, "nvidia.com/gpu.shared"),
+        (GPU, "amd.com/gpu"),
+        ("nvidia.com/mig-1g.5gb", SLICE),
+        ("intel.com/sriov_netdevice", "intel.com/intel_sriov_netdevice"),
+        ("hugepages-1Gi", "hugepages-2Mi"),
+    ],
+)
+def test_the_device_that_the_chosen_nodes_have_is_asked_for_before_another_kind_of_node(asked: str, there: str):
+    nodes = [machine("n1", "mine", **{there: "4Gi"}), machine("n2", "other", **{asked: "4Gi"})]
+    first, *others = texts(pending("p", requests={asked: "2"}, node_selector={"pool": "mine"}), *nodes)
+    assert (
+        first
+        == f"ask for {there}, which n1 offers, in place of {asked}, which none of the nodes that it chooses offers"
+    )
+    assert not [text for text in others if text.startswith(("add", "change"))]
+
+
+def test_a_gpu_of_another_vendor_is_for_pods_that_choose_its_nodes():
+    said = texts(pending("p", requests={GPU: "1"}), machine("n1", "amd", **{"amd.com/gpu": "4"}))
+    assert said == [f"add a node with at least 1 {GPU} (no node has such a device)"]
+
+
+def test_more_devices_than_a_machine_has_are_for_several_pods():
+    """Four cards that are sliced into 16 are no machine with 16."""
+    nodes = [machine("h1", "h100", **{GPU: "8"}), machine("l1", "l4", **{GPU: "16"})]
+    pod = pending("p", requests={GPU: "16"}, node_selector={"pool": "h100"})
+    words = f"no node that it chooses has more than 8 {GPU}: use 2 pods of 8"
+    first, *others = texts(pod, *nodes)
+    assert first == words
+    assert not [text for text in others if text.startswith("change")]
+    assert texts(pod, *nodes, filling("h1", **{GPU: "8"}))[0] == f"{words}, and add a node like h1"
+
+
+def test_a_machine_without_the_devices_of_its_twin_has_lost_its_driver():
+    marks = {PRODUCT: "A100"}
+    nodes = [machine("a1", "a100", labels=marks, **{GPU: "8"}), machine("a2", "a100", labels=marks)]
+    other = machine("h1", "h100", **{GPU: "8"})
+    pod = pending("p", requests={GPU: "8"}, node_selector={"pool": "a100"})
+    said = texts(pod, *nodes, other, filling("a1", **{GPU: "8"}))
+    assert said[0] == f"repair the driver or device plugin of {GPU} on a2: a1, a machine of the same type, offers 8"
+
+
+def test_nodes_of_one_name_of_a_type_are_not_all_machines_with_devices():
+    """All nodes of k3s have the type k3s; a machine that is sliced has no whole device."""
+    nodes = [make_node(name, labels={TYPE: "k3s"}, allocatable=ROOM) for name in ("n1", "n2")]
+    gpu = make_node("gpu", labels={TYPE: "k3s", PRODUCT: "T4"}, allocatable={**ROOM, GPU: "1"})
+    full = filling("gpu", **{GPU: "1"})
+    assert not [text for text in texts(pending("p", requests={GPU: "1"}), *nodes, gpu, full) if "repair" in text]
+    sliced = [machine("a1", "a100", **{GPU: "8"}), machine("a2", "a100", **{GPU: "0", SLICE: "56"})]
+    pod = pending("p", requests={GPU: "8"}, node_selector={"pool": "a100"})
+    assert not [text for text in texts(pod, *sliced, filling("a1", **{GPU: "8"})) if "repair" in text]
