@@ -3,8 +3,9 @@
 import pytest
 
 from kubesched.api import KubeObject
-from kubesched.testing import make_node, make_object
+from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import ask, bound_claim, claim, texts, with_claim
+from tests.tasks.clusters import mounting, owned
 
 POD, NODE = with_claim("data"), make_node("n1")
 
@@ -119,3 +120,41 @@ def test_a_claim_whose_volume_is_gone():
 def test_a_claim_that_names_a_volume_of_another_claim_does_without_it():
     objects = [claim(volumeName="pv-1", storageClassName="fast"), storage_class("fast")]
     assert texts(POD, NODE, *objects) == ["recreate claim default/data without spec.volumeName pv-1"]
+
+
+OLD = {"namespace": "default", "name": "data", "uid": "old"}
+
+
+def test_the_data_of_a_released_volume_comes_before_an_empty_one():
+    kept = volume(phase="Released", claimRef=OLD, storageClassName="fast", persistentVolumeReclaimPolicy="Retain")
+    first, second = texts(POD, NODE, claim(volumeName="pv-1", storageClassName="fast"), kept, storage_class("fast"))
+    assert first.startswith("clear spec.claimRef.uid of volume pv-1, which is Released and has the data of")
+    assert second == (
+        "recreate claim default/data without spec.volumeName pv-1 (an empty volume; the data in pv-1 stays there)"
+    )
+
+
+@pytest.mark.parametrize("phase", ["Available", "Bound"])
+def test_a_claim_that_is_being_bound_needs_nothing_but_time(phase: str):
+    mine = claim(volumeName="pv-1", storageClassName="fast")
+    ref = {"namespace": "default", "name": "data", **({"uid": mine.uid} if phase == "Bound" else {})}
+    kept = volume(phase=phase, claimRef=ref, storageClassName="fast")
+    (only,) = texts(POD, NODE, mine, kept, storage_class("fast"))
+    assert only == "wait: the volume controller binds claim default/data to volume pv-1"
+
+
+def test_a_claim_that_is_being_deleted_is_waited_for():
+    leaves = {"deletionTimestamp": "2026-11-01T00:00:00Z"}
+    spec = {"accessModes": ["ReadWriteOnce"], "volumeName": "pv-1"}
+    old = make_object("PersistentVolumeClaim", "data-db-0", metadata=leaves, spec=spec)
+    pod = make_pod("db-0", spec=mounting("data-db-0"), metadata=owned("StatefulSet", "db"))
+    (fix,) = ask(pod, NODE, old, volume()).fixes
+    assert fix.text == (
+        "wait until claim default/data-db-0 is gone, then delete pod default/db-0: StatefulSet db makes both again, "
+        "and the new claim is empty"
+    )
+    assert [patch.action for patch in fix.patches] == [""]  # nobody takes a deletion back
+    alone = make_pod("db-0", spec=mounting("data-db-0"))
+    assert texts(alone, NODE, old, volume()) == [
+        "wait until claim default/data-db-0 is gone, then create it again: the new one is empty"
+    ]

@@ -26,6 +26,7 @@ class Problem(enum.Enum):
     NO_CLASS = "a storage class"
     NOT_MADE = "a volume that its class makes"
     NOT_BOUND = "a volume that is at hand"
+    BEING_BOUND = "the volume controller"
 
 
 class ClaimProblem(msgspec.Struct, frozen=True):
@@ -116,15 +117,18 @@ def _unbound(evaluation: Evaluation, use: ClaimUse, claim: PersistentVolumeClaim
         words = f"claim {claim.key} names no StorageClass, and none is the default"
         yield ClaimProblem(use, claim.key, Problem.NO_CLASS, words, claim)
         return
-    named = objects.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
-    words = _named_volume(claim, named) if claim.spec.volume_name else at_hand_words(claim, volumes)
-    yield ClaimProblem(use, claim.key, Problem.NOT_BOUND, words, claim)
+    if claim.spec.volume_name:
+        yield _named_volume(use, claim, objects.get("PersistentVolume", claim.spec.volume_name))
+    else:
+        yield ClaimProblem(use, claim.key, Problem.NOT_BOUND, at_hand_words(claim, volumes), claim)
 
 
-def _named_volume(claim: PersistentVolumeClaim, volume: KubeObject | None) -> str:
+def _named_volume(use: ClaimUse, claim: PersistentVolumeClaim, volume: KubeObject | None) -> ClaimProblem:
     """What is wrong with the volume that a claim names."""
     name = claim.spec.volume_name
     if not isinstance(volume, PersistentVolume):
-        return f"claim {claim.key} names volume {name}, which does not exist"
+        words = f"claim {claim.key} names volume {name}, which does not exist"
+        return ClaimProblem(use, claim.key, Problem.NOT_BOUND, words, claim)
     flaws = [one.text for one in volumes_at_hand(claim, [volume]) if one.flaws]
-    return f"claim {claim.key} is not bound to volume {name} yet{': ' if flaws else ''}{''.join(flaws)}"
+    words = f"claim {claim.key} is not bound to volume {name} yet{': ' if flaws else ''}{''.join(flaws)}"
+    return ClaimProblem(use, claim.key, Problem.NOT_BOUND if flaws else Problem.BEING_BOUND, words, claim)

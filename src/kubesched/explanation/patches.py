@@ -27,6 +27,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
     (
         "addNode",
         "addVolume",
+        "claimInUse",
         "claimUnbound",
         "csiDriver",
         "devicePlugin",
@@ -153,6 +154,7 @@ def _without_binding(body: dict[str, Any]) -> dict[str, Any]:
     if spec.get("volumeName") is not None:
         del spec["volumeName"]
     metadata.pop("ownerReferences", None)
+    metadata.pop("deletionTimestamp", None)
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict):
         metadata["annotations"] = {key: value for key, value in annotations.items() if key != BIND_COMPLETED}

@@ -216,7 +216,7 @@ def _labels_for(selectors: Iterable[Selector]) -> dict[str, str] | None:
 
 
 def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Stop the pods that use a ReadWriteOncePod claim of this one, or that have its disk on a node."""
+    """Use a copy of a ReadWriteOncePod claim that pods have, or wait for them; move those with its disk on a node."""
     wanted = set(case.info.volumes.direct_claims)
     disks = case.info.volumes.disks
     with_volumes = (case.placed.pods[index] for index in case.placed.with_volumes.tolist())
@@ -227,10 +227,9 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
     ]
     if users:
         claims = sorted(wanted.intersection(name for info in users for name in info.volumes.direct_claims))
-        use, them = plural(len(users), "uses", "use"), plural(len(claims), "claim")
-        text = f"stop {joined(map(of, users))}, which {use} {them} {joined(claims)}"
-        if len(users) <= _MAX_PODS:
-            yield Remedy(text, "claimInUse", True, removal(users), moves=moves_of(users))
+        has, them = plural(len(users), "has", "have"), plural(len(claims), "claim")
+        text = f"mount a clone or snapshot of {them} {joined(claims)}, or wait until {joined(map(of, users), _MAX_PODS)}"
+        yield Remedy(f"{text} {has} ended", "claimInUse", True, removal(users))
     for node in islice(case.at(where), _MAX_NODES) if disks else ():
         here = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
         if len(here) == 1:

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import PersistentVolumeClaim, edited
+from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, edited
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.claim_problems import VOLUME_PLUGINS, ClaimProblem, Problem, claim_problems
@@ -15,7 +15,7 @@ from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_names import near_claim, storage_classes
 from kubesched.explanation.remedies.waiting_claims import new_volume, volumes_made_to_suit
-from kubesched.state import storage_class_of
+from kubesched.state import ClaimUse, storage_class_of
 
 _MAX_REMEDIES: Final = 4
 
@@ -56,7 +56,7 @@ def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
             )
             yield _losing_data(bound_claim(case, text, "claimMissing", key, use))
         case Problem.LEAVES:
-            text = f"create PersistentVolumeClaim {key} again: it is being deleted, and a new one is empty"
+            text = f"wait until claim {key} is gone, then {_made_again(case, use)}"
             yield _losing_data(bound_claim(case, text, "claimMissing", key, use))
         case Problem.VOLUME_GONE if claim is not None:
             text = f"restore PersistentVolume {claim.spec.volume_name}, to which claim {key} is bound"
@@ -70,11 +70,22 @@ def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
             yield bound_claim(case, text, "claimUnbound", key, use)
         case Problem.NOT_BOUND if claim is not None:
             yield from _from_hand(case, problem, claim)
+        case Problem.BEING_BOUND if claim is not None:
+            text = f"wait: the volume controller binds claim {key} to volume {claim.spec.volume_name}"
+            yield bound_claim(case, text, "claimUnbound", key, use)
 
 
 def _losing_data(remedy: Remedy) -> Remedy:
     """A remedy after which data has to come from a copy."""
     return msgspec.structs.replace(remedy, keeps_intent=False, effort=Effort.DATA)
+
+
+def _made_again(case: Case, use: ClaimUse) -> str:
+    """Who makes a claim again that is being deleted. A StatefulSet makes the claims of its templates with a pod."""
+    owner = case.pod.metadata.controller
+    if owner is not None and owner.kind == "StatefulSet" and use.name.endswith(f"-{case.pod.name}"):
+        return f"delete pod {case.pod.key}: StatefulSet {owner.name} makes both again, and the new claim is empty"
+    return "create it again: the new one is empty"
 
 
 def _from_hand(case: Case, problem: ClaimProblem, claim: PersistentVolumeClaim) -> Iterator[Remedy]:
@@ -84,12 +95,23 @@ def _from_hand(case: Case, problem: ClaimProblem, claim: PersistentVolumeClaim) 
     if name:
         text = f"recreate claim {claim.key} without spec.volumeName {name}"
         unnamed = Edit("PersistentVolumeClaim", claim.key, lambda _: _unnamed(claim))
-        made.append((Remedy(text, "claimSpec", True, Change(edits=(unnamed,))), ""))
+        remedy = Remedy(text, "claimSpec", True, Change(edits=(unnamed,)))
+        if _has_data_of(claim, case.object_of("PersistentVolume", name)):
+            remedy = _losing_data(
+                msgspec.structs.replace(remedy, text=f"{text} (an empty volume; the data in {name} stays there)")
+            )
+        made.append((remedy, ""))
     else:
         made.append((new_volume(claim), ""))
     for remedy, volume in made:
         bound = bound_claim(case, remedy.text, remedy.kind, claim.key, problem.use, volume or f"volume-of-{claim.name}")
         yield msgspec.structs.replace(remedy, change=remedy.change + bound.change)
+
+
+def _has_data_of(claim: PersistentVolumeClaim, volume: KubeObject | None) -> bool:
+    """Whether a volume is kept for a claim, or for an older one of its name."""
+    ref = volume.spec.claim_ref if isinstance(volume, PersistentVolume) else None
+    return ref is not None and (ref.namespace, ref.name) == (claim.namespace, claim.name)
 
 
 def _unnamed(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
