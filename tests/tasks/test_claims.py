@@ -158,3 +158,34 @@ def test_a_claim_that_is_being_deleted_is_waited_for():
     assert texts(alone, NODE, old, volume()) == [
         "wait until claim default/data-db-0 is gone, then create it again: the new one is empty"
     ]
+
+
+def test_a_pod_that_evicts_the_user_of_its_claim_is_told_what_makes_it():
+    one = {"accessModes": ["ReadWriteOncePod"]}
+    kept = volume(**one)
+    user = make_pod("vault-0", node="n1", spec=mounting("data"), metadata=owned("StatefulSet", "vault"))
+    spec = {**mounting("data"), "priorityClassName": "urgent"}
+    backup = make_pod("backup", priority=100, spec=spec, metadata=owned("Job", "backup"))
+    explanation = ask(backup, NODE, bound_claim(**one), kept, user)
+    assert explanation.preemption is not None
+    assert explanation.preemption.claims == ("data",)
+    assert explanation.outcome.why == (
+        "Preemption would make room on n1 by evicting default/vault-0 (priority 0, then pending): "
+        "priority class urgent makes it evict the pod that has its claim data (mount a clone or snapshot instead)"
+    )
+    assert [fix.text for fix in explanation.fixes] == [
+        "mount a clone or snapshot of claim data, or wait until default/vault-0 (n1) has ended"
+    ]
+
+
+def test_what_nearly_suits_comes_before_a_new_volume():
+    by_hand = storage_class("manual", "WaitForFirstConsumer", provisioner="kubernetes.io/no-provisioner")
+    shared = volume("nfs", accessModes=["ReadWriteMany"], storageClassName="manual")
+    first, second = texts(POD, NODE, by_hand, claim(storageClassName="manual"), shared)
+    assert first == "recreate claim default/data with access mode ReadWriteMany, as volume nfs has"
+    assert second.startswith("add a PersistentVolume of ")
+    ten = {"resources": {"requests": {"storage": "10Gi"}}}
+    for size, is_near in (("9Gi", True), ("2Gi", False)):
+        small = volume("small", storageClassName="manual", capacity={"storage": size})
+        said = texts(POD, NODE, by_hand, claim(storageClassName="manual", **ten), small)
+        assert said.index(f"recreate claim default/data with {size}, as volume small has") == (0 if is_near else 1)

@@ -5,10 +5,12 @@ import pytest
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import ZONE, affinity, ask, texts
+from tests.tasks.clusters import owned
 
 BETA = "failure-domain.beta.kubernetes.io/zone"
 EBS = "topology.ebs.csi.aws.com/zone"
 HOST = "kubernetes.io/hostname"
+REF = {"namespace": "default", "name": "data"}
 SELECTED = "volume.kubernetes.io/selected-node"
 
 
@@ -19,14 +21,18 @@ def pod(*claims: str, **spec: object):
 
 def disk(name: str, key: str, value: str, driver: str = "disk.example.com") -> list[KubeObject]:
     """A bound claim and its volume `pv-NAME`, which nodes with one label reach."""
+    spec = at(key, value, csi={"driver": driver, "volumeHandle": name})
+    return [bound(name), make_object("PersistentVolume", f"pv-{name}", spec=spec)]
+
+
+def at(key: str, value: str, **more: object) -> dict[str, object]:
+    """The spec of a volume that nodes with one label reach."""
     terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]
-    affinity = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
-    csi = {"csi": {"driver": driver, "volumeHandle": name}}
-    return [bound(name), make_object("PersistentVolume", f"pv-{name}", spec={**csi, **affinity})]
+    return {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}, **more}
 
 
-def bound(name: str) -> KubeObject:
-    spec = {"accessModes": ["ReadWriteOnce"], "volumeName": f"pv-{name}"}
+def bound(name: str, **more: object) -> KubeObject:
+    spec = {"accessModes": ["ReadWriteOnce"], "volumeName": f"pv-{name}", **more}
     annotations = {"pv.kubernetes.io/bind-completed": "yes"}
     return make_object("PersistentVolumeClaim", name, annotations=annotations, spec=spec, status={"phase": "Bound"})
 
@@ -99,7 +105,91 @@ def test_disk_space_is_freed_before_the_data_is_copied():
 def test_a_local_volume_on_a_node_that_is_gone_needs_the_node():
     first, second = texts(pod("data"), make_node("pi-a"), *disk("data", HOST, "pi-b"))
     assert first == "bring node pi-b back: the data of volume pv-data is there"
-    assert second == "recreate claim default/data on pi-a (a local volume stays on its node; copy the data)"
+    assert second == "recreate claim default/data on pi-a (if pi-b is gone for good; the data is lost)"
+
+
+def test_a_local_volume_of_a_class_that_makes_none_is_replaced_by_a_free_one():
+    by_hand = make_object("StorageClass", "local", provisioner="kubernetes.io/no-provisioner")
+    spec = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "9Gi"}}
+    old, new = (at(HOST, name, **spec) for name in ("pi-b", "pi-c"))
+    claim = bound("data", storageClassName="local")
+    machines = [make_node(name) for name in ("pi-a", "pi-c")]
+    taken = make_object("PersistentVolume", "pv-data", spec={**old, "claimRef": REF}, status={"phase": "Bound"})
+    assert texts(pod("data"), *machines, by_hand, claim, taken) == [
+        "bring node pi-b back: the data of volume pv-data is there"
+    ]
+    free = make_object("PersistentVolume", "pv-free", spec=new, status={"phase": "Available"})
+    assert texts(pod("data"), *machines, by_hand, claim, taken, free)[1] == (
+        "if pi-b is gone for good, delete claim default/data: volume pv-free is free on pi-c, "
+        "and the data comes from replicas"
+    )
+    still_there = make_node("pi-b", taints=["dedicated=x:NoSchedule"])
+    said = texts(pod("data"), *machines, still_there, by_hand, claim, taken, free)
+    assert "delete claim default/data: volume pv-free is free on pi-c; copy the data" in said
+
+
+REGION = "topology.kubernetes.io/region"
+
+
+def in_region(**zones: str) -> list[KubeObject]:
+    room = {"cpu": "4", "pods": "9"}
+    labels = {REGION: "central-1", EBS: ""}
+    return [make_node(n, allocatable=room, zone=zone, labels={**labels, EBS: zone}) for n, zone in zones.items()]
+
+
+def test_a_disk_of_another_region_is_restored_from_a_snapshot():
+    assert texts(pod("data"), *in_region(n1="central-1a", n2="central-1b"), *disk("data", EBS, "west-1b")) == [
+        "restore claim default/data from a snapshot in zone central-1a (zone west-1b is in a region without nodes)"
+    ]
+    first, *_ = texts(pod("data"), *in_region(n1="central-1a"), *disk("data", EBS, "central-1c"))
+    assert first.startswith("add a node like n1 in zone central-1c")
+
+
+def test_a_class_for_zones_of_another_region_is_created_again():
+    topology = {"matchLabelExpressions": [{"key": EBS, "values": ["west-1a", "west-1b"]}]}
+    late = {"provisioner": "x.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
+    restored = make_object("StorageClass", "fast", **late, allowedTopologies=[topology])
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast"}
+    claim = make_object("PersistentVolumeClaim", "data", spec=spec)
+    (fix,) = ask(pod("data"), *in_region(n1="central-1a", n2="central-1b"), restored, claim).fixes
+    assert fix.text == "create StorageClass fast again for the zones of the nodes (central-1a and central-1b)"
+    assert [patch.action for patch in fix.patches] == ["recreate"]
+
+
+def test_the_claims_of_a_pod_are_recreated_together():
+    disks = [*disk("w", ZONE, "b"), *disk("x", ZONE, "b"), *disk("y", ZONE, "b")]
+    _, second = texts(pod("w", "x", "y"), *nodes(n1="a"), *disks)
+    assert second == "recreate its 3 claims in zone a (a disk stays in its zone; copy the data)"
+
+
+def test_the_new_disk_of_a_class_that_does_not_wait_is_of_one_that_does():
+    now = make_object("StorageClass", "now", provisioner="disk.example.com", volumeBindingMode="Immediate")
+    late = {"provisioner": "disk.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
+    elsewhere = [{"matchLabelExpressions": [{"key": ZONE, "values": ["z"]}]}]
+    classes = [now, make_object("StorageClass", "far", **late, allowedTopologies=elsewhere)]
+    spec = {**at(ZONE, "c"), "storageClassName": "now", "csi": {"driver": "disk.example.com", "volumeHandle": "v"}}
+    volume = make_object("PersistentVolume", "pv-data", spec=spec)
+    objects = [*nodes(n1="a"), *classes, bound("data", storageClassName="now"), volume]
+    _, second = texts(pod("data"), *objects)
+    stays = "(a disk stays in its zone; copy the data)"
+    assert second == f"recreate claim default/data in zone a with a class that waits for the pod {stays}"
+    _, second = texts(pod("data"), *objects, make_object("StorageClass", "late", **late))
+    assert second == f"recreate claim default/data in zone a with a class that waits for the pod, such as late {stays}"
+
+
+@pytest.mark.parametrize(("number", "is_offered"), [(1, False), (2, True)])
+def test_only_the_last_pod_of_a_stateful_set_can_be_left_out(number: int, is_offered: bool):
+    """Old pods keep a new one away from their nodes until they are replaced, and a rollout waits for the new one."""
+    of = {"metadata": owned("StatefulSet", "db"), "labels": {"app": "db"}}
+    rule = affinity("podAntiAffinity", {"app": "db"})
+    others = [number_ for number_ in range(3) if number_ != number]
+    running = [make_pod(f"db-{i}", node=f"n{at}", spec=rule, **of) for at, i in enumerate(others)]
+    waits = make_pod(f"db-{number}", spec={**pod("data").document["spec"], **rule}, **of)
+    zones = nodes(n0="a", n1="b", n2="c")
+    said = texts(waits, *zones, *running, *disk("data", ZONE, "a"))
+    assert ("make the required pod anti-affinity preferred, or run 2 replicas" in said) is is_offered
+    assert "recreate claim default/data in zone c (a disk stays in its zone; copy the data)" in said
+    assert not any("preferred" in text for text in said) or is_offered
 
 
 def test_an_annotation_that_pins_a_claim_is_removed():

@@ -153,6 +153,7 @@ with lazy_exports(__name__):
         PersistentVolume as PersistentVolume,
         PersistentVolumeClaim as PersistentVolumeClaim,
         StorageClass as StorageClass,
+        TopologySelectorTerm as TopologySelectorTerm,
         VolumeAttachment as VolumeAttachment,
         VolumeNodeAffinity as VolumeNodeAffinity,
         VolumeSpec as VolumeSpec,

@@ -1,10 +1,10 @@
 """Runs the whole profile and every single Filter plugin for one pod, over all nodes, and asks the extenders."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kubesched.api import Pod
+from kubesched.api import PersistentVolumeClaim, Pod
 from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, take
 from kubesched.explanation.claims_in_use import claims_in_use
 from kubesched.explanation.evaluation import Evaluation, Preemption
@@ -28,6 +28,7 @@ from kubesched.state import Nodes, PodInfo
 
 _PREEMPTING: Final = ("DefaultPreemption", "DynamicResources")
 """The bundled PostFilter plugins, whose words are those of preemption."""
+_FOR_ONE_POD: Final = "ReadWriteOncePod"
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
 
@@ -162,4 +163,19 @@ def _preemption(framework: Framework, evaluation: Evaluation, tried: Attempt, st
     node = room.nominated_node_name or ""
     victims = tuple(info.pod for info in room.victims)
     then = fates(framework, evaluation.pod, node, victims) if node else {}
-    return Preemption(node, victims, room.n_pdb_violations, status.message, broken, said, then)
+    claims = tuple(_claims_of(evaluation, victims))
+    return Preemption(node, victims, room.n_pdb_violations, status.message, broken, said, then, claims)
+
+
+def _claims_of(evaluation: Evaluation, victims: Iterable[Pod]) -> Iterator[str]:
+    """The claims of the pod that only one pod may use, and that victims have."""
+    namespace = evaluation.pod.namespace
+    theirs = {name for pod in victims if pod.namespace == namespace for name in pod.claim_names}
+    for name in evaluation.info.volumes.direct_claims:
+        claim = evaluation.snapshot.objects.get("PersistentVolumeClaim", f"{namespace}/{name}")
+        if (
+            name in theirs
+            and isinstance(claim, PersistentVolumeClaim)
+            and _FOR_ONE_POD in (claim.spec.access_modes or ())
+        ):
+            yield name

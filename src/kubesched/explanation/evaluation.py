@@ -30,6 +30,7 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
         broken: `namespace/name` of the disruption budgets that these evictions break. There may be none although some
             victims are protected: preemption counts the pods that it puts back, too.
         fates: what becomes of the first victims: `namespace/name` -> `on NODE`, `pending` or `lost`.
+        claims: those of the pod that only one pod may use, and that a victim has.
     """
 
     node_name: str
@@ -39,6 +40,7 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
     broken: tuple[str, ...] = ()
     said: str = ""
     fates: Mapping[str, str] = {}
+    claims: tuple[str, ...] = ()
 
 
 class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):

@@ -190,7 +190,7 @@ def _why(evaluation: Evaluation, state: State, fix: Fix | None) -> str:
         return place.text.removeprefix(f"Pod {evaluation.pod.key} ").removesuffix(".")
     if state is State.PREEMPTS:
         assert evaluation.preemption is not None
-        return preemption_sentence(evaluation.preemption)
+        return preemption_sentence(evaluation.preemption, evaluation.pod)
     if evaluation.turned_down is not None:
         where = turned_down_words(evaluation.turned_down)
     elif evaluation.scores is None:

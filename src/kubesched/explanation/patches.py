@@ -144,6 +144,8 @@ def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterat
     target = PatchTarget(known.api_version, known.name, new.namespace, new.name)
     if kind == _CLAIM and "spec" in body:  # Kubernetes: the spec of a claim cannot be changed
         yield recreating(text, target, body, "merge", "the claim is deleted and created again, without its data")
+    elif kind == "StorageClass":  # Kubernetes: what is below its metadata cannot be changed
+        yield recreating(text, target, body, "merge", "a class cannot be changed: it is deleted and created again")
     else:
         yield on_object(text, target, old, body)
 

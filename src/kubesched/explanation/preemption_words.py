@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from kubesched.api import Pod
 from kubesched.documents import joined, plural
 from kubesched.explanation.evaluation import Preemption
 
@@ -19,10 +20,16 @@ def preemption_words(message: str) -> str:
     return _OF_PLUGINS.sub("", message)
 
 
-def preemption_sentence(preemption: Preemption) -> str:
-    """Where preemption would make room, and by whose eviction."""
+def preemption_sentence(preemption: Preemption, pod: Pod) -> str:
+    """Where preemption would make room for a pod, and by whose eviction."""
     victims = [(one.key, one.priority) for one in preemption.victims]
-    return eviction_sentence(preemption.node_name, victims, preemption.broken, preemption.fates)
+    sentence = eviction_sentence(preemption.node_name, victims, preemption.broken, preemption.fates)
+    if not preemption.claims:
+        return sentence
+    name = pod.spec.priority_class_name
+    what = f"priority class {name}" if name else f"priority {pod.priority}"
+    taken = f"{what} makes it evict the pod that has its {plural(len(preemption.claims), 'claim')}"
+    return f"{sentence}: {taken} {joined(preemption.claims)} (mount a clone or snapshot instead)"
 
 
 def eviction_sentence(

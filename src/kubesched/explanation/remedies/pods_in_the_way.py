@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import HOSTNAME, Pod, PodAffinity, PodSpec, Selector, WeightedPodAffinityTerm, edited
-from kubesched.controllers import is_unreachable
+from kubesched.controllers import is_unreachable, ordinal_of
 from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
@@ -21,7 +21,6 @@ from kubesched.explanation.remedies.case import (
     field_edit,
     is_equal,
     moved,
-    moves_of,
     node_words,
     of,
     off_node,
@@ -70,13 +69,18 @@ def _moves(case: Case, where: BoolVector, blockers: dict[str, dict[str, list[Pod
 def _preferred(case: Case, blockers: list[PodInfo]) -> Remedy:
     """Required anti-affinity as a preference; between pods of one controller it costs less.
 
-    The pods of its controller have the same template, so they change, too.
+    The pods of its controller have the same template, so they change, too. Those of a StatefulSet do not where the
+    pod is not the last one: it rolls the pods from the last to the first, each once the others run, and until then the
+    old pods keep the new one away. Nor does the pod go when the StatefulSet gets smaller.
     """
     equal = {info.pod.key: info for info in blockers if is_equal(info.pod, case.pod)}
     text = "make the required pod anti-affinity preferred"
-    edits = tuple(Edit("Pod", key, _with_preference) for key in equal)
+    owner = case.pod.metadata.controller
+    is_numbered = owner is not None and owner.kind == "StatefulSet"
+    is_first = is_numbered and any(ordinal_of(info.pod) > ordinal_of(case.pod) for info in equal.values())
+    edits = () if is_first else tuple(Edit("Pod", key, _with_preference) for key in equal)
     change = spec_edit(_preferring) + Change(edits=edits)
-    if not equal or len(equal) < len({info.pod.key for info in blockers}):
+    if is_first or not equal or len(equal) < len({info.pod.key for info in blockers}):
         return Remedy(text, "podAntiAffinity", False, change)
     text = f"{text}, or run {count(len(equal), 'replica')}"
     return Remedy(text, "podAntiAffinity", False, change, effort=Effort.LOOSEN)
@@ -228,8 +232,9 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
     if users:
         claims = sorted(wanted.intersection(name for info in users for name in info.volumes.direct_claims))
         has, them = plural(len(users), "has", "have"), plural(len(claims), "claim")
-        text = f"mount a clone or snapshot of {them} {joined(claims)}, or wait until {joined(map(of, users), _MAX_PODS)}"
-        yield Remedy(f"{text} {has} ended", "claimInUse", True, removal(users))
+        text = f"mount a clone or snapshot of {them} {joined(claims)}"
+        wait = f"or wait until {joined(map(of, users), _MAX_PODS)} {has} ended"
+        yield Remedy(f"{text}, {wait}", "claimInUse", True, removal(users))
     for node in islice(case.at(where), _MAX_NODES) if disks else ():
         here = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
         if len(here) == 1:

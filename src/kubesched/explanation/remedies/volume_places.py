@@ -2,8 +2,9 @@
 disk with a copy of the data.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -17,14 +18,16 @@ from kubesched.api import (
     PersistentVolume,
     PersistentVolumeClaim,
     Requirement,
+    StorageClass,
     edited,
 )
 from kubesched.engine import BoolVector, equal_rows
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
 from kubesched.explanation.remedies.new_node import added_node
-from kubesched.plugins import NodeTerms, meets_demand, volume_demands
-from kubesched.state import NodeInfo, in_tree_source, is_bound, translated_affinity
+from kubesched.explanation.remedies.regions import is_of_other_region, labels_there, values_of
+from kubesched.plugins import NodeTerms, allowed_nodes, makes_volumes, meets_demand, volume_demands, volumes_at_hand
+from kubesched.state import NodeInfo, in_tree_source, is_bound, storage_class_of, translated_affinity
 
 _WELL_KNOWN: Final = ("kubernetes.io", "k8s.io")  # domains of labels that no driver sets
 _MAX_PLACES: Final = 5  # kinds of places that are tried for a new disk
@@ -36,11 +39,18 @@ class _Disk(msgspec.Struct, frozen=True):
     Attributes:
         claim: `namespace/name`.
         terms: what nodes have to be like to reach the volume; one of them is enough.
+        of_class: the StorageClass; None where there is none.
     """
 
     claim: str
     volume: PersistentVolume
     terms: tuple[tuple[Requirement, ...], ...]
+    of_class: StorageClass | None = None
+
+    @property
+    def is_static(self) -> bool:
+        """Whether its class makes no volumes, so that another one has to be at hand."""
+        return self.of_class is not None and not makes_volumes(self.of_class)
 
     @property
     def driver(self) -> str:
@@ -62,9 +72,13 @@ def volume_places(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for disk in disks:
         yield from _driver_started(case, where, disk)
     yield from _node_there(case, where, disks)
+    for disk in disks:
+        if disk.is_static:
+            yield from _another_at_hand(case, where, disk)
     for node in _places(case, where, keys):
-        if far := [disk for disk in disks if disk.unmet(node.node)]:
-            yield from _recreated(node, far, is_split=len(far) < len(disks))
+        far = [disk for disk in disks if disk.unmet(node.node)]
+        if far and not any(disk.is_static for disk in far):
+            yield from _recreated(case, node, far, is_split=len(far) < len(disks))
 
 
 def _disks(case: Case) -> Iterator[_Disk]:
@@ -74,7 +88,9 @@ def _disks(case: Case) -> Iterator[_Disk]:
         if isinstance(claim, PersistentVolumeClaim) and is_bound(claim):
             volume = case.object_of("PersistentVolume", claim.spec.volume_name)
             if isinstance(volume, PersistentVolume):
-                yield _Disk(key, volume, tuple(_terms(case, volume)))
+                of_class = case.object_of("StorageClass", storage_class_of(volume))
+                terms = tuple(_terms(case, volume))
+                yield _Disk(key, volume, terms, of_class if isinstance(of_class, StorageClass) else None)
 
 
 def _terms(case: Case, volume: PersistentVolume) -> Iterator[tuple[Requirement, ...]]:
@@ -119,27 +135,87 @@ def _places(case: Case, where: BoolVector, keys: Iterable[str]) -> Iterator[Node
 # --- another disk ---
 
 
-def _recreated(node: NodeInfo, far: Sequence[_Disk], *, is_split: bool) -> Iterator[Remedy]:
+def _another_at_hand(case: Case, where: BoolVector, disk: _Disk) -> Iterator[Remedy]:
+    """Another volume of a class that makes none: one that is free, and that a node reaches."""
+    claim = case.object_of("PersistentVolumeClaim", disk.claim)
+    if not isinstance(claim, PersistentVolumeClaim):
+        return
+    unbound = edited(claim, spec=msgspec.structs.replace(claim.spec, volume_name=""))
+    volumes = [one for one in case.objects("PersistentVolume") if isinstance(one, PersistentVolume)]
+    free = (near.volume for near in volumes_at_hand(unbound, volumes) if not near.flaws)
+    old = next((_old(one) for term in disk.terms for one in term if one.key == HOSTNAME), "")
+    for volume in islice(free, _MAX_PLACES):
+        there = _Disk(disk.claim, volume, tuple(_terms(case, volume)))
+        node = next((node for node in case.at(where) if not there.unmet(node.node)), None)
+        if node is None:
+            continue
+        text = f"delete claim {disk.claim}: volume {volume.name} is free on {node.name}"
+        is_gone = bool(old) and old not in values_of(case.nodes, HOSTNAME)
+        text = (
+            f"if {old} is gone for good, {text}, and the data comes from replicas"
+            if is_gone
+            else f"{text}; copy the data"
+        )
+        change = Change(edits=(Edit("PersistentVolumeClaim", disk.claim, partial(_on_volume, name=volume.name)),))
+        yield Remedy(text, "recreateClaim", False, change, ladder=f"recreateClaim {disk.claim}")
+
+
+def _on_volume(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:
+    return edited(claim, spec=msgspec.structs.replace(claim.spec, volume_name=name))
+
+
+def _recreated(case: Case, node: NodeInfo, far: Sequence[_Disk], *, is_split: bool) -> Iterator[Remedy]:
     """Other disks where a node is.
 
     Args:
         is_split: whether the node reaches some other volume of the pod.
     """
-    words = []
+    words: dict[tuple[str, str], list[str]] = {}  # what is done, and what becomes of the data -> the claims
     for disk in far:
         unmet = next((one for one in disk.unmet(node.node) if _label(node.node, one.key)), None)
         if unmet is None:
             return  # the node lacks the labels of the driver, so that it would not reach a new volume either
-        here, there = _place(node, unmet.key, _label(node.node, unmet.key) or ""), _place(node, unmet.key, _old(unmet))
-        stays = f"a disk stays in its {_short(unmet.key)}"
-        if here.startswith("on "):
-            stays = "a local volume stays on its node"
-        elif is_split:
-            stays = f"Kubernetes cannot move volume {disk.volume.name} out of {there.removeprefix('in ')} itself"
-        words.append(f"recreate claim {disk.claim} {here} ({stays}; copy the data)")
+        words.setdefault(_afresh(case, node, disk, unmet, is_split=is_split), []).append(disk.claim)
     edits = tuple(Edit("PersistentVolume", disk.volume.name, partial(_brought, node=node.node)) for disk in far)
     ladder = " ".join(("recreateClaim", *(disk.claim for disk in far)))
-    yield Remedy(" and ".join(words), "recreateClaim", False, Change(edits=edits), ladder=ladder)
+    text = " and ".join(how.format(_claims(claims)) + f" ({data})" for (how, data), claims in words.items())
+    yield Remedy(text, "recreateClaim", False, Change(edits=edits), ladder=ladder)
+
+
+def _claims(keys: Sequence[str]) -> str:
+    return f"its {len(keys)} claims" if len(keys) > 1 else f"claim {keys[0]}"
+
+
+def _afresh(case: Case, node: NodeInfo, disk: _Disk, unmet: Requirement, *, is_split: bool) -> tuple[str, str]:
+    """How to have a disk where a node is, with a place for the claim, and what becomes of the data."""
+    key, old = unmet.key, _old(unmet)
+    here, there = _place(node, key, _label(node.node, key) or ""), _place(node, key, old)
+    if is_of_other_region(case.nodes, key, old):
+        return f"restore {{}} from a snapshot {here}", f"{there.removeprefix('in ')} is in a region without nodes"
+    how = f"recreate {{}} {here}{_with_class(case, disk)}"
+    if here.startswith("on ") and key == HOSTNAME and old not in values_of(case.nodes, HOSTNAME):
+        return how, f"if {old} is gone for good; the data is lost"
+    if here.startswith("on "):
+        return how, "a local volume stays on its node; copy the data"
+    if is_split:
+        away = f"Kubernetes cannot move volume {disk.volume.name} out of {there.removeprefix('in ')} itself"
+        return how, f"{away}; copy the data"
+    return how, f"a disk stays in its {_short(key)}; copy the data"
+
+
+def _waits(storage_class: StorageClass) -> bool:
+    return storage_class.volume_binding_mode == "WaitForFirstConsumer"
+
+
+def _with_class(case: Case, disk: _Disk) -> str:
+    """The class to have the new disk of, where that of the old one does not wait for the pod."""
+    of_class = disk.of_class
+    if of_class is None or _waits(of_class):
+        return ""
+    classes = (one for one in case.objects("StorageClass") if isinstance(one, StorageClass))
+    waiting = [one for one in classes if _waits(one) and one.provisioner == disk.driver]
+    usable = next((one.name for one in waiting if allowed_nodes(one, case.nodes).any()), "")
+    return f" with a class that waits for the pod{f', such as {usable}' if usable else ''}"
 
 
 def _old(unmet: Requirement) -> str:
@@ -217,6 +293,8 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
             wanted.setdefault(one.key, min(one.values))
     if template is None or _near(case, disks).any():
         return
+    if any(is_of_other_region(case.nodes, key, value) for key, value in wanted.items()):
+        return
     new = {key: value for key, value in wanted.items() if template.labels.get(key) != value}
     if not new or any(_is_of_driver(key) and key not in template.labels for key in new):
         return
@@ -231,12 +309,6 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
         text = f"add a node like {template.name} {place}: volume {volumes[0]} is there and no node is"
         change = added_node(case, template, {}, labels)
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=template.name)
-
-
-def labels_there(template: NodeInfo, new: Mapping[str, str]) -> dict[str, str]:
-    """The labels that a node like another one has elsewhere: new ones, and those of the same kind of place."""
-    like = {_short(key): value for key, value in new.items()}
-    return {old: like[_short(old)] for old in template.labels if _short(old) in like} | dict(new)
 
 
 def _near(case: Case, disks: Sequence[_Disk]) -> BoolVector:

@@ -18,8 +18,10 @@ from kubesched.api import (
     PersistentVolumeClaim,
     Resources,
     StorageClass,
+    TopologySelectorTerm,
     edited,
     in_words,
+    parse_quantity,
     whole_units,
 )
 from kubesched.documents import joined
@@ -28,11 +30,12 @@ from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.new_node import added_node
-from kubesched.explanation.remedies.volume_places import labels_there
+from kubesched.explanation.remedies.regions import is_of_other_region, labels_there, values_of
 from kubesched.plugins import Flaw, allowed_nodes, makes_volumes, publishes_capacity, volumes_at_hand
 from kubesched.state import NO_CAPACITY, capacity_limit, is_bound, storage_class_of, storage_request
 
 _MAX_VOLUMES: Final = 3
+_NEARLY: Final = 0.75  # of the size that a claim asks for
 _CLAIM: Final = "PersistentVolumeClaim"
 _VOLUME: Final = "PersistentVolume"
 
@@ -95,7 +98,14 @@ def volumes_made_to_suit(case: Case, claim: PersistentVolumeClaim) -> Iterator[t
             words = joined(_ASKED[flaw](volume) for flaw in near.flaws)
             text = f"recreate claim {claim.key} with {words}, as volume {volume.name} has"
             change = _change(_CLAIM, claim.key, partial(_asking, like=volume, flaws=frozenset(flaws)))
-            yield Remedy(text, "claimSpec", False, change, effort=Effort.LESS), volume.name
+            effort = Effort.LESS if Flaw.SIZE in flaws and not _is_nearly(claim, volume) else Effort.ADAPT
+            yield Remedy(text, "claimSpec", False, change, effort=effort), volume.name
+
+
+def _is_nearly(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+    """Whether a volume is nearly as large as a claim asks for."""
+    size = parse_quantity((volume.spec.capacity or {}).get("storage", 0))
+    return size >= _NEARLY * (storage_request(claim) or 0)
 
 
 def _change(kind: str, key: str, edit: Callable[..., KubeObject]) -> Change:
@@ -165,9 +175,19 @@ def new_volume(claim: PersistentVolumeClaim) -> Remedy:
 
 
 def _in_allowed_place(case: Case, where: BoolVector, storage_class: StorageClass) -> Iterator[Remedy]:
-    """A node where the class makes volumes, where no node is."""
+    """A node where the class makes volumes, where no node is; the class again where that is another region."""
     template = next(case.at(where & ~case.nodes.unschedulable), None)
     if template is None or allowed_nodes(storage_class, case.nodes).any():
+        return
+    here = [_here(case, term) for term in storage_class.allowed_topologies or ()]
+    if tuple(here) != storage_class.allowed_topologies:
+        zones = sorted(
+            {value for term in here for one in term.match_label_expressions or () for value in one.values or ()}
+        )
+        text = f"create StorageClass {storage_class.name} again for the zones of the nodes ({joined(zones)})"
+        again = edited(storage_class, allowed_topologies=tuple(dict.fromkeys(here)))
+        edit = Edit("StorageClass", storage_class.name, lambda _: again)
+        yield Remedy(text, "storageClass", True, Change(edits=(edit,)))
         return
     for term in storage_class.allowed_topologies or ():
         new = {one.key: one.values[0] for one in term.match_label_expressions or () if one.values}
@@ -175,6 +195,17 @@ def _in_allowed_place(case: Case, where: BoolVector, storage_class: StorageClass
         text = f"add a node like {template.name} in {place}: class {storage_class.name} makes no volumes elsewhere"
         change = added_node(case, template, {}, labels_there(template, new))
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=template.name)
+
+
+def _here(case: Case, term: TopologySelectorTerm) -> TopologySelectorTerm:
+    """A term with the zones of the nodes instead of those of regions that no node is in."""
+    kept = tuple(
+        msgspec.structs.replace(one, values=tuple(sorted(values_of(case.nodes, one.key))))
+        if all(is_of_other_region(case.nodes, one.key, value) for value in one.values or ())
+        else one
+        for one in term.match_label_expressions or ()
+    )
+    return msgspec.structs.replace(term, match_label_expressions=kept or None)
 
 
 # --- storage capacity ---
@@ -208,7 +239,7 @@ def _with_capacity(
     for published in case.objects("CSIStorageCapacity"):
         if not isinstance(published, CSIStorageCapacity) or published.storage_class_name != class_name:
             continue
-        if capacity_limit(published) == most:
+        if capacity_limit(published) == most and not _is_enough(published, wanted):
             text = f"free or add storage of class {class_name} on {node.name}: the claim asks for {asked}"
             edit = Edit("CSIStorageCapacity", published.key, partial(_grown, size=wanted))
             change = Change(edits=(edit,))
@@ -220,6 +251,11 @@ def _at_most(size: int) -> str:
     if size >= 2**30:
         return f"{size * 10 // 2**30 / 10:g}Gi"
     return f"{size // 2**20}Mi" if size >= 2**20 else str(size)
+
+
+def _is_enough(published: CSIStorageCapacity, wanted: int) -> bool:
+    """Whether there is enough storage, and only no volume is as large."""
+    return whole_units("storage", parse_quantity(published.capacity or "0")) >= wanted
 
 
 def _grown(published: CSIStorageCapacity, size: int) -> CSIStorageCapacity:

@@ -172,4 +172,5 @@ def _preemption(preemption: Preemption | None) -> dict[str, Any]:
         said["nPdbViolations"] = preemption.n_pdb_violations
         said["broken"] = list(preemption.broken)
         said["fates"] = dict(preemption.fates)
+        said.update({"claims": list(preemption.claims)} if preemption.claims else {})
     return {name: value for name, value in said.items() if value != ""}

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import Patch
+from kubesched.api import Patch, Pod
 from kubesched.documents import count, plural
 from kubesched.explanation import (
     Explanation,
@@ -27,7 +27,7 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
     """The parts for a pod that no node takes."""
     parts: list[Part] = [*_advice(explanation)]
     if explanation.preemption is not None:
-        parts += _preemption(explanation.preemption)
+        parts += _preemption(explanation.preemption, explanation.pod)
     parts.append(_table(explanation, explanation.rows))
     return parts
 
@@ -152,11 +152,11 @@ def _lines(listed: Sequence[Obstacle], texts: Sequence[str] = ()) -> str:
     return "\n".join(map(": ".join, zip(plugins, texts or obstacle_texts(listed), strict=True)))
 
 
-def _preemption(preemption: Preemption) -> list[Part]:
+def _preemption(preemption: Preemption, pod: Pod) -> list[Part]:
     said = preemption_words(preemption.said)
     if not preemption.node_name and not preemption.said:
         return []  # only plugins of the user's were asked, whose answers have rows
     if not preemption.node_name:
         why = f": {said}" if said else "."
         return [Paragraph(f"Preemption would not make room{why}", Level.DETAIL)]
-    return [Paragraph(f"{preemption_sentence(preemption)}.", Level.WARNING)]
+    return [Paragraph(f"{preemption_sentence(preemption, pod)}.", Level.WARNING)]
