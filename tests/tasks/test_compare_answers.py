@@ -172,13 +172,14 @@ def test_the_cause_comes_from_a_run_that_leaves_the_pod_pending(monkeypatch):
     assert comparison.staying == {"default/db-0": "1 node: taint dedicated=data:NoSchedule is not tolerated"}
 
 
-def without(report: Report) -> Report:
-    """The report with db-0 on its node."""
+def without(result: tuple[Report, object]) -> tuple[Report, object]:
+    """The result of a run, with db-0 on its node."""
+    report, in_use = result
     placements = (
         msgspec.structs.replace(one, state=PodState.SCHEDULED, node="d1") if one.pod == "default/db-0" else one
         for one in report.placements
     )
-    return msgspec.structs.replace(report, placements=tuple(placements))
+    return msgspec.structs.replace(report, placements=tuple(placements)), in_use
 
 
 def test_a_pod_that_one_side_alone_does_not_place_is_pending_there():
