@@ -318,3 +318,17 @@ def test_most_prints_a_runbook_and_each_does_not(tmp_path):
     assert each.exit_code == 2
     assert "use --most, or name the nodes" in each.output
     assert run("drain", cluster, "--each-zone", "-o", "runbook").exit_code == 2
+
+
+def test_a_drain_opens_another_cordoned_node_and_never_one_that_it_cordons():
+    full = [make_pod(f"full-{name}", node=name, requests={"cpu": "4"}) for name in ("n2", "n4")]
+    closed = make_node("n3", allocatable=ROOM, unschedulable=True)
+    web = pod_of("ReplicaSet", "web", 0, "n1", requests={"cpu": "3"})
+    known = [*nodes(2), closed, make_node("n4", allocatable=ROOM), *full, web]
+    (pod, *_) = drain(known, ["n1"]).pods
+    assert pod.fix == "uncordon n3 -> 1 node"
+    with Drainer(known) as drainer:
+        (each,) = drainer.each(["n1"])
+    assert each.pods[0].fix == "uncordon n3 -> 1 node"
+    (pod, *_) = drain(known, ["n1", "n3"]).pods
+    assert "uncordon" not in pod.fix

@@ -186,7 +186,8 @@ class Explainer:
     def fixes(self, explanation: Explanation | Evaluation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first; see `fixes`."""
         if isinstance(explanation, Evaluation):
-            return fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
+            given = {key for kind, key in self.session.assumed if kind == "Node"}
+            return fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes, given=given)
         if self._last is not None and self._last[0] is explanation:
             return self.fixes(self._last[1], max_fixes=max_fixes)
         pod = explanation.pod.key if explanation.runs_on else explanation.pod

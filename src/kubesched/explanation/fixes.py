@@ -1,6 +1,6 @@
 """Finds the fixes of a pod that fits nowhere: tries every remedy on the cluster, and ranks those that help."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Final
 
@@ -28,7 +28,13 @@ _MAX_NAMED_PODS: Final = 3
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
-def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
+def fixes(
+    framework: Framework,
+    evaluation: Evaluation,
+    *,
+    max_fixes: int = MAX_FIXES,
+    given: Collection[str] = (),
+) -> tuple[Fix, ...]:
     """Find and note the changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
     Fixes that leave no other pod pending come first, then those that keep what the pod and the nodes are for, then
@@ -43,11 +49,12 @@ def fixes(framework: Framework, evaluation: Evaluation, *, max_fixes: int = MAX_
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
         max_fixes: how many at most.
+        given: nodes that the question has changed: no fix takes a cordon or a taint from them.
     """
     has_none = evaluation.ended is not None or evaluation.pod.is_terminating or bool(gone_node(evaluation))
     if evaluation.extenders or evaluation.undecided or has_none:
         return ()
-    case = Case(evaluation, _nominated(framework, evaluation))
+    case = Case(evaluation, _nominated(framework, evaluation), given)
     gates = without_gates(case)
     if evaluation.fits and gates is None:
         return ()

@@ -1,6 +1,6 @@
 """What remedies are made from: the explanation of a pod, its nodes, and short ways to write edits."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -75,17 +75,28 @@ class Case:
         evaluation: the pod's attempt, with the verdicts of all plugins.
         info, pod: the pod.
         nodes: all nodes.
+        given: nodes that no remedy opens, because the question has changed them.
         nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
         findings: what several remedies ask for, by name, once it has been looked for.
     """
 
-    def __init__(self, evaluation: Evaluation, nominated: Sequence[tuple[int, PodInfo]] = ()) -> None:
+    def __init__(
+        self, evaluation: Evaluation, nominated: Sequence[tuple[int, PodInfo]] = (), given: Collection[str] = ()
+    ) -> None:
         self.evaluation = evaluation
+        self.given = given
         self.nominated = nominated
         self.findings: dict[str, dict[tuple[str, int, int], list[int]]] = {}
         self.info = evaluation.info
         self.pod = evaluation.pod
         self.nodes = evaluation.nodes
+
+    def may_open(self, where: BoolVector) -> BoolVector:
+        """(nodes,) bool: those of some nodes that a remedy may open."""
+        known = [position for name in self.given if (position := self.nodes.position_of(name)) is not None]
+        open_ = where.copy()
+        open_[known] = False
+        return open_
 
     def rejected(self, *plugins: str) -> BoolVector:
         """(nodes,) bool: nodes that one of these plugins rejects."""

@@ -77,14 +77,16 @@ def is_cordon_alone(node: Node, pod: Pod) -> bool:
 
 def cordons(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Uncordon the nodes."""
-    names = [node.name for node in case.at(where)]
+    names = [node.name for node in case.at(case.may_open(where))]
+    if not names:
+        return
     change = Change(edits=tuple(node_edit(name, uncordon) for name in names))
     yield Remedy(f"uncordon {node_words(names)}", "uncordon", True, change)
 
 
 def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """For each distinct list of taints: tolerate them, or take them off; end a condition that made one."""
-    for every, positions in _by_taints(case, where)[:_MAX_LISTS]:
+    for every, positions in _by_taints(case, case.may_open(where))[:_MAX_LISTS]:
         blocking = tuple(taint for taint in every if taint.key != CORDON.key)
         names = [case.nodes.name(position) for position in positions.tolist()]
         off = _untainted(names, blocking)
