@@ -223,7 +223,7 @@ def test_a_runbook_is_the_plan_alone_and_a_shell_takes_all_of_it(tmp_path):
     lines = runbook(tmp_path, *known)
     assert lines[1] == "# Draining n1 breaks 1 of 2 pods: 1 would be lost."
     assert lines[-1] == "# Pods that run elsewhere then do not come back by themselves."
-    assert "# --force deletes for good, as no controller creates them again: default/bare" in lines
+    assert "# --force deletes for good, as no controller re-creates them: default/bare" in lines
     data = "# --delete-emptydir-data deletes the data in emptyDir volumes of default/bare, default/web-0"
     assert lines[lines.index(data) + 1] == 'test "$saved" && kubectl drain n1 --delete-emptydir-data --force'
     script = tmp_path / "plan.sh"
@@ -332,3 +332,17 @@ def test_a_drain_opens_another_cordoned_node_and_never_one_that_it_cordons():
     assert each.pods[0].fix == "uncordon n3 -> 1 node"
     (pod, *_) = drain(known, ["n1", "n3"]).pods
     assert "uncordon" not in pod.fix
+
+
+def test_a_runbook_names_every_pod_that_is_harmed(tmp_path):
+    """Also those of a controller, and those elsewhere."""
+    ended = make_object("Job", "etl", spec={"backoffLimit": 0})
+    low = pod_of("ReplicaSet", "low", 0, "n2", requests={"cpu": "4"})
+    high = pod_of("ReplicaSet", "high", 0, "n1", requests={"cpu": "4"}, priority=9)
+    jobs = [ended, pod_of("Job", "etl", 0, "n1"), pod_of("Job", "etl", 1, "n2"), pod_of("Kind", "own", 0, "n1")]
+    lines = runbook(tmp_path, *nodes(2), low, high, *jobs)
+    start = "# pods of Job default/etl are lost: Job etl "
+    assert [line for line in lines if line.startswith(start)]
+    assert [line for line in lines if line.startswith("# pods of Kind default/own may be lost: ")]
+    assert "# Evicts pods of other nodes: ReplicaSet default/low." in lines
+    assert [line for line in lines if line.startswith("# Elsewhere, pods of Job default/etl are lost: ")]

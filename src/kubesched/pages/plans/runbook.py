@@ -1,13 +1,17 @@
 """The steps of a drain as commands, for a ticket: what to save, to drain and to wait for, and how to undo it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
+
+import msgspec
 
 from kubesched.api import is_object_key
 from kubesched.documents import count, joined, listed, plural
 from kubesched.pages.formats import Level, Paragraph, Part, command_about, grouped
 from kubesched.pages.plans.drain_parts import NO_WAIT, by_interruption, namespace_and_name, workload_of
+from kubesched.pages.plans.held_back import reasons_of
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
+from kubesched.session import workload_text
 
 _MAX_SAVED: Final = 10
 _N_NAMED: Final = 5
@@ -41,6 +45,12 @@ def _interrupted(result: Drain) -> Iterator[str]:
     """Who is interrupted, a sentence for each way."""
     for what, workloads in by_interruption(result).items():
         yield f"{what[0].upper()}{what[1:]}: {listed(workloads, first=_MAX_SAVED)}."
+    if result.pushed_out:
+        victims = dict.fromkeys(workload_text(victim.pod, victim.owner) for victim in result.pushed_out)
+        yield f"Evicts pods of other nodes: {listed(victims, first=_MAX_SAVED)}."
+    elsewhere = (pod for pod in result.pods if pod.node not in result.nodes)
+    for sentence in _harmed(elsewhere, result):
+        yield f"Elsewhere, {sentence}."
 
 
 def _steps(result: Drain) -> Iterator[str]:
@@ -87,14 +97,23 @@ def _expected(node: str, pods: Sequence[DrainedPod], result: Drain) -> Iterator[
     leaving = [pod for pod in pods if pod.fate not in (Fate.STAYS, Fate.GONE)]
     yield f"{node}: {count(len(leaving), 'pod has', 'pods have') if leaving else 'no pod has'} to leave"
     if bare := [pod.pod for pod in leaving if not pod.owner]:
-        yield f"--force deletes for good, as no controller creates them again: {listed(bare, _N_NAMED)}"
+        yield f"--force deletes for good, as no controller re-creates them: {listed(bare, _N_NAMED)}"
     if with_data := [pod.pod for pod in leaving if pod.has_local_data]:
         yield f"--delete-emptydir-data deletes the data in emptyDir volumes of {listed(with_data, _N_NAMED)}"
     yield from _stopped(leaving, result.budgets)
-    for pod in {f"{workload_of(pod)} {pod.cause}": pod for pod in leaving if pod.fate is Fate.PENDING}.values():
-        yield f"{workload_of(pod)} stays pending: {pod.cause or pod.message}"
-        if pod.fix:
-            yield f"  before: {pod.fix}"
+    yield from _harmed(leaving, result)
+
+
+def _harmed(pods: Iterable[DrainedPod], result: Drain) -> Iterator[str]:
+    """What becomes of pods that a drain can evict, and that do not run elsewhere then; --force names those it loses."""
+    is_said = (Fate.BLOCKED, Fate.HANGS)
+    harmed = tuple(pod for pod in pods if pod.fate not in is_said and (pod.owner or pod.fate is not Fate.LOST))
+    alone = msgspec.structs.replace(result, pods=harmed, pushed_out=(), unreachable=(), faults=())
+    for (why, fix), reasons in grouped(reasons_of(alone), lambda reason: (reason.why, reason.fix)).items():
+        workloads = dict.fromkeys(reason.workload for reason in reasons)
+        yield f"pods of {listed(workloads, _N_NAMED)} {why}"
+        if fix:
+            yield f"  before: {fix}"
 
 
 def _stopped(leaving: Sequence[DrainedPod], budgets: Sequence[BudgetUse]) -> Iterator[str]:
