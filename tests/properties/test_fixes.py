@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from campaigns.oracle.compare import read_case
+from kubesched.admission.pod_checks import pod_faults
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Explainer, Fix, explain
 from kubesched.setup import set_up
@@ -64,6 +65,7 @@ def check(cluster: list[KubeObject], config: bytes | None, fixes: Iterable[tuple
     for pod, fix in fixes:
         others = [obj for obj in cluster if not (isinstance(obj, Pod) and obj.key == pod.key)]
         objects, changed = fix.change.apply(others, pod)
+        assert list(pod_faults(pod.spec)) or not list(pod_faults(changed.spec)), fix.text
         with Explainer(objects, set_up(config), nominations=False) as explainer:
             after = explainer.explain(changed, preempt=False)
         assert not after.held_back, fix.text

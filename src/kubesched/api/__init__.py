@@ -167,6 +167,7 @@ with lazy_exports(__name__):
         BETA_ZONE as BETA_ZONE,
         BIND_COMPLETED as BIND_COMPLETED,
         BOUND_BY_CONTROLLER as BOUND_BY_CONTROLLER,
+        CAPACITY_LABELS as CAPACITY_LABELS,
         DEFAULT_CLASS as DEFAULT_CLASS,
         DELETION_COST as DELETION_COST,
         DESIRED_REPLICAS as DESIRED_REPLICAS,
@@ -177,6 +178,7 @@ with lazy_exports(__name__):
         KUEUE as KUEUE,
         KUSTOMIZE_GROUP as KUSTOMIZE_GROUP,
         LIMIT_RANGER as LIMIT_RANGER,
+        MACHINE_DOMAINS as MACHINE_DOMAINS,
         MIGRATED_PLUGINS as MIGRATED_PLUGINS,
         MIRROR_POD as MIRROR_POD,
         NAMESPACE_SELECTOR as NAMESPACE_SELECTOR,
@@ -188,6 +190,7 @@ with lazy_exports(__name__):
         SELECTED_NODE as SELECTED_NODE,
         SERVICE_OF_K3S as SERVICE_OF_K3S,
         SILENCED as SILENCED,
+        SPOT_LABELS as SPOT_LABELS,
         ZONE as ZONE,
     )
     from kubesched.api.workloads import (

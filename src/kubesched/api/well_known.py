@@ -19,6 +19,19 @@ POOL_LABELS: Final = (
 )
 POOL_WORDS: Final = ("pool", "nodepool", "node-pool", "nodegroup", "node-group")
 """How people name a label for pools, after a domain or without one."""
+CAPACITY_LABELS: Final = (
+    "karpenter.sh/capacity-type",
+    "eks.amazonaws.com/capacityType",
+    "kubernetes.azure.com/scalesetpriority",
+    "cloud.google.com/gke-provisioning",
+)
+SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
+"""Whose value is `true`."""
+MACHINE_DOMAINS: Final = (
+    *("kubernetes.io", "k8s.io", "amd.com", "cloud.google.com", "doks.digitalocean.com", "eks.amazonaws.com"),
+    *("eksctl.io", "karpenter.azure.com", "karpenter.k8s.aws", "karpenter.sh", "kubernetes.azure.com", "nvidia.com"),
+)
+"""How the domains of labels end that the cluster, its provider or an operator sets: they say what a machine is."""
 
 KUSTOMIZE_GROUP: Final = "kustomize.config.k8s.io"
 

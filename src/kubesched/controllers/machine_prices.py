@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from kubesched.api import CAPACITY_LABELS, SPOT_LABELS
 from kubesched.controllers.node_shape import machine_name
 
 Prices = Mapping[str, float | Mapping[str, float]]
@@ -11,13 +12,6 @@ Prices = Mapping[str, float | Mapping[str, float]]
 
 CAPACITY_TYPES: Final = ("on-demand", "spot", "reserved")
 _SYNONYMS: Final = {"ondemand": "on-demand", "regular": "on-demand", "standard": "on-demand", "preemptible": "spot"}
-_LABELS: Final = (
-    "karpenter.sh/capacity-type",
-    "eks.amazonaws.com/capacityType",
-    "kubernetes.azure.com/scalesetpriority",
-    "cloud.google.com/gke-provisioning",
-)
-_SPOT: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
 
 
 def capacity_type(text: str) -> str:
@@ -28,9 +22,9 @@ def capacity_type(text: str) -> str:
 
 def capacity_type_of(labels: Mapping[str, str]) -> str:
     """What is paid for a node; `on-demand` where no label of its provider says otherwise."""
-    if any(labels.get(key) == "true" for key in _SPOT):
+    if any(labels.get(key) == "true" for key in SPOT_LABELS):
         return "spot"
-    known = next((labels[key] for key in _LABELS if labels.get(key)), "")
+    known = next((labels[key] for key in CAPACITY_LABELS if labels.get(key)), "")
     return capacity_type(known) or "on-demand"
 
 

@@ -16,7 +16,17 @@ from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, is_equal, pools, without_gates
+from kubesched.explanation.remedies import (
+    ELSEWHERE,
+    Case,
+    Cause,
+    Remedy,
+    causes,
+    corrected_and_tolerated,
+    is_equal,
+    pools,
+    without_gates,
+)
 from kubesched.explanation.trial import Move, Trial, placing
 from kubesched.framework import Framework, Status
 from kubesched.state import PodInfo
@@ -71,7 +81,8 @@ def fixes(
 def _helping(case: Case, search: "_Search") -> list[Fix]:
     known = causes(case)
     every = np.ones(len(case.nodes), dtype=np.bool_)
-    helping = search.tried([*pools(case), *_singles(case, known)]) or search.tried(list(_new_nodes(case, known)))
+    first = (*pools(case), *corrected_and_tolerated(case), *_singles(case, known))
+    helping = search.tried(first) or search.tried(list(_new_nodes(case, known)))
     enough = {fix.text for fix in helping}
     pairs = list(_pairs(case, known, _nearest_node(case.evaluation)))
     if all(fix.effort is Effort.LAST_RESORT for fix in helping):

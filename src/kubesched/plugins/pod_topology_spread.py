@@ -27,7 +27,7 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.args import PodTopologySpreadArgs
-from kubesched.plugins.rejection_words import absent_words, domain_words
+from kubesched.plugins.rejection_words import absent_words, domain_words, too_few_words
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,
@@ -293,9 +293,11 @@ def _lacks_everywhere(constraints: Sequence[Constraint], nodes: Nodes) -> int | 
 
 
 def _emptiest(domains: Domains, nodes: Nodes) -> str:
-    """The domain with the fewest matching pods, in words; empty where minDomains makes the least number 0."""
+    """The domain with the fewest matching pods, in words, or that there are fewer domains than are wanted."""
     codes = np.flatnonzero(domains.present)
-    if not len(codes) or len(codes) < domains.constraint.min_domains:
+    if len(codes) < domains.constraint.min_domains:
+        return f": {too_few_words(domains.constraint.topology_key, domains.constraint.min_domains, len(codes))}"
+    if not len(codes):
         return ""
     code, key = int(codes[domains.counts[codes].argmin()]), domains.constraint.topology_key
     n_pods = int(domains.counts[code])

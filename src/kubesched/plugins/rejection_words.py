@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kubesched.api import Node, ParsedNodeTerm, Requirement, Selector
+from kubesched.documents import count, plural
 from kubesched.state import Nodes, PodInfo
 
 _MAX_NAMED: Final = 3
@@ -44,6 +45,13 @@ def domain_words(key: str, labels: Mapping[str, str]) -> str:
     """The domain that a node's labels put it in, such as `in zone a`; the node has the key."""
     short = key.rpartition("/")[2]
     return "on the node" if short == "hostname" else f"in {short} {labels[key]}"
+
+
+def too_few_words(key: str, wanted: int, n_domains: int) -> str:
+    """There are fewer domains than minDomains says."""
+    short = key.rpartition("/")[2]
+    there = f"{count(n_domains, short)} {plural(n_domains, 'has', 'have')} such nodes"
+    return f"minDomains {wanted}, only {count(n_domains, 'such node') if short == 'hostname' else there}"
 
 
 def pods_words(pods: Sequence[PodInfo]) -> str:

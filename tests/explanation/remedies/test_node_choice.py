@@ -156,3 +156,37 @@ def test_terms_that_no_node_can_match_are_the_obstacle_in_words_of_their_own():
     required["requiredDuringSchedulingIgnoredDuringExecution"] = {"nodeSelectorTerms": [{}]}
     said = why(make_pod("p", spec={"affinity": {"nodeAffinity": required}}), make_node("n1"))["NodeAffinity"]
     assert said == "no node can match the node affinity: an empty term matches no node"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "other"),
+    [
+        ("karpenter.sh/capacity-type", "spot", "on-demand"),
+        ("eks.amazonaws.com/capacityType", "SPOT", "ON_DEMAND"),
+        ("kubernetes.azure.com/scalesetpriority", "spot", None),
+        ("cloud.google.com/gke-spot", "true", None),
+        ("cloud.google.com/gke-provisioning", "spot", "standard"),
+        ("alpha.eksctl.io/nodegroup-name", "jobs", "web"),
+        ("karpenter.k8s.aws/instance-local-nvme", "900", None),
+        ("capacityType", "SPOT", None),
+        ("shop.example.com/lifecycle", "spot", "on-demand"),
+        ("kind-of-node", "preemptible", None),
+    ],
+)
+def test_no_label_says_that_a_machine_is_another_one(key: str, value: str, other: str | None):
+    labels = {} if other is None else {key: other}
+    said = texts(make_pod("p", node_selector={key: value}), make_node("n1", labels=labels))
+    assert said[0] == f"add a node like n1 with {key}={value}, which no node has"
+    assert not [text for text in said if text.startswith("label ")]
+
+
+def test_a_spot_node_is_found_under_the_key_of_another_provider_and_its_taint_is_tolerated():
+    spot = {"karpenter.sh/nodepool": "spot", "karpenter.sh/capacity-type": "spot"}
+    gpu = make_node("n0", labels={"eks.amazonaws.com/capacityType": "ON_DEMAND"}, taints=["gpu:NoSchedule"])
+    nodes = [gpu, make_node("n2", labels=spot, taints=["spot=true:NoSchedule"])]
+    pod = make_pod("p", node_selector={"eks.amazonaws.com/capacityType": "SPOT"})
+    corrected = "correct the node selector eks.amazonaws.com/capacityType=SPOT (no node has it) to "
+    said = texts(pod, *nodes)
+    assert said[0] == f"{corrected}karpenter.sh/capacity-type=spot and tolerate spot=true:NoSchedule"
+    open_to_all = make_node("n2", labels=spot)
+    assert texts(pod, nodes[0], open_to_all)[0] == f"{corrected}karpenter.sh/capacity-type=spot"

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from kubesched.admission.pod_checks import check_new_pod
 from kubesched.api import edited
 from kubesched.explanation.effort import Effort
 from kubesched.testing import make_node, make_pod
@@ -13,6 +14,7 @@ from tests.explanation.asking import (
     fixes_of,
     replica,
     texts,
+    why,
 )
 
 
@@ -142,3 +144,33 @@ def test_a_skew_far_from_the_written_one_drops_the_rule():
         "set whenUnsatisfiable: ScheduleAnyway for the spread over zone",
         "set maxSkew: 4 for the spread over zone",
     ]
+
+
+def zones_of(pods: int = 2, **fields: object) -> tuple[object, list]:
+    """A pod of `web` whose zones are spread over, and the cluster with two such zones."""
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [{**ZONES, **fields}]})
+    web = [make_pod(f"w{i}", labels={"app": "web"}, node=f"n{i % 2}") for i in range(pods)]
+    return pod, [make_node("n0", zone="a"), make_node("n1", zone="b"), *web]
+
+
+def test_fewer_domains_are_asked_for_where_there_are_no_more():
+    pod, cluster = zones_of(minDomains=3)
+    said = texts(pod, *cluster)
+    assert said[0] == "set minDomains: 2 for the spread over zone: 2 zones have such nodes"
+    assert "drop minDomains: 3 from the spread over zone" not in said
+    obstacle = why(pod, *cluster)["PodTopologySpread"]
+    assert obstacle.endswith("would exceed maxSkew 1: minDomains 3, only 2 zones have such nodes")
+
+
+def test_a_spread_that_is_only_preferred_asks_for_no_number_of_domains():
+    pod, cluster = zones_of(minDomains=3)
+    fix = fixes_of(pod, *cluster)["set whenUnsatisfiable: ScheduleAnyway for the spread over zone"]
+    _, changed = fix.change.apply(cluster, pod)
+    (constraint,) = changed.spec.topology_spread_constraints
+    assert constraint.min_domains is None
+    check_new_pod(changed.spec)
+
+
+def test_nodes_do_not_get_the_topology_key_that_says_what_a_machine_is():
+    pod, cluster = zones_of(topologyKey="karpenter.sh/capacity-type")
+    assert not [text for text in texts(pod, *cluster) if text.startswith("label ")]

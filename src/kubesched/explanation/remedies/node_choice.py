@@ -11,6 +11,7 @@ import numpy as np
 
 from kubesched.api import (
     NAMESPACE_SELECTOR,
+    POOL_LABELS,
     Namespace,
     NodeSelector,
     NodeSelectorTerm,
@@ -23,20 +24,23 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit, with_label
+from kubesched.explanation.remedies.machine_words import (
+    OF_CAPACITY,
+    OF_HOSTS,
+    OF_IMAGES,
+    OF_PRODUCTS,
+    capacity,
+    describes_machine,
+    is_coined,
+    names_part,
+)
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.other_devices import is_device
-from kubesched.explanation.remedies.taints import tainted
+from kubesched.explanation.remedies.taints import tainted, to_tolerate, toleration_of
 from kubesched.naming import near_spelling, respelt
 from kubesched.state import NodeInfo
 
-_MANAGED: Final = ("kubernetes.io", "k8s.io")  # domains of labels that the cluster itself sets
-_OF_HOSTS: Final = frozenset({"hostname", "host"})
-_OF_IMAGES: Final = frozenset({"arch", "os"}) | _OF_HOSTS  # a program is built for one of them, or its data is there
-_OF_PRODUCTS: Final = _OF_IMAGES | {"accelerator", "cpu", "family", "gpu", "instance", "machine", "product", "sku"}
-_OF_MACHINES: Final = _OF_PRODUCTS | {"agentpool", "node", "nodegroup", "nodepool", "pool", "region", "spot", "zone"}
-"""Words of label keys that say what a machine is or where it is."""
 _DIGITS: Final = re.compile("[0-9]+")
-_WORD: Final = re.compile("[a-z0-9]+")
 _PLAIN_VALUES: Final = ("", "true", "false", "yes", "no", "1", "0", "linux")
 _MAX_REQUIREMENTS: Final = 12
 _MAX_OTHERS: Final = 3  # values of a label that are offered in place of one that a namespace gives
@@ -59,7 +63,8 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for i, j, one in numbered[:_MAX_REQUIREMENTS]:
         corrected = _corrected(case, one)
         if corrected is not None:
-            text = f"correct the node affinity {_words(one)} (no node has it) to {joined(corrected.values or ())}"
+            right = joined(corrected.values or ()) if corrected.key == one.key else _words(corrected)
+            text = f"correct the node affinity {_words(one)} (no node has it) to {right}"
             change = _with_term(terms, i, j, corrected)
             yield Remedy(text, "nodeAffinity", True, change, effort=Effort.CORRECT)
         elif (number := _as_integer(one)) is not None:
@@ -83,22 +88,15 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     lacking = where & (codes != column.code(value))
     if not lacking.any():
         return
-    known = _known_values(case, key)
-    near = [] if value in known else [(key, other) for other in _near_values(key, value, known)]
-    if other := case.near_key(key):
-        near = [(other, value)]
-    elif not known:
-        near = [(other, value) for other in _keys_of(case, value)]
+    known, near = _known_values(case, key), _meant(case, key, value)
     for new_key, new_value in near:
-        right = new_value if new_key == key else f"{new_key}={new_value}"
-        text = f"correct the node selector {key}={value} (no node has it) to {right}"
-        yield Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value), effort=Effort.CORRECT)
+        yield _correction(key, value, new_key, new_value)
     if value not in known and not near:
         yield from _labelled_node(case, _model(case, lacking), key, value, known)
     others = set(codes[lacking].tolist())
     if len(others) == 1 and (other := column.values.values[others.pop()]) is not None and not near:
         has_devices = value in known and any(map(is_device, case.info.requests.value.wanted))
-        if not has_devices and not _is_part_of(key, _OF_IMAGES):
+        if not has_devices and not names_part(key, OF_IMAGES):
             nowhere, maybe = ("", "") if value in known else (", which no node has,", ", if that will do")
             text = f"change the node selector {key}={value}{nowhere} to {key}={other}{maybe}"
             change = _with_pair(key, key, other)
@@ -145,6 +143,31 @@ def _given(case: Case, key: str, value: str, other: str) -> Change:
     return of_pod + Change(edits=(Edit("Namespace", case.pod.namespace, changed),))
 
 
+def corrected_and_tolerated(case: Case) -> Iterator[tuple[Remedy, Remedy]]:
+    """What is written wrongly in the node selector, where every node that is meant has taints: both are needed."""
+    for key, value in sorted(case.pod.node_selector.items()):
+        for new_key, new_value in () if key in case.added.of_namespace else _meant(case, key, value):
+            meant = case.nodes.codes(new_key) == case.nodes.label(new_key).code(new_value)
+            if blocking := to_tolerate(case, meant):
+                yield _correction(key, value, new_key, new_value), toleration_of(case, blocking)
+
+
+def _meant(case: Case, key: str, value: str) -> list[tuple[str, str]]:
+    """The label of some node that a pair of the node selector was meant to be; none where a node has the pair."""
+    known, is_capacity = _known_values(case, key), bool(capacity(key, value))
+    if other := "" if is_capacity else case.near_key(key):
+        return [(other, value)]
+    if value in known or (known and not is_capacity):
+        return [] if value in known else [(key, other) for other in _near_values(key, value, known)]
+    return _under_other_key(case, key, value)
+
+
+def _correction(key: str, value: str, new_key: str, new_value: str) -> Remedy:
+    right = new_value if new_key == key else f"{new_key}={new_value}"
+    text = f"correct the node selector {key}={value} (no node has it) to {right}"
+    return Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value), effort=Effort.CORRECT)
+
+
 def _model(case: Case, among: BoolVector) -> NodeInfo:
     """The node that a new one is like: with what the pod asks for, and without taints if there is such a node."""
     open_ones = among & ~tainted(case) & ~case.nodes.unschedulable
@@ -154,13 +177,13 @@ def _model(case: Case, among: BoolVector) -> NodeInfo:
 
 def _labelled_node(case: Case, node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
     """A node with a label that no node has: one more, where the label says what the machine is; else any."""
-    is_free = not known and "/" not in key and not _is_part_of(key, _OF_PRODUCTS | {"spot"})
-    if is_free or not _describes_machine(key):  # pools of machines without a label
+    is_free = not known and is_coined(key, value)  # pools of machines without a label
+    if is_free or not describes_machine(key, value):
         text = f"label {node.name} with {key}={value}, which no node has"
         yield Remedy(
             text, "label", True, Change(edits=(node_edit(node.name, partial(with_label, key=key, value=value)),))
         )
-    elif not _is_part_of(key, _OF_HOSTS):
+    elif not names_part(key, OF_HOSTS):
         text = f"add a node like {node.name} with {key}={value}, which no node has"
         yield Remedy(text, "addNode", True, added_node(case, node, {}, {key: value}), like=node.name)
 
@@ -169,12 +192,13 @@ def _without_digits(value: str) -> str:
     return _DIGITS.sub("", value)
 
 
-def _keys_of(case: Case, value: str) -> list[str]:
-    """The label key under which nodes have a value that was written under another one; none or one."""
-    if value in _PLAIN_VALUES:
-        return []
-    keys = {key for node in case.nodes for key, other in node.labels.items() if other == value}
-    return list(keys) if len(keys) == 1 else []
+def _under_other_key(case: Case, key: str, value: str) -> list[tuple[str, str]]:
+    """The label of nodes that says the same under another key, none or one: the same value, or the same capacity."""
+    every = {(other, said): None for node in case.nodes for other, said in node.labels.items()}
+    if (wanted := capacity(key, value)) and key not in POOL_LABELS:
+        return [pair for pair in every if pair[0] in OF_CAPACITY and capacity(*pair) == wanted][:1]
+    same = [pair for pair in every if pair[1] == value and value not in _PLAIN_VALUES]
+    return same if len(same) == 1 else []
 
 
 def _corrected(case: Case, one: SelectorRequirement) -> SelectorRequirement | None:
@@ -182,23 +206,16 @@ def _corrected(case: Case, one: SelectorRequirement) -> SelectorRequirement | No
     known = _known_values(case, one.key)
     if one.operator != "In" or not one.values or any(value in known for value in one.values):
         return None
+    for key, value in [] if known or len(one.values) > 1 else _under_other_key(case, one.key, one.values[0]):
+        return SelectorRequirement(key, "In", (value,))
     near = [other for value in one.values for other in _near_values(one.key, value, known)]
     return msgspec.structs.replace(one, values=tuple(dict.fromkeys(near))) if near else None
 
 
-def _describes_machine(key: str) -> bool:
-    """Whether a label says what a machine is, or is set by the cluster: then another value is not the node's."""
-    return key.partition("/")[0].endswith(_MANAGED) or _is_part_of(key, _OF_MACHINES)
-
-
-def _is_part_of(key: str, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(_WORD.findall(key.rpartition("/")[2].lower()))
-
-
 def _near_values(key: str, wrong: str, known: list[str]) -> list[str]:
     """The value that was meant, none or one; names of zones and of kinds of machines only look alike."""
-    if _describes_machine(key):
-        near = respelt(wrong, known, is_coined=not _is_part_of(key, _OF_PRODUCTS))
+    if describes_machine(key):
+        near = respelt(wrong, known, is_coined=not names_part(key, OF_PRODUCTS))
     else:
         near = near_spelling(wrong, known)
     return [near] if near else []

@@ -25,6 +25,7 @@ from kubesched.explanation.remedies.case import (
     spec_edit,
     with_label,
 )
+from kubesched.explanation.remedies.machine_words import OF_HOSTS, OF_PLACES, describes_machine, names_part
 from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
 
@@ -43,23 +44,42 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if near := case.near_key(one.topology_key):
             text = f"correct the topology key {one.topology_key} of the spread (no node has it) to {near}"
             yield Remedy(text, "topologyKey", True, _with(i, topology_key=near), effort=Effort.CORRECT)
-        elif (lacking := where & (case.nodes.codes(one.topology_key) == 0)).any():
+        elif (lacking := where & (case.nodes.codes(one.topology_key) == 0)).any() and _is_place(one.topology_key):
             yield from _labelled(case, lacking, one.topology_key)
         yield from _moves(case, where, one)
         if (one.node_taints_policy or "Ignore") != "Honor":
             text = f"set nodeTaintsPolicy: Honor for the spread over {key}, so that nodes with taints do not count"
             yield Remedy(text, "spreadPolicy", True, _with(i, node_taints_policy="Honor"))
-        if one.min_domains is not None:
-            text = f"drop minDomains: {one.min_domains} from the spread over {key}"
-            yield Remedy(text, "minDomains", False, _with(i, min_domains=None))
+        yield from _fewer_domains(case, i, one)
         looser = Effort.LOOSEN if _counts_equal_pods(case, one) else Effort.DROP
         for more in _SKEWS:
             skew = one.max_skew + more
             text = f"set maxSkew: {skew} for the spread over {key}"
             effort = looser if more <= one.max_skew else Effort.DROP
             yield Remedy(text, "maxSkew", False, _with(i, max_skew=skew), ladder=f"maxSkew {i}", effort=effort)
+        soft = _with(i, when_unsatisfiable="ScheduleAnyway", min_domains=None)  # only hard ones may have it
         text = f"set whenUnsatisfiable: ScheduleAnyway for the spread over {key}"
-        yield Remedy(text, "scheduleAnyway", False, _with(i, when_unsatisfiable="ScheduleAnyway"), effort=looser)
+        yield Remedy(text, "scheduleAnyway", False, soft, effort=looser)
+
+
+def _is_place(key: str) -> bool:
+    return names_part(key, OF_HOSTS | OF_PLACES) or not describes_machine(key)
+
+
+def _fewer_domains(case: Case, place: int, one: TopologySpreadConstraint) -> Iterator[Remedy]:
+    """As many domains as there are, where the constraint wants more; without a number where there is no second one."""
+    counting = own_constraint(one, case.info.identity.value).counting(case.nodes, case.info)
+    codes = case.nodes.codes(one.topology_key)
+    n_domains = len(np.unique(codes[(codes > 0) & (True if counting is None else counting)]))
+    if one.min_domains is None or n_domains >= one.min_domains:
+        return
+    key = one.topology_key.rpartition("/")[2]
+    if n_domains > 1:
+        text = f"set minDomains: {n_domains} for the spread over {key}: {n_domains} {key}s have such nodes"
+        yield Remedy(text, "minDomains", True, _with(place, min_domains=n_domains))
+    else:
+        text = f"drop minDomains: {one.min_domains} from the spread over {key}"
+        yield Remedy(text, "minDomains", False, _with(place, min_domains=None))
 
 
 def _labelled(case: Case, lacking: BoolVector, key: str) -> Iterator[Remedy]:

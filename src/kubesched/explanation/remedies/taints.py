@@ -145,8 +145,19 @@ def _untainted(names: Sequence[str], gone: tuple[Taint, ...]) -> Change:
     return Change(edits=tuple(node_edit(name, partial(_without, gone=gone)) for name in names))
 
 
+def to_tolerate(case: Case, nodes: BoolVector) -> tuple[Taint, ...]:
+    """The fewest taints that keep the pod from some nodes; none where no toleration is meant for them, or none does."""
+    passing, lists = (CORDON.key, *_ENDED_BY, *_DELETION, *_END), case.nodes.columns.taint_lists.values
+    every = [
+        tuple(untolerated_taints(lists[number] or (), case.pod.tolerations))
+        for number in np.unique(case.nodes.taint_ids[nodes]).tolist()
+    ]
+    meant = [taints for taints in every if not any(taint.key.startswith(passing) for taint in taints)]
+    return min(meant, key=len, default=())
+
+
 def toleration_of(case: Case, blocking: tuple[Taint, ...]) -> Remedy:
-    """The toleration of the taints of new nodes that the pod chooses, or whose devices it asks for."""
+    """The toleration of the taints of nodes that the pod chooses, or whose devices it asks for."""
     tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
     text = " and ".join(f"{taint_words(taint)}{near_miss(taint, case.pod.tolerations)}" for taint in blocking)
     steps = tuple(f"tolerate {taint_words(taint)}" for taint in blocking)

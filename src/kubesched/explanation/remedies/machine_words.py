@@ -1,0 +1,47 @@
+"""What the label of a node says of its machine: no command makes it another one, so that such a label is never put on.
+
+Rule: the labels of Kubernetes v1.36, of providers and of Karpenter v1; and the words of labels that people choose.
+"""
+
+import re
+from typing import Final
+
+from kubesched.api import CAPACITY_LABELS, MACHINE_DOMAINS, SPOT_LABELS
+from kubesched.controllers import capacity_type
+
+OF_CAPACITY: Final = (*CAPACITY_LABELS, *SPOT_LABELS)
+"""The labels of providers that say what is paid for a machine."""
+OF_HOSTS: Final = frozenset({"hostname", "host"})
+OF_PLACES: Final = frozenset({"zone", "region"})
+OF_IMAGES: Final = frozenset({"arch", "os"}) | OF_HOSTS  # a program is built for one of them, or its data is there
+OF_PRODUCTS: Final = OF_IMAGES | {"accelerator", "cpu", "family", "gpu", "instance", "machine", "product", "sku"}
+_SPOT: Final = "spot"
+_WORDS_OF_CAPACITY: Final = {"capacity", "capacitytype", "lifecycle", "preemptible", "provisioning", _SPOT}
+_OF_POOLS: Final = {"agentpool", "node", "nodegroup", "nodepool", "pool"}
+_OF_MACHINES: Final = OF_PRODUCTS | OF_PLACES | _WORDS_OF_CAPACITY | _OF_POOLS
+"""Words of label keys that say what a machine is or where it is."""
+_WORD: Final = re.compile("[a-z0-9]+")
+
+
+def describes_machine(key: str, value: str = "") -> bool:
+    """Whether a label says what a machine is, or is set by the cluster: then another value is not the node's."""
+    domain = key.partition("/")[0]
+    return domain.endswith(MACHINE_DOMAINS) or names_part(key, _OF_MACHINES) or bool(capacity(key, value))
+
+
+def capacity(key: str, value: str) -> str:
+    """What a label says is paid for a machine, in the words of prices, such as `spot`; empty where it says nothing."""
+    if key in SPOT_LABELS:
+        return _SPOT if value == "true" else ""
+    known = capacity_type(value)
+    return known if key in CAPACITY_LABELS or known == _SPOT else ""
+
+
+def is_coined(key: str, value: str) -> bool:
+    """Whether people choose a label for any node: the name of a pool without a domain, and no kind of machine."""
+    return not ("/" in key or names_part(key, OF_PRODUCTS | _WORDS_OF_CAPACITY) or capacity(key, value))
+
+
+def names_part(key: str, words: frozenset[str]) -> bool:
+    """Whether one of some words is in the name of a label key."""
+    return not words.isdisjoint(_WORD.findall(key.rpartition("/")[2].lower()))
