@@ -32,6 +32,7 @@ with lazy_exports(__name__):
         expand_workload as expand_workload,
         replica_count as replica_count,
     )
+    from kubesched.controllers.detached_volumes import detached as detached
     from kubesched.controllers.generated_names import (
         generated_name as generated_name,
         is_copy as is_copy,

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, on_node
-from kubesched.controllers import is_bound_to_node, successor_of
+from kubesched.controllers import detached, is_bound_to_node, successor_of
 from kubesched.explanation.change import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState
@@ -143,6 +143,7 @@ def applied(state: ClusterState, edits: tuple[Edit, ...]) -> Iterator[None]:
         name = (edit.kind, edit.key)
         after[name] = edit.change(after.pop(name) if name in after else state.objects.get(*name))
     with state.fork():
+        before = [state.objects.get(kind, key) for kind, key in after if kind == "Pod"]
         stay = _pods_beside(state, [key for kind, key in after if kind == "Pod"])
         for (kind, key), new in after.items():
             old = state.objects.get(kind, key)
@@ -150,10 +151,17 @@ def applied(state: ClusterState, edits: tuple[Edit, ...]) -> Iterator[None]:
                 state.apply(WatchEvent(EventType.DELETED, kind, old))
             if new is not None:
                 state.apply(WatchEvent(EventType.MODIFIED, kind, new))
+        _detach(state, [pod for pod in before if isinstance(pod, Pod)])
         changed = [pod.uid for pod in after.values() if isinstance(pod, Pod)]
         for node_name, uids in stay.items():
             state.arrange(node_name, [*uids, *changed])
         yield
+
+
+def _detach(state: ClusterState, moved: Iterable[Pod]) -> None:
+    """Detach the volumes of pods that are no longer on their nodes, as controllers would."""
+    for attachment in detached(moved, state):
+        state.apply(WatchEvent(EventType.DELETED, "VolumeAttachment", attachment))
 
 
 def _pods_beside(state: ClusterState, keys: Iterable[str]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from kubesched.api import EventType, KubeObject, Node, Pod, WatchEvent, completed, kind_of, objects_of
-from kubesched.controllers import has_not_started, is_new_and_bound
+from kubesched.controllers import detached, has_not_started, is_new_and_bound
 from kubesched.engine import paused_gc
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
 from kubesched.scheduler import (
@@ -217,10 +217,19 @@ class Session(ClusterNow):
     ) -> None:
         """Remove some objects, then add others or put them in the place of older ones. Pods arrive at the next run.
 
+        The volumes of pods that leave their nodes are detached.
+
         Args:
             new: the pending pods that do not exist yet, as for the session, which creates pods as one that has just
                 loaded this cluster; None for no other ones.
         """
+        gone = [*gone]
+        left = [one for one in gone if isinstance(one, Pod)]
+        self._replace(changed, gone, new)
+        for attachment in detached(left, self.cluster_state):
+            self._tell(WatchEvent(EventType.DELETED, "VolumeAttachment", attachment))
+
+    def _replace(self, changed: Iterable[KubeObject], gone: Iterable[KubeObject], new: Set[str] | None) -> None:
         for one in gone:
             if isinstance(one, Pod):
                 self.kubelets.coming[:] = [pod for pod in self.kubelets.coming if pod.key != one.key]
@@ -259,7 +268,7 @@ class Session(ClusterNow):
                 del gone[place]
             if not is_in_place or (known[place] is not one and known[place] != one):
                 changed.append(one)
-        self.change(changed, sorted(gone.values(), key=lambda one: isinstance(one, Node)), new=new)
+        self._replace(changed, sorted(gone.values(), key=lambda one: isinstance(one, Node)), new)
 
     def start_bound(self) -> None:
         """Have the new pods that name their nodes run there, whether or not kubelets would start them."""

@@ -145,12 +145,23 @@ class AttachedVolumes:
 
     def attached_without_pod(self, node_name: str) -> set[CSIVolume]:
         """Volumes that VolumeAttachments place on a node, whether or not a pod there uses them too."""
-        attached: set[CSIVolume] = set()
-        for attachment in self._attachments.get(node_name, {}).values():
-            volume = self._objects.get("PersistentVolume", attachment.spec.source.persistent_volume_name or "")
-            if isinstance(volume, PersistentVolume) and volume.spec.csi is not None:
-                attached.add((attachment.spec.attacher, volume.spec.csi.volume_handle))
-        return attached
+        attached = map(self._attached_by, self._attachments.get(node_name, {}).values())
+        return {volume for volume in attached if volume is not None}
+
+    def left_by(self, pod: Pod, used: PodVolumes) -> list[VolumeAttachment]:
+        """The VolumeAttachments of a pod's volumes on its node that no pod there uses, now that this one has gone."""
+        here = self._attachments.get(pod.node_name)
+        row = self._columns.row_of.get(pod.node_name)
+        if not here or row is None:
+            return []
+        left = self.of_pod(pod, used).volumes - self.of_pods(self._columns.pods[row]).volumes
+        return [one for one in here.values() if left and self._attached_by(one) in left]
+
+    def _attached_by(self, attachment: VolumeAttachment) -> CSIVolume | None:
+        volume = self._objects.get("PersistentVolume", attachment.spec.source.persistent_volume_name or "")
+        if isinstance(volume, PersistentVolume) and volume.spec.csi is not None:
+            return (attachment.spec.attacher, volume.spec.csi.volume_handle)
+        return None
 
     def _count(self, row: int) -> None:
         name = self._columns.names[row]
