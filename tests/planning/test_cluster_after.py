@@ -6,7 +6,7 @@ import pytest
 
 from kubesched.api import KubeObject, Pod, PodDisruptionBudget
 from kubesched.errors import InputError
-from kubesched.planning import cluster_after_run, drain, fit
+from kubesched.planning import Fate, check, cluster_after_run, drain, fit
 from kubesched.session import Session, Simulator
 from kubesched.snapshot import ClusterObjects, as_read
 from kubesched.testing import make_node, make_object, make_pod
@@ -146,3 +146,14 @@ def test_fit_in_python_counts_when_the_cluster_was_read():
     read = ClusterObjects((make_node("n1", allocatable=ROOM), job, low), taken_at=datetime(2026, 1, 2, tzinfo=UTC))
     assert places(fit(read, [high], keeps_objects=True).objects) == {"default/high": "n1"}
     assert "default/low-1" in places(fit([*read], [high], keeps_objects=True).objects)
+
+
+def test_the_placed_pod_of_a_manifest_is_from_then_on_like_any_other(tmp_path):
+    nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(WEB)
+    written = fit(nodes, manifest, keeps_objects=True).objects
+    (node, *_) = {one.node_name for one in written if isinstance(one, Pod)}
+    result = drain(written, [node])
+    assert {pod.fate for pod in result.pods} == {Fate.MOVES}
+    assert "no-other-node" not in {finding.rule for finding in check(written).findings}

@@ -52,7 +52,7 @@ def _renew_pod(document: dict[str, Any], pod: Pod, name: str, node: str) -> None
     document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
     document.pop("status", None)
     spec = document["spec"]
-    if is_from_manifest(pod) and spec.get("nodeName"):  # its template names the node
+    if spec.get("nodeName") and is_from_manifest(pod) and not _was_scheduled(pod):  # its template names the node
         document["status"] = {"phase": "Pending"}
     else:
         spec.pop("nodeName", None)
@@ -68,6 +68,10 @@ def _renew_pod(document: dict[str, Any], pod: Pod, name: str, node: str) -> None
         labels[_POD_NAME_LABEL] = name
     if _INDEX_LABEL in labels:
         labels[_INDEX_LABEL] = name.rpartition("-")[2]
+
+
+def _was_scheduled(pod: Pod) -> bool:
+    return any(one.type == "PodScheduled" and one.status == "True" for one in pod.status.conditions or ())
 
 
 def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolumeClaim]:
