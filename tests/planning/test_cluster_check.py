@@ -62,6 +62,15 @@ def on(key, value):
     return {"nodeSelector": {key: value}}
 
 
+def stateful_set(replicas, name="web"):
+    return make_object("StatefulSet", name, namespace="shop", spec={"replicas": replicas})
+
+
+def at_most(n):
+    """A quota of so many pods."""
+    return make_object("ResourceQuota", "few", namespace="shop", spec={"hard": {"pods": str(n)}})
+
+
 def local_data():
     """A claim whose volume is on n1."""
     term = {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": ["n1"]}]}
@@ -102,6 +111,10 @@ CASES = {
     "cannot-come-back": (
         [*BROKEN_ZONE, *pods("web", "n1", "n1", "n2", "n2", spec=spread())],
         [*THREE, *pods("web", "n1", "n1", "n2", "n2", spec=spread())],
+    ),
+    "pods-refused": (
+        [*THREE, *pods("web", "n1", "n2", kind="StatefulSet"), stateful_set(3), at_most(2)],
+        [*THREE, *pods("web", "n1", "n2", kind="StatefulSet"), stateful_set(3), at_most(3)],
     ),
     "rollout-hangs": (
         [*SMALL, *pods("web", "n1", "n2", spec=apart())],
@@ -201,17 +214,13 @@ def test_a_zone_that_only_tainted_nodes_have_keeps_a_pod_from_coming_back():
 
 def test_a_quota_that_became_smaller_keeps_a_pod_from_coming_back():
     """And one that is full keeps a rollout from a further pod."""
-
-    def quota(n):
-        return make_object("ResourceQuota", "few", namespace="shop", spec={"hard": {"pods": str(n)}})
-
     web = pods("web", "n1", "n2", "n3")
-    (smaller,) = found([*THREE, *web, quota(2)], "cannot-come-back")
+    (smaller,) = found([*THREE, *web, at_most(2)], "cannot-come-back")
     assert smaller.message.startswith("created again, it would be refused by the API server: exceeded quota: few")
-    full = [*THREE, *web, quota(3)]
+    full = [*THREE, *web, at_most(3)]
     assert found(full, "cannot-come-back") == []
     assert "is refused by the API server" in found(full, "rollout-hangs")[0].message
-    assert found([*THREE, *web, quota(4)], "rollout-hangs") == []
+    assert found([*THREE, *web, at_most(4)], "rollout-hangs") == []
 
 
 def test_a_priority_class_that_is_gone_keeps_a_pod_from_coming_back():

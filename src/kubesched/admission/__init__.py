@@ -11,6 +11,10 @@ with lazy_exports(__name__):
     from kubesched.admission.idle_constraints import idle_constraints as idle_constraints
     from kubesched.admission.priorities import BUILT_IN_CLASSES as BUILT_IN_CLASSES, PriorityClasses as PriorityClasses
     from kubesched.admission.refusals import Refusals as Refusals, refusal_message as refusal_message
+    from kubesched.admission.refused_replicas import (
+        RefusedReplicas as RefusedReplicas,
+        refused_replicas as refused_replicas,
+    )
     from kubesched.admission.resource_checks import (
         byte_notes as byte_notes,
         huge_page_faults as huge_page_faults,

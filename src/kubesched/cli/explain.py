@@ -9,7 +9,7 @@ import click
 from kubesched.cli.cluster import EXPLAINED, note_refused, read_both
 from kubesched.cli.completed_names import complete_namespaces, complete_nodes, complete_pods_or_files
 from kubesched.cli.explained_pod import ExplainQuestion, View, print_new_pod, print_pod
-from kubesched.cli.explained_pods import print_group, print_several
+from kubesched.cli.explained_pods import print_group, print_several, refused_of
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.parameters import gathered
@@ -130,7 +130,7 @@ def _answer(question: ExplainQuestion, inputs: InputOptions, choice: PodSelectio
     if inputs.manifests:
         note_refused(cluster, EXPLAINED, [pod.key for pod in chosen.pods if pod.node_name and not chosen.is_one])
     if chosen.is_one:
-        return print_pod(question, chosen.pods[0], view)
+        return print_pod(question, chosen.pods[0], view, refused_of(cluster, chosen))
     if view.nodes or view.all_nodes:
         raise InputError(f"--node and --all-nodes need one pod; {len(chosen.pods)} are chosen")
     return print_several(question, chosen)

@@ -1,7 +1,7 @@
 """Explains one pod: of the cluster, or a new one from a file."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubesched.cli.new_pod import new_pod
@@ -10,6 +10,7 @@ from kubesched.cli.reports import print_report
 from kubesched.pages.formats import Format
 
 if TYPE_CHECKING:
+    from kubesched.admission import RefusedReplicas
     from kubesched.api import KubeObject, Pod
     from kubesched.explanation import Explanation
     from kubesched.pages.formats import Page
@@ -54,11 +55,19 @@ class ExplainQuestion(NamedTuple):
     output: str
 
 
-def print_pod(question: ExplainQuestion, pod: "Pod", view: View) -> list[str]:
-    """Print why a pod of the cluster goes to its node, or why none fits. Returns: it, if a plugin failed for it."""
+def print_pod(
+    question: ExplainQuestion, pod: "Pod", view: View, refused: "Sequence[RefusedReplicas]" = ()
+) -> list[str]:
+    """Print why a pod of the cluster goes to its node, or why none fits.
+
+    Args:
+        refused: its workload, if the API server refuses further pods of it.
+    Returns: the pod, if a plugin failed for it.
+    """
     import msgspec
 
     from kubesched.pages.formats import command_about
+    from kubesched.pages.simulations import with_refused
 
     cluster = question.cluster
     wants_queue = bool(view.queue) and not pod.node_name
@@ -68,7 +77,7 @@ def print_pod(question: ExplainQuestion, pod: "Pod", view: View) -> list[str]:
     page = _page(question, explanation, view, command_about(question.again, pod.key), queue)
     if simulated is not None:
         page = _with_queue(page, simulated.document(explanation))
-    return _print(question, explanation, page)
+    return _print(question, explanation, with_refused(page, refused))
 
 
 def _with_place(

@@ -9,6 +9,7 @@ from kubesched.cli.reports import print_report
 from kubesched.pages.formats import Format
 
 if TYPE_CHECKING:
+    from kubesched.admission import RefusedReplicas
     from kubesched.api import Pod
     from kubesched.explanation import Evaluation
     from kubesched.naming import ChosenPods
@@ -37,6 +38,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
     from kubesched.api import Pod
     from kubesched.explanation import answer_of, gangs_of
     from kubesched.pages.explanations import Rows, as_line, overview_page
+    from kubesched.pages.simulations import with_refused
 
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
@@ -78,8 +80,21 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
             victims=victims,
             fit_alone=() if pending is None else pending.fit_alone & meant,
         )
-        print_report(page, question.output)
+        print_report(with_refused(page, refused_of(question.cluster, chosen)), question.output)
     return failed
+
+
+def refused_of(cluster: "ClusterObjects", chosen: "ChosenPods") -> "list[RefusedReplicas]":
+    """The workloads with pods that the API server refuses: those of chosen pods, or all of a namespace or cluster."""
+    from kubesched.admission import refused_replicas
+
+    found = refused_replicas(cluster)
+    if chosen.what == "pending":
+        return [one for one in found if chosen.namespace in ("", one.namespace)]
+    if not chosen.pods:
+        return [one for one in found if one.n_refused == one.n_wanted]
+    meant = set(map(_workloads(cluster), chosen.pods)) if found else set()
+    return [one for one in found if one.workload in meant]
 
 
 def _take_pending(

@@ -113,6 +113,7 @@ _NOTES: Final = {
 
 _CLUSTER_ERRORS: Final = {
     "cannot-come-back": "pods that run would stay pending if they were created again",
+    "pods-refused": "the API server refuses pods that a workload wants",
     "rollout-hangs": "a rollout would wait for a pod that has no place",
     "never-ends": "a pod of an unreachable node stays Terminating, and no new one comes",
 }

@@ -55,6 +55,7 @@ with lazy_exports(__name__):
         preemption_sentence as preemption_sentence,
         preemption_words as preemption_words,
     )
+    from kubesched.explanation.raised_quotas import quota_patches as quota_patches
     from kubesched.explanation.recorded import Recorded as Recorded, recorded_of as recorded_of
     from kubesched.explanation.remedies import WAY_OUT as WAY_OUT
     from kubesched.explanation.unscheduled import Ended as Ended

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kubesched.admission import RefusedReplicas, refused_replicas
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, kind_of, workload_of
 from kubesched.config import Finding, Severity
 from kubesched.controllers import Controllers, controllers_of, is_bound_to_node
@@ -171,6 +172,9 @@ class _Checking:
         waiting = ((workload, pod.metadata.controller) for workload, pod in of_pods if not pod.node_name)
         self._n_new = Counter(workload for workload, owner in waiting if owner is not None and owner.uid not in old)
         self._looked_at = None if chosen is None else set(map(str, self._workloads))
+        seen = None if chosen is None else {str(one) for one in (*self._workloads, *self._daemons)}
+        refused = {one.workload: one for one in refused_replicas(objects)}
+        self._refused = {name: one for name, one in refused.items() if seen is None or name in seen}
         self._recreation = Recreation(session, objects)
         self._strategies = Strategies(objects)
         self._places = Places(session)
@@ -195,6 +199,7 @@ class _Checking:
         yield from blocking_budgets(self._session, chain(*self._workloads.values()), self._unfinished)
         yield from never_ending(self._session, self._leaving)
         yield from unwanted_daemons(self._session, self._daemons)
+        yield from map(_of_refused, self._refused.values())
         for i, (workload, pods) in enumerate(sorted(self._workloads.items()), 1):
             lost = without_successor(self._session, pods, self._known)
             yield from successorless(workload, list(lost.values()))
@@ -204,8 +209,9 @@ class _Checking:
             tried = [one for equal in self._recreation.equal(made) for one in self._recreation.tried(equal)]
             yield from idle(workload, pods, self._pods)
             yield from self._comebacks(workload, tried)
-            n_replicas = self._n_replicas[workload] - self._n_new[workload]
-            yield from held_rollouts(self._recreation, self._strategies, workload, tried, n_replicas)
+            if str(workload) not in self._refused:  # else a rollout waits for the policy, whatever the strategy is
+                n_replicas = self._n_replicas[workload] - self._n_new[workload]
+                yield from held_rollouts(self._recreation, self._strategies, workload, tried, n_replicas)
             if progress is not None:
                 progress(i, len(self._workloads))
 
@@ -226,6 +232,10 @@ class _Checking:
             yield Finding("evicts-others", "", message, "keep room for it", about=about, n_pods=n)
         confined = [one.pod for one in tried if one.comeback is Comeback.ITS_NODE]
         yield from self._places.confined(workload, confined)
+
+
+def _of_refused(one: RefusedReplicas) -> Finding:
+    return Finding("pods-refused", "", one.text, one.fix, about=(one.workload,), n_pods=one.n_refused)
 
 
 def _is_running(pod: Pod) -> bool:

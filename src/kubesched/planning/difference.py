@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from kubesched.admission import refused_replicas
 from kubesched.api import KubeObject, Pod
 from kubesched.controllers import is_from_manifest
 from kubesched.documents import count, listed
@@ -88,7 +89,8 @@ def simulated(
     session.assumed = changed.nodes
     report = run(session)
     if explains:
-        report = with_reasons(session, report)
+        refused = refused_replicas(changed.objects)
+        report = msgspec.structs.replace(with_reasons(session, report), refused=refused)
     return Simulated(report, cluster_after_run(session, report, changed.cluster) if keeps_objects else ())
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from kubesched.admission import RefusedReplicas
 from kubesched.api import Patch
 from kubesched.documents import plural
 from kubesched.engine import IntMatrix
@@ -236,6 +237,8 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         evicted: whether the victims left; else they are only named.
         devices: how many devices the ResourceSlices of the cluster list, by driver.
         stuck: the pods of the snapshot that have a node and do not start there, as placements without a node.
+        refused: workloads of the snapshot with pods that do not exist, because the API server refuses them; only
+            `simulate` looks for them.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -251,6 +254,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     evicted: bool = True
     stuck: tuple[Placement, ...] = ()
     devices: Mapping[str, int] = _NO_DEVICES
+    refused: tuple[RefusedReplicas, ...] = ()
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:

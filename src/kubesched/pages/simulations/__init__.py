@@ -14,6 +14,7 @@ with lazy_exports(__name__):
         placement_line as placement_line,
         report_document as report_document,
     )
+    from kubesched.pages.simulations.refused_replicas_parts import with_refused as with_refused
     from kubesched.pages.simulations.report_figure import report_figure as report_figure
     from kubesched.pages.simulations.simulation_page import (
         hands_of as hands_of,

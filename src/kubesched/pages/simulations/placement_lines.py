@@ -23,7 +23,7 @@ def placed_line(placed: Placed) -> dict[str, Any]:
 
 
 def report_document(report: Report) -> dict[str, Any]:
-    """The whole report: `pods`, `victims`, `nodes`, `stuck`, `summary`."""
+    """The whole report: `pods`, `victims`, `nodes`, `stuck`, `summary`, and `refused` if there is some."""
     counts = {state.value: report.count(state) for state in PodState}
     return {
         "pods": [placement_line(placement) for placement in report.placements],
@@ -31,4 +31,5 @@ def report_document(report: Report) -> dict[str, Any]:
         "nodes": plain(report.nodes),
         "stuck": [placement_line(placement) for placement in report.stuck],
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
+        **({"refused": plain(report.refused)} if report.refused else {}),
     }

@@ -27,6 +27,12 @@ from kubesched.pages.formats import (
 )
 from kubesched.pages.simulations.node_fill_tables import fill_table, fill_words, nodes_table
 from kubesched.pages.simulations.placement_lines import placement_line, report_document
+from kubesched.pages.simulations.refused_replicas_parts import (
+    refused_checks,
+    refused_hands,
+    refused_table,
+    refused_words,
+)
 from kubesched.session import (
     Placement,
     PodState,
@@ -78,6 +84,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         _why("otherSchedulers", "Of other schedulers", foreign),
         _why("stuck", "Have a node and do not run", stuck),
         _why("notCreated", "Would not be created", [one for one in not_tried if one.is_not_created]),
+        refused_table(report.refused),
         victims_table("victims", "Would be evicted to make room", report.removed),
         *([fill_table(fills, devices=report.devices)] if has_nodes else []),
         _pods(report),
@@ -93,7 +100,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         lines=[placement_line(placement) for placement in report.placements],
         main="pods",
         checks=tuple(_checks(report)),
-        appendix=tuple(hands_of(report.placements)),
+        appendix=(*hands_of(report.placements), *refused_hands(report.refused)),
     )
 
 
@@ -127,14 +134,18 @@ def _verdict(report: Report) -> str:
     n_victims = len(report.removed)
     evicted = f" {count(n_victims, 'pod')} would be evicted." if n_victims else ""
     kind = "" if n_absent else "pending "  # a pod that is not created is not pending
-    return pending_counts((*report.placements, *report.stuck)).sentences(outcomes, kind) + evicted
+    return (
+        pending_counts((*report.placements, *report.stuck)).sentences(outcomes, kind)
+        + evicted
+        + refused_words(report.refused)
+    )
 
 
 def _level(report: Report) -> Level:
     if report.count(PodState.ERROR):
         return Level.BAD
     is_left = any(one.is_left_pending for one in (*report.placements, *report.stuck))
-    return Level.WARNING if is_left else Level.GOOD
+    return Level.WARNING if is_left or report.refused else Level.GOOD
 
 
 # --- pods by workload ---
@@ -238,6 +249,7 @@ def _checks(report: Report) -> Iterator[Check]:
         namespace, _, name = one.pod.partition("/")
         is_placed = one.state is PodState.SCHEDULED and not one.evicted_by
         yield Check(namespace, name, "" if is_placed else "\n".join(filter(None, _words(one))))
+    yield from refused_checks(report.refused)
 
 
 def _words(placement: Placement) -> tuple[str, str, str]:
