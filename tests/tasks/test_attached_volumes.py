@@ -80,3 +80,10 @@ def test_a_disk_that_another_pod_of_the_node_uses_stays():
         assert pod is not None
         session.change(gone=[pod])
         assert session.get("VolumeAttachment", "csi-db") is not None
+
+
+def test_attachments_of_no_pod_come_first():
+    stale = [*disk("old")[1:], attached("old", "n1")]
+    first, *_ = explain([*node("n1", 1), *stale, *database("b")], "default/b-0").fixes
+    assert first.text == "look at the attacher: 1 VolumeAttachment on n1 belongs to no pod"
+    assert [patch.action for patch in first.patches] == [""]

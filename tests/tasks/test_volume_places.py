@@ -221,3 +221,29 @@ def test_nodes_that_a_volume_is_away_from_are_one_row():
 def test_a_label_that_a_node_lacks_is_named():
     (row,) = ask(pod("data"), *nodes(n1="a"), *disk("data", EBS, "a")).rows
     assert row.texts == (f"volume pv-data of claim data: label {EBS} is absent, wanted: 'a'",)
+
+
+def test_the_taint_that_keeps_the_driver_of_a_migrated_volume_away_is_named():
+    migrated = {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}
+    nodes = [
+        make_node("n1", labels={EBS: "a"}, zone="a", taints=["dedicated=x:NoSchedule"]),
+        make_node("n2", zone="a", taints=["arch=arm64:NoSchedule"]),
+    ]
+    csi = [make_object("CSINode", one.name, annotations=migrated) for one in nodes]
+    everywhere = [{"key": "dedicated", "operator": "Exists"}]
+    of = {"metadata": owned("DaemonSet", "ebs-csi-node"), "namespace": "kube-system"}
+    plugin = make_pod("ebs-csi-node-1", node="n1", tolerations=everywhere, **of)
+    tolerant = [{"key": "arch", "operator": "Exists"}]
+    source = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
+    volume = make_object("PersistentVolume", "pv-data", labels={ZONE: "a"}, spec=at(ZONE, "a", **source))
+    explanation = ask(pod("data", tolerations=tolerant), *nodes, *csi, plugin, bound("data"), volume)
+    assert f"1 node: volume pv-data of claim data: label {EBS} is absent, wanted: 'a'" in explanation.outcome.why
+    assert explanation.fixes[0].text == (
+        f"let DaemonSet kube-system/ebs-csi-node tolerate arch=arm64:NoSchedule: n2 lacks {EBS}"
+    )
+
+
+def test_a_disk_in_another_zone_is_said_once():
+    volume = make_object("PersistentVolume", "pv-data", labels={ZONE: "c"}, spec=at(ZONE, "c"))
+    (row,) = ask(pod("data"), *nodes(n1="a", n2="b"), bound("data"), volume).rows
+    assert row.texts == ("volume pv-data of claim data is in zone c",)

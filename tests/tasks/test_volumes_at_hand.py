@@ -5,6 +5,7 @@ import pytest
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import ask, texts, why
+from tests.tasks.clusters import mounting, owned
 
 HOST = "kubernetes.io/hostname"
 OLD = {"namespace": "default", "name": "data", "uid": "old-uid"}
@@ -146,3 +147,14 @@ def test_a_class_that_makes_volumes_elsewhere_is_told():
     assert texts(POD, NODE, made, claim("1Gi", "zfs")) == [
         "add a node like n1 in rack r7: class zfs makes no volumes elsewhere"
     ]
+
+
+def test_a_smaller_claim_of_a_stateful_set_is_not_all():
+    """Its template asks for as much again, and the claim has no data to lose."""
+    of = {"metadata": owned("StatefulSet", "db")}
+    pod = make_pod("db-0", spec=mounting("data-db-0"), **of)
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "zfs", "resources": {"requests": {"storage": "40Gi"}}}
+    asks = make_object("PersistentVolumeClaim", "data-db-0", spec=spec)
+    fix = ask(pod, NODE, *ZFS, asks, capacity("a", "n1", capacity="50Gi", maximumVolumeSize="35Gi")).fixes[0]
+    assert fix.text.endswith("; change volumeClaimTemplates, too: recreate StatefulSet db with --cascade=orphan")
+    assert "without its data" not in str(fix.patches)

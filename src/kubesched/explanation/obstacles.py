@@ -100,6 +100,7 @@ def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
         if not (obstacle.is_cordon and "NodeUnschedulable" in plugins)
         and not any(obstacle.text == other.text for other in listed[:i])
         and not any(obstacle.text.endswith(f": {other.text}") for other in listed)
+        and not any(obstacle.text.startswith(f"{other.text}, the node in ") for other in listed)
     ]
 
 

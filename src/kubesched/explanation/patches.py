@@ -15,13 +15,14 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission import AddedParts
-from kubesched.api import BIND_COMPLETED, KINDS, KubeObject, Patch, PatchTarget, Pod
+from kubesched.api import BIND_COMPLETED, KINDS, KubeObject, Patch, PatchTarget, PersistentVolumeClaim, Pod
 from kubesched.documents import merge_patch
 from kubesched.explanation.change import Change
 from kubesched.explanation.departures import Departure, moved_pod
 from kubesched.explanation.effort import FixKind
 from kubesched.explanation.kubectl import on_object, recreating
 from kubesched.explanation.pod_patches import Owners, created_again, of_strategy, pod_patches
+from kubesched.state import is_bound
 
 _BY_HAND: Final[frozenset[FixKind]] = frozenset(
     (
@@ -46,6 +47,11 @@ _STRATEGY: Final[FixKind] = "rolloutStrategy"  # the pods that go are those that
 _AT_ADMISSION: Final[FixKind] = "admission"  # a new pod gets it, whatever its template says
 _VOLUME: Final = "PersistentVolume"
 _CLAIM: Final = "PersistentVolumeClaim"
+
+_CREATED_AGAIN: Final = {
+    True: "the claim is deleted and created again, without its data",
+    False: "the claim is deleted and created again; it has no volume yet",
+}
 
 Key = tuple[str, str]
 """Kind and key of an object."""
@@ -142,8 +148,8 @@ def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterat
         return
     known = KINDS[kind]
     target = PatchTarget(known.api_version, known.name, new.namespace, new.name)
-    if kind == _CLAIM and "spec" in body:  # Kubernetes: the spec of a claim cannot be changed
-        yield recreating(text, target, body, "merge", "the claim is deleted and created again, without its data")
+    if isinstance(old, PersistentVolumeClaim) and "spec" in body:  # Kubernetes: the spec of a claim cannot be changed
+        yield recreating(text, target, body, "merge", _CREATED_AGAIN[is_bound(old)])
     elif kind == "StorageClass":  # Kubernetes: what is below its metadata cannot be changed
         yield recreating(text, target, body, "merge", "a class cannot be changed: it is deleted and created again")
     else:

@@ -15,12 +15,12 @@ from kubesched.api import (
     in_words,
     whole_units,
 )
-from kubesched.engine import IntVector, equal_rows
+from kubesched.engine import BoolVector, IntVector, equal_rows
 from kubesched.plugins.node_selection import NodeTerms
 from kubesched.plugins.rejection_words import missed_terms
 from kubesched.plugins.volume_provisioning import allowed_nodes, makes_volumes, publishes_capacity
 from kubesched.plugins.volumes_at_hand import at_hand_words
-from kubesched.state import Nodes, Snapshot, storage_class_of, storage_request
+from kubesched.state import Nodes, Snapshot, in_tree_source, storage_class_of, storage_request, translated_affinity
 
 _NO_CLASS: Final = StorageClass()
 
@@ -28,7 +28,7 @@ _NO_CLASS: Final = StorageClass()
 def unreached(snapshot: Snapshot, bound: Iterable[PersistentVolumeClaim], node: Node) -> Iterator[str]:
     """Each bound volume that the node does not reach: where it is, or what its node affinity misses there."""
     for claim in bound:
-        terms = _terms(snapshot, claim)
+        terms = _terms(snapshot, claim, node.name)
         if terms is not None and not terms.matches_node(node):
             place = _place(terms, node) or f": {', '.join(missed_terms(terms.terms, node))}"
             yield f"volume {claim.spec.volume_name} of claim {claim.name}{place}"
@@ -78,12 +78,14 @@ def alike_for_claims(
     snapshot: Snapshot, bound: Sequence[PersistentVolumeClaim], delayed: Sequence[PersistentVolumeClaim], nodes: Nodes
 ) -> IntVector:
     """(n,) numbers: nodes with the same one are rejected in the same words for the same reasons."""
-    terms = [term for claim in bound if (known := _terms(snapshot, claim)) is not None for term in known.terms]
+    reached = [_terms(snapshot, claim, name) for claim in bound for name in _one_of_each(snapshot, claim, nodes)]
+    terms = [term for known in reached if known is not None for term in known.terms]
     if any(term.fields for term in terms):  # names are all different
         return np.arange(len(nodes))
     keys = dict.fromkeys(one.key for term in terms for one in term.requirements)
     pinned = {claim.annotations.get(SELECTED_NODE, "") for claim in delayed}
     columns: list[npt.NDArray[Any]] = [nodes.codes(key) for key in keys]
+    columns += [nodes.take(flags) for claim in bound if (flags := _migrated(snapshot, claim)) is not None]
     columns += [np.arange(len(nodes)) == nodes.position_of(name) for name in pinned]
     classes = {storage_class_of(claim): _class_of(snapshot, claim) for claim in delayed}
     columns += [allowed_nodes(one, nodes) for one in classes.values()]
@@ -91,10 +93,31 @@ def alike_for_claims(
     return equal_rows(len(nodes), columns)
 
 
-def _terms(snapshot: Snapshot, claim: PersistentVolumeClaim) -> NodeTerms | None:
+def _terms(snapshot: Snapshot, claim: PersistentVolumeClaim, node_name: str) -> NodeTerms | None:
+    """What a node has to be like to reach the volume of a claim: where a CSI driver took over, as the driver has it."""
+    volume, migrated = snapshot.get("PersistentVolume", "", claim.spec.volume_name), _migrated(snapshot, claim)
+    if not isinstance(volume, PersistentVolume):
+        return None
+    required = volume.spec.node_affinity.required if volume.spec.node_affinity else None
+    source, position = in_tree_source(volume), snapshot.nodes.position_of(node_name)
+    if source is not None and migrated is not None and position is not None and migrated[snapshot.nodes.row(position)]:
+        required = translated_affinity(volume, source[0].zone_key)
+    return NodeTerms(required) if required is not None else None
+
+
+def _migrated(snapshot: Snapshot, claim: PersistentVolumeClaim) -> BoolVector | None:
+    """(slots,) bool: nodes on which a CSI driver took over the volume of a claim; None for no such volume."""
     volume = snapshot.get("PersistentVolume", "", claim.spec.volume_name)
-    affinity = volume.spec.node_affinity if isinstance(volume, PersistentVolume) else None
-    return NodeTerms(affinity.required) if affinity is not None and affinity.required is not None else None
+    source = in_tree_source(volume) if isinstance(volume, PersistentVolume) else None
+    is_zoned = source is not None and source[0].zone_key
+    return snapshot.cluster_state.volumes.csi_nodes.migrated.get(source[0].plugin) if source and is_zoned else None
+
+
+def _one_of_each(snapshot: Snapshot, claim: PersistentVolumeClaim, nodes: Nodes) -> list[str]:
+    """A node where a CSI driver took over the volume of a claim, and one where none did."""
+    flags = _migrated(snapshot, claim)
+    taken = np.zeros(len(nodes), dtype=np.bool_) if flags is None else nodes.take(flags)
+    return [nodes.name(int(np.flatnonzero(some)[0])) for some in (taken, ~taken) if some.any()]
 
 
 def _class_of(snapshot: Snapshot, claim: PersistentVolumeClaim) -> StorageClass:

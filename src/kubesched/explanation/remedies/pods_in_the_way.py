@@ -244,8 +244,14 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Move a pod with volumes off a full node."""
+    """Detach volumes that no pod of a full node uses; move a pod with volumes off it."""
+    attached = case.evaluation.snapshot.cluster_state.volumes.attached
     for node in islice(case.at(where), _MAX_NODES):
+        if unused := attached.unused(node.name):
+            belong = f"{plural(len(unused), 'belongs', 'belong')} to no pod"
+            text = f"look at the attacher: {count(len(unused), 'VolumeAttachment')} on {node.name} {belong}"
+            edits = tuple(Edit("VolumeAttachment", one.name, lambda _: None) for one in unused)
+            yield Remedy(text, "csiDriver", True, Change(edits=edits))
         with_volumes = [info for info in node.pods if info.pod.spec.volumes and info.volumes.n_attachable]
         moves = (off_node(case, info, "volumeLimit", ", with its volumes") for info in with_volumes)
         yield from islice(chain.from_iterable(moves), _MAX_PODS)

@@ -21,12 +21,22 @@ from kubesched.api import (
     StorageClass,
     edited,
 )
+from kubesched.documents import plural
 from kubesched.engine import BoolVector, equal_rows
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.regions import is_of_other_region, labels_there, values_of
-from kubesched.plugins import NodeTerms, allowed_nodes, makes_volumes, meets_demand, volume_demands, volumes_at_hand
+from kubesched.plugins import (
+    NodeTerms,
+    allowed_nodes,
+    makes_volumes,
+    meets_demand,
+    taint_words,
+    untolerated_taints,
+    volume_demands,
+    volumes_at_hand,
+)
 from kubesched.state import NodeInfo, in_tree_source, is_bound, storage_class_of, translated_affinity
 
 _WELL_KNOWN: Final = ("kubernetes.io", "k8s.io")  # domains of labels that no driver sets
@@ -264,8 +274,23 @@ def _driver_started(case: Case, where: BoolVector, disk: _Disk) -> Iterator[Reme
         if names:
             plugin, labels = f"the node plugin of CSI driver {disk.driver}", {one.key: min(one.values)}
             text = f"start {plugin} on {node_words(names)}: label {one.key} is absent"
+            if kept_away := _kept_away(case, disk.driver, names[0]):
+                text = f"let {kept_away}: {node_words(names)} {plural(len(names), 'lacks', 'lack')} {one.key}"
             edits = tuple(node_edit(name, partial(_labelled, labels=labels)) for name in names)
             yield Remedy(text, "csiDriver", True, Change(edits=edits))
+
+
+def _kept_away(case: Case, driver: str, name: str) -> str:
+    """The DaemonSet of a driver's node plugin, and the taint that keeps it from a node; empty where none is seen."""
+    node, vendor = case.evaluation.snapshot.node_info(name), driver.partition(".")[0]
+    for info in case.placed.daemon_sets.values():
+        owner = info.pod.metadata.controller
+        if owner is None or "csi" not in owner.name or vendor not in owner.name:
+            continue
+        taints = untolerated_taints(node.node.taints, info.pod.tolerations)
+        if taints and all(one.pod.metadata.controller != owner for one in node.pods):
+            return f"DaemonSet {info.pod.namespace}/{owner.name} tolerate {taint_words(taints[0])}"
+    return ""
 
 
 def _is_of_driver(key: str) -> bool:

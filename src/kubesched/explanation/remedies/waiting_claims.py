@@ -96,7 +96,7 @@ def volumes_made_to_suit(case: Case, claim: PersistentVolumeClaim) -> Iterator[t
             yield Remedy(text, "claimRef", False, change, effort=Effort.DATA), volume.name
         elif flaws and flaws <= _ASKED.keys():
             words = joined(_ASKED[flaw](volume) for flaw in near.flaws)
-            text = f"recreate claim {claim.key} with {words}, as volume {volume.name} has"
+            text = f"recreate claim {claim.key} with {words}, as volume {volume.name} has{_template(case, claim)}"
             change = _change(_CLAIM, claim.key, partial(_asking, like=volume, flaws=frozenset(flaws)))
             effort = Effort.LESS if Flaw.SIZE in flaws and not _is_nearly(claim, volume) else Effort.ADAPT
             yield Remedy(text, "claimSpec", False, change, effort=effort), volume.name
@@ -235,7 +235,9 @@ def _with_capacity(
         text = f"recreate claim {claim.key} with {less} instead of {asked}"
         edit = Edit(_CLAIM, claim.key, partial(_resized, size=less))
         why = f"the most that class {class_name} has, on {node.name}"
-        yield Remedy(f"{text}, {why}", "claimSpec", False, Change(edits=(edit,)), effort=Effort.LESS)
+        yield Remedy(
+            f"{text}, {why}{_template(case, claim)}", "claimSpec", False, Change(edits=(edit,)), effort=Effort.LESS
+        )
     for published in case.objects("CSIStorageCapacity"):
         if not isinstance(published, CSIStorageCapacity) or published.storage_class_name != class_name:
             continue
@@ -244,6 +246,17 @@ def _with_capacity(
             edit = Edit("CSIStorageCapacity", published.key, partial(_grown, size=wanted))
             change = Change(edits=(edit,))
             yield Remedy(text, "storageCapacity", True, change, ladder="storageCapacity", effort=Effort.DATA)
+
+
+def _template(case: Case, claim: PersistentVolumeClaim) -> str:
+    """What is left to do where a template of a StatefulSet asks for the same; empty where none made the claim.
+
+    Rule: kube-apiserver v1.36: volumeClaimTemplates cannot be changed.
+    """
+    owner = case.pod.metadata.controller
+    if owner is None or owner.kind != "StatefulSet" or not claim.name.endswith(f"-{case.pod.name}"):
+        return ""
+    return f"; change volumeClaimTemplates, too: recreate StatefulSet {owner.name} with --cascade=orphan"
 
 
 def _at_most(size: int) -> str:

@@ -150,12 +150,17 @@ class AttachedVolumes:
 
     def left_by(self, pod: Pod, used: PodVolumes) -> list[VolumeAttachment]:
         """The VolumeAttachments of a pod's volumes on its node that no pod there uses, now that this one has gone."""
-        here = self._attachments.get(pod.node_name)
-        row = self._columns.row_of.get(pod.node_name)
+        unused = self.unused(pod.node_name)
+        mine = self.of_pod(pod, used).volumes if unused else frozenset()
+        return [one for one in unused if self._attached_by(one) in mine]
+
+    def unused(self, node_name: str) -> list[VolumeAttachment]:
+        """The VolumeAttachments to a node whose volumes no pod there uses."""
+        here, row = self._attachments.get(node_name), self._columns.row_of.get(node_name)
         if not here or row is None:
             return []
-        left = self.of_pod(pod, used).volumes - self.of_pods(self._columns.pods[row]).volumes
-        return [one for one in here.values() if left and self._attached_by(one) in left]
+        used = {None, *self.of_pods(self._columns.pods[row]).volumes}
+        return [one for one in here.values() if self._attached_by(one) not in used]
 
     def _attached_by(self, attachment: VolumeAttachment) -> CSIVolume | None:
         volume = self._objects.get("PersistentVolume", attachment.spec.source.persistent_volume_name or "")
