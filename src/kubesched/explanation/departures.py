@@ -9,8 +9,10 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KubeObject, Patch, PatchTarget, Pod
+from kubesched.controllers import CORDON
 from kubesched.documents import joined, plural
 from kubesched.explanation.kubectl import command, deleting, recreating
+from kubesched.plugins import untolerated_taints
 
 _MAX_CORDONED: Final = 20
 _SECONDS: Final = "10"
@@ -47,7 +49,7 @@ def moved_pod(text: str, departure: Departure, after: KubeObject | None) -> Iter
         yield Patch(text)  # the new pod would compete for the same node
     elif not isinstance(after, Pod):
         yield deleting(text, target, joined(("no controller creates it again", *hints)))
-    elif len(departure.nodes) > _MAX_CORDONED:
+    elif len(departure.nodes) > _MAX_CORDONED or not untolerated_taints([CORDON], pod.tolerations):
         yield Patch(text)
     else:
         lines = tuple(_lines(text, departure, after, target, hints))
@@ -79,6 +81,8 @@ def _hints(departure: Departure) -> Iterator[str]:
     volumes = [one.name for one in departure.pod.spec.volumes or () if one.empty_dir]
     if volumes:
         yield f"what is in emptyDir {joined(volumes)} is lost"
+    if departure.owner.startswith("Job "):
+        yield "it starts over"
     if departure.owner and departure.why_lost:
         yield f"it may be lost: {departure.why_lost}"
     if departure.budgets:

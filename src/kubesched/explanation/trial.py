@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, on_node
 from kubesched.controllers import detached, is_bound_to_node, successor_of
 from kubesched.explanation.change import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
-from kubesched.state import ClusterState
+from kubesched.session import best_of
+from kubesched.state import ClusterState, Nodes
 
 _MAX_FATES: Final = 20
 
@@ -56,8 +58,10 @@ class Trial:
         """
         self.is_undecided = False
         with _silent(), applied(self._state, change.edits):
-            found, self.fault = self._feasible(change.pod(self.pod))
-        return found
+            pod = change.pod(self.pod)
+            nodes, self.fault = self._searched(pod, CycleState(self._state.pod_info(pod)))
+            names: list[str] = [] if nodes is None else nodes.names
+        return names
 
     def places(self, change: Change, node: str, moves: Iterable[Move]) -> dict[str, str]:
         """Find nodes for pods that make way, one after another, once the changed pod is on its node.
@@ -84,26 +88,31 @@ class Trial:
         return successor.why if is_lost else ""
 
     def _place(self, move: Move) -> str:
+        """The node that the scores choose for a pod that has left; empty where it fits nowhere else."""
         if is_bound_to_node(move.pod) or self.lost_because(move.pod):
             return ""
         info_of = self._state.snapshot().node_info
-        found, _ = self._feasible(on_node(move.pod, ""))
-        for name in found:
-            if name != move.pod.node_name and move.domains.isdisjoint(info_of(name).labels.items()):
-                return name
-        return ""
+        pod = on_node(move.pod, "")
+        state = CycleState(self._state.pod_info(pod))
+        found, _ = self._searched(pod, state)
+        away = [
+            position
+            for position, name in enumerate(found.names if found is not None else ())
+            if name != move.pod.node_name and move.domains.isdisjoint(info_of(name).labels.items())
+        ]
+        if found is None or not away:
+            return ""
+        return best_of(self._framework, state, found.select(np.array(away, dtype=np.intp)))
 
-    def _feasible(self, pod: Pod) -> tuple[list[str], Status | None]:
-        """The nodes on which a pod fits, and the fault of a plugin on some other node."""
+    def _searched(self, pod: Pod, state: CycleState) -> tuple[Nodes | None, Status | None]:
+        """The nodes on which a pod fits, None for none, and the fault of a plugin on some other node."""
         if not self._framework.run_pre_enqueue(pod).is_success:
-            return [], None
-        diagnosis = find_feasible(
-            self._framework, CycleState(self._state.pod_info(pod)), self._framework.handle.snapshot().nodes
-        )
+            return None, None
+        diagnosis = find_feasible(self._framework, state, self._framework.handle.snapshot().nodes)
         self.is_undecided |= diagnosis.undecided is not None
-        if diagnosis.result is None or not diagnosis.result.fits.any():
-            return [], diagnosis.failure
-        return diagnosis.result.feasible.names, diagnosis.failure
+        result = diagnosis.result
+        fits = result is not None and bool(result.fits.any())
+        return result.feasible if result is not None and fits else None, diagnosis.failure
 
 
 def take_back(state: ClusterState, pending: Pod, evicted: Iterable[Pod]) -> None:

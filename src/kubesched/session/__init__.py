@@ -7,6 +7,7 @@ with lazy_exports(__name__):
         Attempt as Attempt,
         Preempt as Preempt,
         attempt as attempt,
+        best_of as best_of,
         rejections_of as rejections_of,
     )
     from kubesched.session.creation import refused_pods as refused_pods

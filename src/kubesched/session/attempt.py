@@ -106,6 +106,15 @@ async def attempt(
     return tried
 
 
+def best_of(framework: Framework, state: CycleState, nodes: Nodes) -> str:
+    """The node with the best score of some on which a pod fits; the first of them where a plugin fails."""
+    try:
+        scores = framework.run_score(state, state.pod.pod, nodes, is_whole=False)
+    except PluginFault:
+        return nodes.name(0)
+    return scores.nodes.name(int(scores.total.argmax()))
+
+
 def rejections_of(name: str, nodes: Nodes, answer: ExtenderAnswer) -> list[Rejections]:
     """What an extender rejects of a table, under a name."""
     numbers: dict[Status, int] = {}

@@ -75,3 +75,38 @@ def test_a_nomination_of_the_pending_pod_does_not_keep_room_twice(two):
     with Explainer([*two, *pods, pending]) as explainer:
         found = explainer.explain("default/p")
         assert "move default/first from n1 to n2" in [fix.text for fix in explainer.fixes(found)]
+
+
+def test_the_pod_whose_move_loses_least_is_moved(two):
+    """A larger pod of a Deployment before one with local data, of a StatefulSet, or of a Job."""
+    data = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
+    local, web = owned("local", "n1", "500m", spec=data), owned("web", "n1", "700m")
+    stateful = owned("db", "n1", "700m", kind="StatefulSet")
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": "job", "controller": True}
+    made = make_object("Job", "job", metadata={"uid": "job"}, spec={"backoffLimit": 6})
+    job = make_pod("job", node="n1", requests={"cpu": "1"}, metadata={"ownerReferences": [owner]})
+    rest = make_pod("rest", node="n2", requests={"cpu": "1"})
+    assert moves(PENDING, *two, local, web, rest) == ["move default/web from n1 to n2"]
+    assert moves(PENDING, *two, local, stateful, rest) == ["move default/db from n1 to n2"]
+    small = owned("small", "n1", "900m", spec=data)
+    assert moves(PENDING, *two, small, rest) == [
+        "move default/small from n1 to n2 (what is in emptyDir scratch is lost)"
+    ]
+    assert moves(PENDING, *two, made, job, rest) == [
+        "move default/job from n1 to n2 (default/job, of a Job, starts over)"
+    ]
+
+
+def test_the_move_names_the_node_that_the_scheduler_chooses(two):
+    third = make_node("n3", allocatable={"cpu": "3", "memory": "8Gi", "pods": "9"}, taints=["own:NoSchedule"])
+    tolerant = {"tolerations": [{"key": "own", "operator": "Exists"}]}
+    pods = [owned("web", "n1", "1", spec=tolerant), owned("other", "n2", "1")]
+    assert moves(PENDING, *two, third, *pods)[0] == "move default/web from n1 to n3"
+
+
+def test_no_node_is_cordoned_for_a_pod_that_tolerates_it(two):
+    spec = {"tolerations": [{"operator": "Exists"}]}
+    pods = [owned("etl", "n1", "1", spec=spec), make_pod("bare", node="n2", requests={"cpu": "1"})]
+    every = fixes_of(PENDING, *two, *pods)
+    text = "move default/etl from n1 to n2 (it tolerates a cordon: change its tolerations or node selector)"
+    assert not [line for step in every[text].patches for line in step.commands]

@@ -20,7 +20,7 @@ from kubesched.api import (
     edited,
 )
 from kubesched.controllers import Allowance, is_bound_to_node
-from kubesched.documents import count, joined, listed
+from kubesched.documents import count, joined, listed, plural
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind, usual_effort
@@ -257,7 +257,7 @@ def moved(
         return
     effort = Effort.OPEN if all(is_equal(info.pod, case.pod) for info in pods) else None
     moves = moves_of(pods, domains)
-    yield Remedy(f"{text}{data_words(pods)}", kind, True, removal(pods), moves=moves, effort=effort, **more)
+    yield Remedy(f"{text}{loss_words(pods)}", kind, True, removal(pods), moves=moves, effort=effort, **more)
 
 
 def off_node(case: Case, info: PodInfo, kind: FixKind, rest: str = "", **more: Any) -> Iterator[Remedy]:
@@ -270,10 +270,27 @@ def moves_of(pods: Iterable[PodInfo], domains: frozenset[tuple[str, str]] = froz
     return tuple(Move(info.pod, domains) for info in pods)
 
 
-def data_words(pods: Iterable[PodInfo]) -> str:
-    """What happens to the data that pods have on their nodes when they move; empty where they have none."""
-    names = list(dict.fromkeys(one.name for info in pods for one in info.pod.spec.volumes or () if one.empty_dir))
-    return f" (what is in emptyDir {joined(names)} is lost)" if names else ""
+def loss_words(pods: Iterable[PodInfo]) -> str:
+    """What is lost when pods leave their nodes; empty for nothing."""
+    every = [info.pod for info in pods]
+    names = list(dict.fromkeys(one.name for pod in every for one in pod.spec.volumes or () if one.empty_dir))
+    jobs = [pod.key for pod in every if _is_of_job(pod)]
+    words = [f"what is in emptyDir {joined(names)} is lost"] if names else []
+    words += [f"{joined(jobs)}, of a Job, {plural(len(jobs), 'starts', 'start')} over"] if jobs else []
+    return f" ({'; '.join(words)})" if words else ""
+
+
+def harm(pod: Pod) -> int:
+    """How much is lost when a pod leaves its node: nothing, its name for a while, its data or its work."""
+    if _is_of_job(pod) or any(one.empty_dir for one in pod.spec.volumes or ()):
+        return 2
+    owner = pod.metadata.controller
+    return int(owner is not None and owner.kind == "StatefulSet")
+
+
+def _is_of_job(pod: Pod) -> bool:
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind == "Job"
 
 
 def held_by_daemons(node: NodeInfo, names: Iterable[str]) -> dict[str, int]:

@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 
 from kubesched.api import Pod
-from kubesched.controllers import successor_of
+from kubesched.controllers import CORDON, successor_of
 from kubesched.engine import BoolVector
-from kubesched.explanation.remedies.case import Case, Remedy, off_node
+from kubesched.explanation.remedies.case import Case, Remedy, harm, off_node
+from kubesched.plugins import untolerated_taints
 from kubesched.state import PodInfo
 
 _MAX_NODES: Final = 20
@@ -17,7 +18,7 @@ _MAX_PODS: Final = 20
 
 
 def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Move one pod off one of the nearest nodes of `where`: the smallest that frees enough, of those that may go.
+    """Move a pod off one of the nearest nodes of `where`: the smallest of those that free enough and lose least.
 
     A pod may go if a controller creates it again elsewhere, and if no disruption budget prevents its eviction.
     """
@@ -31,10 +32,18 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
             held = {**info.requests.value.held, "pods": 1}
             if short and all(held.get(name, 0) >= amount for name, amount in short.items()):
                 enough.append((sum(held[name] / amount for name, amount in short.items()), info))
-    kept = (info for _, info in sorted(enough, key=lambda one: one[0]) if _comes_back(info.pod, case))
-    moves = (off_node(case, info, "movePod", needs_places=True, ladder="room") for info in kept)
+    kept = (
+        info for _, info in sorted(enough, key=lambda one: (harm(one[1].pod), one[0])) if _comes_back(info.pod, case)
+    )
+    moves = (off_node(case, info, "movePod", _stays(info.pod), needs_places=True, ladder="room") for info in kept)
     yield from islice(chain.from_iterable(moves), _MAX_PODS)
 
 
 def _comes_back(pod: Pod, case: Case) -> bool:
     return successor_of(pod, case.object_of).is_made is True
+
+
+def _stays(pod: Pod) -> str:
+    """That the pod may come back to its node; empty where a cordon keeps it off."""
+    is_kept_off = untolerated_taints([CORDON], pod.tolerations)
+    return "" if is_kept_off else " (it tolerates a cordon: change its tolerations or node selector)"

@@ -12,7 +12,7 @@ from kubesched.api import PodSpec, PriorityClass
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, data_words, moves_of, of, removal, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, loss_words, moves_of, of, removal, spec_edit
 from kubesched.state import NodeInfo, PodInfo
 
 _FOR_DAEMONS: Final = "system-node-critical"
@@ -39,7 +39,7 @@ def priority(case: Case, where: BoolVector) -> Iterator[Remedy]:
             broken = case.evaluation.snapshot.cluster_state.disruption_budgets.broken_by(victims)
             which = f", which breaks {plural(len(broken), 'budget')} {joined(broken)}" if broken else ""
             text = f"set priorityClassName: {name}, so that it evicts {joined(map(of, victims))}{which}"
-            text += data_words(victims)
+            text += loss_words(victims)
             change = spec_edit(partial(_with_class, name=name, value=value)) + removal(victims)
             moves = moves_of(victims)
             yield Remedy(text, "priorityClass", effort is Effort.ADAPT, change, moves=moves, effort=effort)
