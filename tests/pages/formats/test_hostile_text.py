@@ -63,12 +63,26 @@ def test_markdown_has_no_control_characters() -> None:
     assert written.isprintable() or all(one.isprintable() or one == "\n" for one in written)
 
 
-@pytest.mark.parametrize("text", ["- a", "+ a", "1. a", "12) a", "===", "---", "    a", "~~a~~", "&lt;b&gt;", "&#60;"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("- a", "+ a", "1. a", "12) a", "===", "---", "    a", "~~a~~", "&lt;b&gt;", "&#60;", "> a", "# a", "#a"),
+        *("<b>a</b>", "<!-- a -->", "<http://a.b>", "[a](b)", "![a](b)", "[a]: b", "_a_ __b__", "*a*", "`a`", "a|b"),
+    ],
+)
 def test_a_text_is_a_paragraph_that_shows_it(text: str) -> None:
     rendered = MarkdownIt("gfm-like", {"linkify": False}).render(
         as_markdown(Page("fit", Paragraph("Yes."), (Paragraph(text),)))
     )
     assert rendered.splitlines()[1:] == [f"<p>{escape(text.strip())}</p>"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["fix: a (2 of 4) -> 2 nodes", "a_b is short by 1 - 2", "gates: [corp.io/approval] & more", "1 < 2 > 0 #3", "4. a"],
+)
+def test_what_markdown_does_not_read_is_not_escaped(text: str) -> None:
+    assert "\\" not in as_markdown(Page("fit", Paragraph(f"Text {text}"), ()))
 
 
 # --- text ---

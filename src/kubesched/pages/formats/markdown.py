@@ -7,7 +7,10 @@ from typing import Final
 from kubesched.documents import escape_controls
 from kubesched.pages.formats.model import Align, Level, Page, Paragraph, Table, as_cell
 
-_BLOCK: Final = re.compile(r"[-+=](?=[-+=\s]|$)|(?<=\d)[.)](?=\s)")
+_BLOCK: Final = re.compile(r"^(?:(\d{1,9})(?=[.)](?:\s|$))|[-+=](?=[-+=\s]|$)|>|#(?=[#\s]|$))", re.MULTILINE)
+"""What begins a block at the start of a line: a list, a rule, a quotation, a heading."""
+_INLINE: Final = re.compile(r"[\\`*|~]|(?<![^\W_])_|_(?![^\W_])|<(?=[\w/!?])|\](?=[(\[:])|&(?=#?\w+;)")
+"""What has a meaning within a line: an underscore within a word, a bracket alone and a > have none."""
 
 
 def as_markdown(page: Page) -> str:
@@ -65,5 +68,5 @@ def _line(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
-    escaped = re.sub(r"([\\`*_|<>\[\]#~&])", r"\\\1", escape_controls(text))
-    return _BLOCK.sub(r"\\\g<0>", escaped.lstrip())
+    escaped = _INLINE.sub(r"\\\g<0>", escape_controls(text))
+    return _BLOCK.sub(lambda begun: f"{begun[1] or ''}\\{'' if begun[1] else begun[0]}", escaped.lstrip())
