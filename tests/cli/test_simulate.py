@@ -106,10 +106,12 @@ def test_one_profile_may_run_alone(tmp_path):
     assert "--profile night: the configuration has no such profile; found: default-scheduler, batch" in result.stderr
 
 
-def test_a_summary_is_one_line(cluster):
+def test_a_summary_is_one_line_and_one_for_each_cause(cluster):
     said = run("simulate", cluster, "-o", "summary").stdout
     counts = "2 would be placed, 1 would stay pending, 1 would not be tried. 1 pod of other schedulers."
-    assert said == f"4 pending pods: {counts} 1 pod would be evicted. Requested: cpu 75%, memory 0%.\n"
+    first, *causes = said.splitlines()
+    assert first == f"4 pending pods: {counts} 1 pod would be evicted. Requested: cpu 75%, memory 0%."
+    assert [cause.partition(": ")[0] for cause in causes] == ["1 of default/huge", "1 of default/gated"]
 
 
 def test_without_pending_pods_there_is_nothing_to_do(tmp_path):

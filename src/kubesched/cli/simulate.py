@@ -88,7 +88,7 @@ def simulate(
             n_pending, n_failed = _print_places(session, inputs.ties)
         else:
             answer = compared if compares else simulated
-            result = answer(session, changed, run, explains=output != "summary", keeps_objects=write is not None)
+            result = answer(session, changed, run, keeps_objects=write is not None)
             write_after(read, result.objects, write)
             report = _with_left_out(result.report, profile, whole, setup)
             explain = "" if what_if else inputs.next_command("explain")

@@ -7,6 +7,7 @@ import msgspec
 
 from kubesched.explanation.choice import choice
 from kubesched.explanation.claims_in_use import ClaimInUse
+from kubesched.explanation.current_place import Outlook, current_place
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
@@ -49,9 +50,11 @@ class PodAnswer(msgspec.Struct, frozen=True):
         pod: `namespace/name`.
         workload: what it belongs to, such as `Deployment shop/web`.
         state: what becomes of it.
-        cause: pods of one workload in one state with the same cause, apart from its numbers, share a row.
+        cause: pods of one workload in one state with the same cause, apart from its numbers, share a row; empty for
+            pods that run and would come back to a node.
         tell: the rest; called at once, for the first pod of each row, or for each pod.
         node: where it goes; empty for nowhere.
+        runs_on: where it is; empty for a pod that waits.
         n_fit: how many nodes fit; None for as many as for the first pod of the row.
         node_names: the names of all nodes.
         tells_each: whether `tell` is called for each pod of a row: equal pods cost nothing, and others may differ in
@@ -67,6 +70,7 @@ class PodAnswer(msgspec.Struct, frozen=True):
     n_fit: int | None = None
     node_names: Sequence[str] = ()
     tells_each: bool = False
+    runs_on: str = ""
 
 
 def answer_of(
@@ -102,8 +106,20 @@ def answer_of(
         State.PREEMPTS: evaluation.message,
         State.HELD_BACK: evaluation.held_back,
     }.get(state, "")
-    if state in (State.STUCK, State.RUNS, State.ENDED):
+    comes_back = state is State.RUNS and current_place(evaluation, chosen).outlook is not Outlook.LOST
+    if state in (State.STUCK, State.RUNS, State.ENDED) and not comes_back:
         cause = outcome(evaluation).why
     node = "" if chosen is None or state is State.STUCK else chosen.best.node
     n_fit = len(evaluation.feasible)
-    return PodAnswer(evaluation.pod.key, workload, state, cause, tell, node, n_fit, evaluation.names)
+    return PodAnswer(
+        evaluation.pod.key,
+        workload,
+        state,
+        cause,
+        tell,
+        node,
+        n_fit,
+        evaluation.names,
+        tells_each=state is State.RUNS,
+        runs_on=evaluation.runs_on,
+    )

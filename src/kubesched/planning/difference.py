@@ -75,7 +75,6 @@ def simulated(
     changed: Changed,
     run: Callable[[Session], Report] = Session.schedule,
     *,
-    explains: bool = True,
     keeps_objects: bool = False,
 ) -> Simulated:
     """Simulate a changed cluster: find the cause and the best fix of each pod that stays pending.
@@ -83,14 +82,11 @@ def simulated(
     Args:
         session: of the changed cluster, in which the pods of `new_pods` do not exist yet. It is simulated.
         run: simulates the cluster of a session.
-        explains: whether causes and fixes are looked for.
         keeps_objects: whether the answer has the cluster afterwards.
     """
     session.assumed = changed.nodes
-    report = run(session)
-    if explains:
-        refused = refused_replicas(changed.objects)
-        report = msgspec.structs.replace(with_reasons(session, report), refused=refused)
+    refused = refused_replicas(changed.objects)
+    report = msgspec.structs.replace(with_reasons(session, run(session)), refused=refused)
     return Simulated(report, cluster_after_run(session, report, changed.cluster) if keeps_objects else ())
 
 
@@ -99,7 +95,6 @@ def compared(
     changed: Changed,
     run: Callable[[Session], Report] = Session.schedule,
     *,
-    explains: bool = True,
     keeps_objects: bool = False,
 ) -> Simulated:
     """Simulate a cluster with and without a change; arguments as for `simulated`.
@@ -111,7 +106,7 @@ def compared(
     before = session.objects_now()
     with session.fork():
         session.become(changed.objects, new=new_pods(changed.objects, before))
-        after = simulated(session, changed, run, explains=explains, keeps_objects=keeps_objects)
+        after = simulated(session, changed, run, keeps_objects=keeps_objects)
     with session.fork():
         difference = _difference(run(session), after.report, changed, before)
         return msgspec.structs.replace(after, difference=difference)

@@ -50,6 +50,12 @@ def test_where_an_old_pod_has_gone_or_pods_are_of_another_workload_the_strategy_
     assert WAY_OUT not in texts(new, _NODES[0], same, *_sets("2", wanted="2"))
 
 
+def test_the_strategy_is_no_fix_where_the_new_pods_ask_for_more_than_the_old_ones():
+    old, sets = _replica("1", 0, "n1", requests={"cpu": "1500m"}), _sets("1", "2", wanted="1")
+    assert WAY_OUT in texts(_replica("2", 0, requests={"cpu": "1500m"}), _NODES[0], old, *sets)
+    assert WAY_OUT not in texts(_replica("2", 0, requests={"cpu": "1600m"}), _NODES[0], old, *sets)
+
+
 def test_the_cause_counts_all_nodes_whose_port_is_taken_whoever_has_it():
     held = [make_pod(f"edge-{name}", node=name, host_ports=[443]) for name in ("n1", "n2")]
     with_third = [*_NODES, make_node("n3", taints=["a:NoSchedule"]), *held]

@@ -131,7 +131,7 @@ def test_a_plugin_that_fails_is_first_and_has_no_cause_of_ours():
 def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_the_next():
     first, second = filling("n1", cpu="1"), make_pod("b-0", node="n1", requests={"cpu": "1"})
     page = report([NODE, first, second], [first, second], what="chosen")
-    assert page.verdict.text == "2 chosen pods: 2 running."
+    assert page.verdict.text == "2 chosen pods: 2 running, none pending."
     assert all("runs on n1, rank 1 of 1 nodes that fit, with" in row[3] for row in rows(page, "groups"))
     assert not any(row[3].endswith(".") for row in rows(page, "groups"))
     with Explainer([NODE, first, second], set_up()) as explainer:
@@ -142,17 +142,26 @@ def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_
 def test_running_pods_with_the_same_answer_share_a_row():
     pods = [make_pod(f"web-{i}", node="n1") for i in range(2)]
     page = report([NODE, *pods], pods, what="chosen")
-    assert [row[0] for row in rows(page, "groups")] == ["2"]
+    assert [(row[0], row[3]) for row in rows(page, "groups")] == [("2", "run on n1")]
     assert [row[0] for row in rows(page, "pods")] == ["default/web-0", "default/web-1"]
 
 
-def test_running_pods_of_a_stateful_set_have_a_row_each_with_their_node():
+def test_running_pods_of_a_workload_are_said_to_run_and_have_their_node_each():
     pods = [make_pod(f"db-{i}", node=f"n{i}") for i in (1, 2)]
     page = report([NODE, make_node("n2", allocatable=SMALL), *pods], pods, what="chosen")
+    assert [row[3] for row in rows(page, "groups")] == ["run on n1, n2"]
     assert [(row[0], row[3].split(",")[0]) for row in rows(page, "pods")] == [
         ("default/db-1", "runs on n1"),
         ("default/db-2", "runs on n2"),
     ]
+
+
+def test_a_running_pod_that_would_not_come_back_has_a_row_of_its_own():
+    pods = [make_pod(f"web-{name}", node=name) for name in ("n1", "n2")]
+    closed = make_node("n2", allocatable=SMALL, unschedulable=True)
+    said = [row[3] for row in rows(report([NODE, closed, *pods], pods, what="chosen"), "groups")]
+    assert len(said) == 2
+    assert any("where it does not fit now: the node is cordoned" in text for text in said)
 
 
 def test_pods_of_other_schedulers_are_counted():

@@ -16,7 +16,7 @@ _DEPLOYMENT: Final = "Deployment"
 
 
 def old_first(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Let an older replica go before the new pod comes, unless one may go already.
+    """Let an older replica go before the new pod comes, unless one may go already, or leaves too little room.
 
     Rule: kube-controller-manager v1.36: while all replicas of a Deployment run, its maxUnavailable alone lets one go.
     """
@@ -25,7 +25,7 @@ def old_first(case: Case, where: BoolVector) -> Iterator[Remedy]:
         return
     older = [info for info in _replicas(case, owners[-1].name) if _set_of(info) != owners[0].name]
     names = {node.name for node in case.at(where)}
-    if len(older) >= _wanted(case, older):
+    if len(older) >= _wanted(case, older) and all(_leaves_room(info, case.info) for info in older):
         for info in islice((one for one in older if one.pod.node_name in names), _MAX_NODES):
             yield Remedy(WAY_OUT, "rolloutStrategy", True, removal([info]), ladder=WAY_OUT)
 
@@ -36,6 +36,12 @@ def _replicas(case: Case, deployment: str) -> list[PodInfo]:
     infos = (case.placed.pods[index] for index in there.tolist())
     of = (info for info in infos if not info.pod.is_terminating and _set_of(info))
     return [info for info in of if owners_of(info.pod, case.evaluation.snapshot)[-1].name == deployment]
+
+
+def _leaves_room(old: PodInfo, new: PodInfo) -> bool:
+    """Whether the new pod asks for no more than the old one has: else the next new pod might wait again."""
+    has = old.requests.value.wanted
+    return all(amount <= has.get(name, 0) for name, amount in new.requests.value.wanted.items())
 
 
 def _set_of(info: PodInfo) -> str:

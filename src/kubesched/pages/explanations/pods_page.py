@@ -30,6 +30,7 @@ from kubesched.session import PendingCounts, Victim
 _NUMBERS: Final = re.compile(r"\d+")
 _MAX_NAMED: Final = 3
 _MAX_TABLES: Final = 3
+_N_PLACES: Final = 4
 _PENDING: Final = "pending"
 _LEVELS: Final = {
     State.FAILED: Level.BAD,
@@ -54,6 +55,7 @@ class _Group(msgspec.Struct):
     told: Told
     pods: list[str]
     nodes: list[str]
+    runs_on: list[str]
     fits: list[int]
     told_of: list[Told]
 
@@ -81,13 +83,14 @@ class Rows:
         key = (answer.state.name, answer.workload, answer.cause if exact else _NUMBERS.sub("#", answer.cause))
         group = self._groups.get(key)
         if group is None:
-            group = _Group(answer.state, answer.workload, answer.cause, answer.tell(), [], [], [], [])
+            group = _Group(answer.state, answer.workload, answer.cause, answer.tell(), [], [], [], [], [])
             self._groups[key] = group
         is_first = not group.pods
         told = answer.tell() if answer.tells_each else group.told
         group.told_of.append(told)
         group.pods.append(answer.pod)
         group.nodes.append(answer.node)
+        group.runs_on.append(answer.runs_on)
         group.fits.append(group.told.n_fit if answer.n_fit is None else answer.n_fit)
         said = {
             "workload": group.workload,
@@ -208,11 +211,17 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
         if group.state is State.FITS:
             left_out = group.told.outcome.left_out
             fitting.append(
-                [len(group.pods), group.workload, group.fits[0], listed(dict.fromkeys(group.nodes), first=4), left_out]
+                [
+                    len(group.pods),
+                    group.workload,
+                    group.fits[0],
+                    listed(dict.fromkeys(group.nodes), first=_N_PLACES),
+                    left_out,
+                ]
             )
         else:
             state = Cell(group.state.value, level=_LEVELS[group.state])
-            why = group.told.outcome.why + (f"\nfix: {group.told.fix}" if group.told.fix else "")
+            why = _why(group) + (f"\nfix: {group.told.fix}" if group.told.fix else "")
             rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     n_fit, best = Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "WOULD GO TO", Align.NODE)
     others = Column("leftOut", "OTHER NODES")
@@ -222,6 +231,13 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
         Table("fits", "Would fit:" if rows else "", shown, [row[: len(shown)] for row in fitting]),
         _every_pod(groups),
     ]
+
+
+def _why(group: _Group) -> str:
+    """Why, as of the first pod; of several that run where they may, only where."""
+    if group.state is State.RUNS and not group.message and len(group.pods) > 1:
+        return f"run on {listed(dict.fromkeys(group.runs_on), _N_PLACES)}"
+    return group.told.outcome.why
 
 
 def _recorded(groups: Sequence[_Group]) -> list[Paragraph]:
@@ -283,6 +299,8 @@ def _verdict(
         State.RUNS: "{} running",
         State.ENDED: "{} ended",
     }
+    if counts[State.RUNS] + counts[State.ENDED] == n_pods:
+        words[State.RUNS] += ", none pending"
     apart = () if known is None else (State.STUCK,)  # they have a node
     outcomes = ", ".join(words[state].format(n) for state, n in counts.items() if n and state not in apart)
     is_bad = counts[State.STUCK] or counts[State.NOWHERE] or counts[State.FAILED]

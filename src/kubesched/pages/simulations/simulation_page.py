@@ -113,8 +113,11 @@ def hands_of(placements: Iterable[Placement]) -> Iterator[Paragraph]:
 
 
 def summary_of(report: Report) -> str:
-    """What became of the pods, and how full the cluster gets, in one line."""
-    return f"{_verdict(report)} {fill_words(report.nodes)}".rstrip()
+    """What became of the pods, and how full the cluster gets, in one line; then a line for each cause and its fix."""
+    known = (one for one in report.placements if not one.is_foreign)
+    left = [one for one in known if one.is_left_pending or one.state is PodState.NOT_TRIED]
+    causes = (f"{len(group)} of {group[0].workload}: {_reason_and_fix(group[0], '; ')}" for group in _by_reason(left))
+    return "\n".join([f"{_verdict(report)} {fill_words(report.nodes)}".rstrip(), *causes])
 
 
 def _verdict(report: Report) -> str:
@@ -165,13 +168,21 @@ def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[st
     why = Column("why", "WHY, AND THE BEST FIX") if has_fixes else Column("why")
     columns = (*_GROUP, why, Column("message", is_wide=True))
     rows: list[Row] = []
-    for group in grouped(placements, lambda one: f"{one.workload} {_without_numbers(one)}").values():
+    for group in _by_reason(placements):
         first = group[0]
         message = without_post_filter(first.message)
         of = Cell(first.workload, level=Level.BAD if first.state is PodState.ERROR else Level.WARNING)
-        reason = _reason(first) + (f"\nfix: {first.fix}" if first.fix else "")
-        rows.append([len(group), of, reason, Cell(message, level=Level.DETAIL)])
+        rows.append([len(group), of, _reason_and_fix(first), Cell(message, level=Level.DETAIL)])
     return Table(name, f"{title}: {len(placements)}", columns, rows, notes=notes)
+
+
+def _by_reason(placements: Iterable[Placement]) -> Iterable[list[Placement]]:
+    """The pods of a workload that share a reason together."""
+    return grouped(placements, lambda one: f"{one.workload} {_without_numbers(one)}").values()
+
+
+def _reason_and_fix(placement: Placement, between: str = "\n") -> str:
+    return _reason(placement) + (f"{between}fix: {placement.fix}" if placement.fix else "")
 
 
 def _notes_on(pending: Iterable[Placement], victims: Iterable[Victim]) -> tuple[str, ...]:
