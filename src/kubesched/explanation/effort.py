@@ -70,7 +70,7 @@ SmallKind = Literal[
     "admission",
 ]
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
-RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver"]
+RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver", "maxPods"]
 MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
 AddingKind = Literal["addNode", "addVolume", "storageCapacity"]
 DataKind = Literal["recreateClaim"]

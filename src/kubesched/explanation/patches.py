@@ -32,6 +32,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "claimUnbound",
         "csiDriver",
         "devicePlugin",
+        "maxPods",
         "nodeCondition",
         "nomination",
         "recreateClaim",

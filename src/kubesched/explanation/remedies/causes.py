@@ -12,6 +12,7 @@ from kubesched.explanation.remedies.case import Case, Remedy, field_edit
 from kubesched.explanation.remedies.device_plugins import devices
 from kubesched.explanation.remedies.given_requests import given_requests
 from kubesched.explanation.remedies.host_ports import ports
+from kubesched.explanation.remedies.max_pods import max_pods
 from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.new_node import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
@@ -63,7 +64,19 @@ def causes(case: Case) -> list[Cause]:
         Cause(
             "NodeResourcesFit",
             rejected("NodeResourcesFit"),
-            (terminating, nominated, old_first, devices, drivers, given_requests, requests, priority, more_nodes, room),
+            (
+                terminating,
+                nominated,
+                old_first,
+                devices,
+                drivers,
+                max_pods,
+                given_requests,
+                requests,
+                priority,
+                more_nodes,
+                room,
+            ),
         ),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
