@@ -1,5 +1,6 @@
 """Pods of which a LimitRange, a namespace or a webhook made something else than their template says."""
 
+import io
 import json
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Explainer, Fix, with_reasons
+from kubesched.planning import fit
 from kubesched.session import Session
 from kubesched.snapshot import ClusterObjects, only_read_fields
 from kubesched.testing import make_node, make_object, make_pod
@@ -185,3 +187,41 @@ def test_a_shared_step_is_taken_once_and_each_pod_is_created_again():
     objects = [node("n1", team="a"), namespace(f"{POOL}=blue-1"), selecting("p0"), selecting("p1")]
     annotate = f"kubectl annotate namespace default {SELECTOR}={POOL}=blue-2 --overwrite"
     assert steps(*objects) == [[annotate, "kubectl delete pod p0 -n default"], ["kubectl delete pod p1 -n default"]]
+
+
+# --- fit ---
+
+
+def deployment(*containers: dict[str, Any], **spec: Any) -> io.StringIO:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": list(containers), **spec}}
+    selector = {"matchLabels": {"app": "web"}}
+    manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"}}
+    return io.StringIO(json.dumps(manifest | {"spec": {"replicas": 1, "selector": selector, "template": template}}))
+
+
+def notes(manifest: io.StringIO, *objects: KubeObject) -> list[str]:
+    return [note for note in fit(objects, manifest).notes if "admission" in note]
+
+
+def test_fit_says_what_admission_adds_to_pods_that_it_tries_without():
+    running = injected("old", "100m", node="n1", spec={"nodeSelector": {POOL: "blue-2"}})
+    cluster = [node("n1"), replica_set(container("500m"), replicas=1), running]
+    (note,) = notes(deployment(container("500m")), *cluster)
+    assert note == (
+        f"existing pods of Deployment default/web have what the template has not (node selector {POOL}=blue-2 and "
+        "container istio-proxy): admission adds it to new pods, too, which are tried without it"
+    )
+
+
+def test_fit_says_nothing_of_what_the_old_template_had_or_the_new_one_has():
+    running = injected("old", "100m", node="n1")
+    old = replica_set(container("500m"), container("100m", "istio-proxy"), replicas=1)
+    assert notes(deployment(container("500m")), node("n1"), old, running) == []
+    bare = replica_set(container("500m"), replicas=1)
+    assert notes(deployment(container("500m"), container("1", "istio-proxy")), node("n1"), bare, running) == []
+
+
+def test_a_rollout_that_a_limit_range_stops_is_mended_there():
+    objects = [*of_limit_range(defaultRequest={"cpu": "8"}), replica_set(container(), replicas=1)]
+    (placed,) = fit(objects, deployment(container())).placements
+    assert placed.fix.startswith("correct defaultRequest of LimitRange default/defaults from 8 to 500m cpu")

@@ -8,7 +8,7 @@ from typing import IO, Final, TypeGuard, cast
 
 import msgspec
 
-from kubesched.admission import byte_notes, huge_page_faults, known_resources, quantity_faults
+from kubesched.admission import added_parts, byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.api import (
     KubeObject,
     LimitRange,
@@ -18,13 +18,14 @@ from kubesched.api import (
     Resources,
     Workload,
     is_extended_resource,
+    kind_of,
     parse_quantity,
     rewritten,
     workload_of,
     workloads,
 )
 from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods, further_pods, pods_to_add, with_free_names
-from kubesched.documents import count, listed
+from kubesched.documents import count, joined, listed
 from kubesched.errors import InputError, QuantityError
 from kubesched.naming import find_workload, typed_name
 from kubesched.snapshot import admit_manifests
@@ -172,6 +173,22 @@ class Asked:
             return list(self.notes)
         others = {one.sentence(one.n): one.sentence(n) for one in self._scaled}
         return [others.get(note, note) for note in self.notes]
+
+    def added_at_admission(self) -> Iterator[str]:
+        """A note for each workload whose pods of the cluster have what their template lacks: so will the new ones."""
+        known = {(kind_of(one), one.key): one for one in self.cluster} if self.existing else {}
+        for workload, pods in self.existing.items():
+            added = [added_parts(pod, lambda kind, key: known.get((kind, key))) for pod in pods]
+            selectors = (f"node selector {key}={value}" for one in added for key, value in one.node_selector.items())
+            containers = (f"container {name}" for one in added for name in one.containers)
+            new = next((pod for pod in self.pods if self._workload_of(pod) == workload), None)
+            written = {container.name for container in (*new.containers, *new.init_containers)} if new else set()
+            mine = {f"container {name}" for name in written}
+            if parts := [part for part in dict.fromkeys((*selectors, *containers)) if part not in mine]:
+                yield (
+                    f"existing pods of {workload} have what the template has not ({joined(parts)}): "
+                    "admission adds it to new pods, too, which are tried without it"
+                )
 
     def below_maximum(self) -> Iterator[tuple["Asked", int]]:
         """Each workload that an autoscaler may give more pods, alone, and how many these are."""

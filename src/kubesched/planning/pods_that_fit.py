@@ -429,7 +429,13 @@ def _fit_asked(
         gangs=() if maximum else gangs_that_fit(_without_replaced(asked, cluster), new, report),
         rollouts=rollouts,
         n_written=len(asked.pods),
-        notes=(*asked.notes_on(replicas, is_search=maximum), *unused, *_blocking(new), *filter(None, [on_model])),
+        notes=(
+            *asked.notes_on(replicas, is_search=maximum),
+            *asked.added_at_admission(),
+            *unused,
+            *_blocking(new),
+            *filter(None, [on_model]),
+        ),
         without_pods=asked.without_pods,
         taken_at=read.taken_at,
     )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import Container, KubeObject, LimitRange, Pod, parse_quantity, rewritten
+from kubesched.api import Container, KubeObject, LimitRange, Pod, ReplicaSet, parse_quantity, rewritten, workload_of
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
@@ -56,11 +56,15 @@ def _given(case: Case) -> Iterator[Given]:
     """The requests that admission gave the pod, or not only the template: equal pods have others."""
     ranges = [one for one in case.objects("LimitRange") if isinstance(one, LimitRange)]
     mine = sorted((one for one in ranges if one.namespace == case.pod.namespace), key=lambda one: one.name)
-    replicas = [info.pod for info in case.placed.pods if is_equal(info.pod, case.pod)]
+    sets = {one.key: one for one in case.objects("ReplicaSet") if isinstance(one, ReplicaSet)}
+    workload = workload_of(case.pod, sets)
+    others = [info.pod for info in case.placed.pods if info.pod.namespace == case.pod.namespace]
+    of_workload = [pod for pod in others if workload is not None and workload_of(pod, sets) == workload]
+    replicas = [pod for pod in others if is_equal(pod, case.pod)]
     for container in (*case.pod.containers, *case.pod.init_containers):
         for name, text in container.requests.items():
-            before = _before(replicas, container.name, name, str(text))
             is_given = case.added.gives(container.name, name)
+            before = _before(of_workload if is_given else replicas, container.name, name, str(text))
             if is_given or (before and case.added.template is None):
                 source = next((one for one in mine if is_given and _gives(one, name, text)), None)
                 in_template = container.name not in case.added.containers
