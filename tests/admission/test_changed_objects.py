@@ -80,6 +80,9 @@ def test_each_object_is_there_once(kind):
 def test_what_the_cluster_has_counted_stays():
     old = quota("8", status={"used": {"requests.cpu": "5"}})
     assert fit(there(NODE, old), stream(web(replicas=4), quota("6"))).n_fit == 1
+    full = quota("5", status={"hard": {"requests.cpu": "5"}, "used": {"requests.cpu": "5"}})
+    assert fit(there(NODE, full), stream(web(replicas=4))).n_fit == 0
+    assert fit(there(NODE, full), stream(web(replicas=4), quota("7"))).n_fit == 2
     scaler = autoscaler(1, status={"desiredReplicas": 7})
     assert len(expanded(web(), autoscaler(2), cluster=[scaler]).of(Pod)) == 7
 

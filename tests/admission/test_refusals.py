@@ -92,6 +92,23 @@ def test_a_priority_class_that_is_not_there_refuses_the_pods():
     manifest = web(template(priorityClassName="urgent"))
     assert refusal(asked(manifest, HIGH)) == "no PriorityClass with name urgent was found"
     assert asked(web(template(priorityClassName="high")), HIGH).all_fit
+    answers = [asked(web(template(priorityClassName=name)), HIGH) for name in ("hgih", "urgent")]
+    fixes = [{one.fix for one in answer.placements} for answer in answers]
+    assert fixes == [
+        {'did you mean "high"? Else create PriorityClass hgih'},
+        {"create PriorityClass urgent, or name one that is there (high)"},
+    ]
+
+
+def test_a_refusal_of_a_quota_says_what_to_do():
+    hard = {"limits.memory": "4Gi", "pods": "1"}
+    quota = other("v1", "ResourceQuota", "q", **SHOP, spec={"hard": hard})
+    (fix,) = {one.fix for one in asked(web(template()), quota).placements}
+    assert fix == "set limits.memory on container c, or add a LimitRange with a default to namespace shop"
+    bound = template()
+    bound["containers"][0]["resources"]["limits"] = {"memory": "1Gi"}
+    first, second = asked(web(bound), quota).placements
+    assert (first.fix, second.fix) == ("", "raise pods of ResourceQuota shop/q")
 
 
 def test_a_priority_class_is_an_error_where_no_class_shows_that_they_were_listed():
@@ -113,16 +130,12 @@ def test_a_namespace_in_the_manifests_does_not_stop_its_deletion():
     assert "is being terminated" in refusal(answer)
 
 
-def test_a_namespace_that_is_not_there_is_noted():
-    elsewhere = other("v1", "Namespace", "default")
-    answer = asked(web(template()), elsewhere)
-    assert answer.all_fit
-    (note,) = [note for note in answer.notes if "Namespace" in note]
-    assert note.startswith(
-        "neither the snapshot nor the manifests have the Namespace shop: an API server refuses 2 pods"
-    )
-    assert note.endswith("until it is created")
-    assert not [note for note in asked(web(template())).notes if "Namespace" in note]
-    with_it = load_snapshot(stream(listed(NODE, elsewhere))).objects
-    notes = fit(with_it, stream(other("v1", "Namespace", "shop"), web(template()))).notes
-    assert not [note for note in notes if "Namespace" in note]
+def test_a_namespace_that_is_not_there_refuses_the_pods():
+    there = [other("v1", "Namespace", name) for name in ("default", "shops")]
+    answer = asked(web(template()), *there)
+    assert refusal(answer) == 'namespaces "shop" not found'
+    assert {one.fix for one in answer.placements} == {'did you mean "shops"? Else create Namespace shop'}
+    assert asked(web(template())).all_fit
+    assert asked(web(template()), other("v1", "Namespace", "part-of-them")).all_fit
+    with_it = load_snapshot(stream(listed(NODE, *there))).objects
+    assert fit(with_it, stream(other("v1", "Namespace", "shop"), web(template()))).all_fit

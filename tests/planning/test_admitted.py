@@ -57,12 +57,13 @@ def test_pods_beyond_a_quota_are_not_created():
     left = answer.placements[2]
     assert (left.state, left.is_not_created) == (PodState.NOT_TRIED, True)
     fault = "exceeded quota: q, requested: cpu=2, used: cpu=4, limited: cpu=5"
+    fix = "Fix: raise cpu of ResourceQuota default/q."
     assert left.message == f'pods "{left.pod.partition("/")[2]}" is forbidden: {fault}'
-    assert [row[:2] for row in table(answer, "notCreated")] == [[2, f"the API server refuses it: {fault}."]]
+    assert [row[:2] for row in table(answer, "notCreated")] == [[2, f"the API server refuses it: {fault}. {fix}"]]
     assert table(answer, "left") == []
     verdict = fit_page(answer).verdict
     assert isinstance(verdict, Paragraph)
-    assert verdict.text == f"2 of 4 would fit; the 3rd: the API server refuses it: {fault}."
+    assert verdict.text == f"2 of 4 would fit; the 3rd: the API server refuses it: {fault}. {fix}"
 
 
 def test_copies_for_more_replicas_are_counted_too():

@@ -324,7 +324,7 @@ class Admission:
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         written = deepcopy(document) if self._cluster.limit_ranges.adds_to(metadata["namespace"]) else None
         default_pod(document, self._cluster, self._cluster.limit_ranges)
-        self.unapplied.look(document, self._cluster.runtime_classes, self._cluster.namespaces)
+        self.unapplied.look(document, self._cluster.runtime_classes)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike

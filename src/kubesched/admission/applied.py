@@ -35,12 +35,18 @@ def changed_in(cluster: Iterable[KubeObject], changed: Mapping[Key, KubeObject])
 
 
 def applied(stored: Document, manifest: Document) -> Document:
-    """What `kubectl apply` makes of an object: the manifest, with the status, identity and labels that there are."""
+    """What `kubectl apply` makes of an object: the manifest, with the status, identity and labels that there are.
+
+    Rule: kube-controller-manager v1.36: the hard limits in the status of a ResourceQuota follow those of its spec.
+    """
     metadata, written = stored.get("metadata") or {}, manifest["metadata"]
     kept = {name: metadata[name] for name in _STORED_METADATA if name in metadata}
     labels = {**(metadata.get("labels") or {}), **(written.get("labels") or {})}
     result = {**manifest, "metadata": {**written, **kept, **({"labels": labels} if labels else {})}}
-    return result | ({"status": stored["status"]} if "status" in stored else {})
+    status = stored.get("status")
+    if manifest["kind"] == "ResourceQuota" and status and "hard" in status:
+        status = {**status, "hard": (manifest.get("spec") or {}).get("hard") or {}}
+    return result if status is None else result | {"status": status}
 
 
 def as_stored(known: KubeObject) -> KubeObject:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from kubesched.api import KubeObject, Pod, PriorityClass, rewritten
+from kubesched.documents import did_you_mean, listed
 from kubesched.errors import ObjectError
 
 BUILT_IN_CLASSES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -62,6 +63,14 @@ class PriorityClasses:
         name = pod.spec.priority_class_name
         is_known = not name or name in self._values or not self._policies
         return "" if is_known else _not_found(name)
+
+    def help(self, pod: Pod) -> str:
+        """What to do about a class that is not there."""
+        name = pod.spec.priority_class_name
+        near = did_you_mean(name, sorted(self._policies))
+        own = [one for one in sorted(self._policies) if one not in BUILT_IN_CLASSES]
+        others = f", or name one that is there ({listed(own, first=4)})" if own else ""
+        return f"{near} Else create PriorityClass {name}" if near else f"create PriorityClass {name}{others}"
 
     def _fill(self, spec: dict[str, Any], name: str) -> None:
         spec["priority"] = self._values.get(name, 0)

@@ -13,6 +13,7 @@ from typing import Final
 from kubesched.admission.amounts import Amounts, amount_of, amounts_of, printed
 from kubesched.admission.quota_scopes import matches_scopes
 from kubesched.api import KubeObject, Pod, Quantities, ResourceQuota, Resources, limits_of, requests_of
+from kubesched.documents import listed
 
 _BOTH_NAMES: Final = ("cpu", "memory", "ephemeral-storage")
 _ONE: Final = amount_of(1)
@@ -60,6 +61,16 @@ class Quotas:
             quota.add(usage)
         return ""
 
+    def help(self, pod: Pod, fault: str) -> str:
+        """What to do about a refusal of `admit`."""
+        matching = [quota for quota in self._quotas.get(pod.namespace, ()) if quota.matches(pod)]
+        if lacks := next((lacks for quota in matching if (lacks := quota.lacking(pod))), {}):
+            what = "; ".join(f"{name} on container {containers}" for name, containers in lacks.items())
+            return f"set {what}, or add a LimitRange with a default to namespace {pod.namespace}"
+        usage = _usage(pod)
+        over = next(quota for quota in matching if quota.excess(usage) == fault)
+        return f"raise {listed(over.beyond(usage))} of ResourceQuota {pod.namespace}/{over.name}"
+
     def _sums(self, pods: Iterable[Pod]) -> dict["_Quota", dict[str, int]]:
         """What pods use of each quota."""
         sums: dict[_Quota, dict[str, int]] = {quota: {} for quotas in self._quotas.values() for quota in quotas}
@@ -106,12 +117,17 @@ class _Quota:
         _add(self._used, {name: amount for name, amount in usage.items() if name in self._hard})
 
     def missing(self, pod: Pod) -> str:
-        """Why a pod cannot be counted: what its containers have to specify, and do not; empty if it can.
+        """Why a pod cannot be counted: what its containers have to specify, and do not; empty if it can."""
+        faults = "; ".join(f"{name} for: {containers}" for name, containers in self.lacking(pod).items())
+        return f"failed quota: {self.name}: must specify {faults}" if faults else ""
+
+    def lacking(self, pod: Pod) -> dict[str, str]:
+        """What has to be specified and is not, with the containers that lack it.
 
         A pod with requests or limits in spec.resources can always be counted.
         """
         if pod.spec.resources is not None and _names_of(pod.spec.resources):
-            return ""
+            return {}
         lacks = {
             name: ",".join(
                 c.name for c in (*pod.containers, *pod.init_containers) if name not in _names_of(c.resources)
@@ -119,15 +135,19 @@ class _Quota:
             for name in sorted(_REQUIRED)
             if name in self._hard
         }
-        faults = "; ".join(f"{name} for: {containers}" for name, containers in lacks.items() if containers)
-        return f"failed quota: {self.name}: must specify {faults}" if faults else ""
+        return {name: containers for name, containers in lacks.items() if containers}
+
+    def beyond(self, usage: Amounts) -> list[str]:
+        """Of what a pod that can be counted uses more than is left."""
+        asked = {name: amount for name, amount in usage.items() if name in self._hard}
+        return [name for name, amount in asked.items() if self._used.get(name, 0) + amount > self._hard[name]]
 
     def excess(self, usage: Amounts) -> str:
         """Why a pod is refused that can be counted; empty if it is not."""
-        asked = {name: amount for name, amount in usage.items() if name in self._hard}
-        over = [name for name, amount in asked.items() if self._used.get(name, 0) + amount > self._hard[name]]
+        over = self.beyond(usage)
         if not over:
             return ""
+        asked = {name: amount for name, amount in usage.items() if name in self._hard}
         requested, used, limited = (printed(over, of) for of in (asked, self._used, self._hard))
         return f"exceeded quota: {self.name}, requested: {requested}, used: {used}, limited: {limited}"
 

@@ -5,6 +5,7 @@ validation with the defaults of LimitRanges, then LimitRanger, RuntimeClass and 
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from kubesched.admission.amounts import joined
 from kubesched.admission.limit_ranges import LimitRanges
@@ -14,6 +15,9 @@ from kubesched.admission.quotas import Quotas
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import KubeObject, Namespace, Pod, PodSpec
 from kubesched.controllers import is_copy
+from kubesched.documents import did_you_mean
+
+_ALWAYS_THERE: Final = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))
 
 
 class Refusals:
@@ -29,7 +33,10 @@ class Refusals:
     """
 
     def __init__(self, objects: Iterable[KubeObject], pods: Iterable[Pod]) -> None:
-        known = list(objects)
+        known, pods = list(objects), list(pods)
+        there = {one.name for one in known if isinstance(one, Namespace)}
+        self._namespaces = there if "default" in there or "kube-system" in there else set()  # else some are missing
+        self._existing = {pod.namespace for pod in pods}
         self._terminating = {one.name for one in known if isinstance(one, Namespace) and one.is_terminating}
         self._priorities = PriorityClasses(known)
         self._limit_ranges = LimitRanges(known)
@@ -49,9 +56,24 @@ class Refusals:
         """
         return ("" if is_copy(pod) else self._of_new(pod)) or self._quotas.admit(pod)
 
+    def help(self, pod: Pod, fault: str) -> str:
+        """What to do about a refusal, before anything else is counted; empty where nothing is known."""
+        if self._is_homeless(pod):
+            near = did_you_mean(pod.namespace, sorted(self._namespaces))
+            return f"{near} Else create Namespace {pod.namespace}" if near else f"create Namespace {pod.namespace}"
+        if self._priorities.refusal(pod):
+            return self._priorities.help(pod)
+        return self._quotas.help(pod, fault) if "quota: " in fault else ""
+
+    def _is_homeless(self, pod: Pod) -> bool:
+        there = self._namespaces
+        return bool(there) and pod.namespace not in there | _ALWAYS_THERE and pod.namespace not in self._existing
+
     def _of_new(self, pod: Pod) -> str:
         if pod.namespace in self._terminating:
             return f"unable to create new content in namespace {pod.namespace} because it is being terminated"
+        if self._is_homeless(pod):
+            return f'namespaces "{pod.namespace}" not found'
         return (
             self._priorities.refusal(pod)
             or self._runtime_classes.conflict(pod)

@@ -1,20 +1,17 @@
 """Names the new pods and claims to which a cluster would add what kubesched does not.
 
 Without the RuntimeClass of a pod, its overhead, node selector and tolerations are missing, and the pod may seem to fit
-where it does not. Provisioners create the volumes of an Immediate class. Without them its pods fit nowhere. A namespace
-that is not there may be created with the pods.
+where it does not. Provisioners create the volumes of an Immediate class. Without them its pods fit nowhere.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from kubesched.admission.runtime_classes import RuntimeClasses
 from kubesched.api import PersistentVolumeClaim, StorageClass
 from kubesched.documents import count, listed
 from kubesched.state import storage_class_of
-
-_ALWAYS_THERE: Final = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))
 
 
 class Unapplied:
@@ -26,20 +23,13 @@ class Unapplied:
     def __init__(self) -> None:
         self._pods: dict[str, list[str]] = defaultdict(list)  # by RuntimeClass
         self._claims: dict[str, list[str]] = defaultdict(list)  # by class
-        self._homeless: dict[str, list[str]] = defaultdict(list)  # by namespace
 
-    def look(self, pod: dict[str, Any], classes: RuntimeClasses, namespaces: Set[str]) -> None:
-        """Note the RuntimeClass of a new pod if nothing is known of it, and its namespace if it is not there.
-
-        Args:
-            namespaces: those that are there; without any, it is not known which ones there are.
-        """
+    def look(self, pod: dict[str, Any], classes: RuntimeClasses) -> None:
+        """Note the RuntimeClass of a new pod if nothing is known of it."""
         name, metadata = pod["spec"].get("runtimeClassName") or "", pod["metadata"]
         key = f"{metadata['namespace']}/{metadata['name']}"
         if classes.is_unknown(name):
             self._pods[name].append(key)
-        if namespaces and metadata["namespace"] not in namespaces | _ALWAYS_THERE:
-            self._homeless[metadata["namespace"]].append(key)
 
     def look_at_claim(self, claim: PersistentVolumeClaim, classes: Mapping[str, StorageClass]) -> None:
         """Note a new claim whose volume a cluster provisions before its pod is placed."""
@@ -54,11 +44,6 @@ class Unapplied:
             yield (
                 f"neither the snapshot nor the manifests have a RuntimeClass: {name} may add overhead, a node selector "
                 f"and tolerations to {pods}, which then fit on fewer nodes; an API server without it refuses them"
-            )
-        for name, keys in self._homeless.items():
-            yield (
-                f"neither the snapshot nor the manifests have the Namespace {name}: an API server refuses "
-                f"{_named(keys, 'pod')} until it is created"
             )
         for name, keys in self._claims.items():
             yield (

@@ -10,6 +10,8 @@ from kubesched.state import ObjectStore
 
 _POLICIES: Final = ("LimitRange", "Namespace", "PriorityClass", "ResourceQuota", "RuntimeClass")
 
+_NOT_REFUSED: Final = ("", "")
+
 
 class Creation:
     """Which of the pending pods are created.
@@ -27,7 +29,7 @@ class Creation:
         self._policies = self._policies_now()
         self._at_first = self._existing(pending) if self._policies or _has_overhead(pending) else None
         self._refusals: Refusals | None = None
-        self._refused: dict[str, str] = {}  # by uid
+        self._refused: dict[str, tuple[str, str]] = {}  # by uid, the refusals and what to do
 
     def begin(self, pending: Sequence[Pod], bound: Sequence[Pod]) -> list[Pod]:
         """The pods that exist from the beginning of a run, in the same order.
@@ -56,12 +58,16 @@ class Creation:
         if self._refusals is None or not is_made_here(pod):
             return True
         if fault := self._refusals.admit(pod):
-            self._refused[pod.uid] = fault
+            self._refused[pod.uid] = fault, self._refusals.help(pod, fault)
         return not fault
 
     def refusal(self, pod: Pod) -> str:
         """Why the API server refuses a pod; empty if it does not."""
-        return self._refused.get(pod.uid, "")
+        return self._refused.get(pod.uid, _NOT_REFUSED)[0]
+
+    def help(self, pod: Pod) -> str:
+        """What to do about the refusal of a pod; empty where nothing is known."""
+        return self._refused.get(pod.uid, _NOT_REFUSED)[1]
 
     def awaits(self, pod: Pod) -> str:
         """`namespace/name` of the pod of a lower number that keeps a pod from being created; empty if none does."""

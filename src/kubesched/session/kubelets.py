@@ -58,7 +58,8 @@ class Kubelets:
     def _start(self, pod: Pod, creation: Creation) -> Placement:
         if not creation.is_allowed(pod):
             why, refused = creation.why_not(pod), creation.refusal(pod)
-            return Placement(pod.key, "", PodState.NOT_TRIED, message=why, refused=refused, names_node=True)
+            state, fix = PodState.NOT_TRIED, creation.help(pod)
+            return Placement(pod.key, "", state, message=why, refused=refused, fix=fix, names_node=True)
         if fault := self._refusal(pod):
             return not_running(pod, fault)
         if fault := awaited_claims(pod, self._cluster_state.objects.get):

@@ -130,6 +130,7 @@ def not_created(pod: Pod, creation: Creation) -> Placement:
         message=creation.why_not(pod),
         awaits=creation.awaits(pod),
         refused=creation.refusal(pod),
+        fix=creation.help(pod),
     )
 
 

@@ -77,7 +77,7 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
             exception in a plugin, the message with the line of the plugin that raised; for a pod that a plugin gates,
             its name and its words. Session.schedule takes it from the message; `explanation.with_reasons` verifies it.
         fix: the best change after which the pod fits, as `explain` finds it; empty for none, and until
-            `explanation.with_reasons` looks for it.
+            `explanation.with_reasons` looks for it; of a pod that is refused, what the refusal asks for.
         patches: the steps that apply the fix, for a pod without a controller and for the first of some equal pods of a
             workload; the others need the same.
         nominated_node: where preemption made room for it.

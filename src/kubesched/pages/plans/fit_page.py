@@ -249,7 +249,8 @@ def why(placement: Placement) -> str:
     if placement.evicted_by:
         return f"it would be evicted again for {placement.evicted_by}."
     if placement.refused:
-        return f"the API server refuses it: {placement.refused}."
+        fix = f" Fix: {placement.fix.removesuffix('.')}." if placement.fix else ""
+        return f"the API server refuses it: {placement.refused}.{fix}"
     said = without_post_filter(placement.diagnosis) or placement.message_with_plugin
     text = waiting_words(placement) or said or "the pod was not tried"
     fix, _, opens = placement.fix.rpartition(" -> ")
