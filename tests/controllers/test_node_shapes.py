@@ -207,7 +207,7 @@ def test_a_group_at_zero_of_the_new_form_needs_a_row_of_its_name():
     assert "node group eks-gpu-99bb has no node" in found.notes[0]
     row = MachineType("eks-gpu-99bb", {"cpu": "8", "memory": "32Gi", "nvidia.com/gpu": "1"})
     shape = shapes(node, status_of(NEW), rows=(row,))["eks-gpu-99bb"]
-    assert (shape.n_more, shape.note) == (2, "cluster-autoscaler backs off: no more GPUs")
+    assert (shape.n_more, shape.note) == (2, "cluster-autoscaler backs off: QuotaExceeded: no more GPUs")
     assert shape.source == "node group eks-gpu-99bb"
 
 

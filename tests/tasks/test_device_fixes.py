@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.testing import make_node
+from kubesched.testing import make_node, make_object
 from tests.explanation.asking import filling, texts
 from tests.explanation.asking import replica as pending
 
@@ -73,3 +73,9 @@ def test_nodes_of_one_name_of_a_type_are_not_all_machines_with_devices():
     sliced = [machine("a1", "a100", **{GPU: "8"}), machine("a2", "a100", **{GPU: "0", SLICE: "56"})]
     pod = pending("p", requests={GPU: "8"}, node_selector={"pool": "a100"})
     assert not [text for text in texts(pod, *sliced, filling("a1", **{GPU: "8"})) if "repair" in text]
+
+
+def test_one_of_several_devices_that_is_not_offered_is_unhealthy():
+    status = {"allocatable": {"cpu": "4", "pods": "9", GPU: "7"}, "capacity": {"cpu": "4", GPU: "8"}}
+    said = texts(pending("p", requests={GPU: "8"}), make_object("Node", "n1", status=status))
+    assert said[0] == f"repair the unhealthy device of {GPU}, on n1: it has 8 (capacity), offers 7 (allocatable)"

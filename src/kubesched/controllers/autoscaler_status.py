@@ -32,6 +32,7 @@ _BACKOFF: Final = re.compile(r"ScaleUp:\s+Backoff")
 _BACKS_OFF: Final = "cluster-autoscaler backs off"
 _ZONE: Final = re.compile(r"/zones/([^/]+)/")
 _OF_GKE: Final = "-grp"
+_OF_EKS: Final = re.compile("^eks-|-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
 class GroupSizes(NamedTuple):
@@ -76,6 +77,7 @@ def _of_text(text: str) -> Iterator[GroupSizes]:
 
 
 class _Backoff(Value, frozen=True):
+    error_code: str | None = None
     error_message: str | None = None
 
 
@@ -106,23 +108,34 @@ def _of_yaml(text: str) -> Iterator[GroupSizes]:
         return
     for group in status.node_groups or ():
         why = _BACKS_OFF if group.scale_up.status == "Backoff" else ""
-        said = (group.scale_up.backoff_info or _Backoff()).error_message
-        why += f": {said.strip()}" if why and said else ""
+        info = group.scale_up.backoff_info or _Backoff()
+        said = [text.strip() for text in (info.error_code, info.error_message) if text]
+        why += f": {': '.join(said)}" if why and said else ""
         yield GroupSizes(group.name, group.health.cloud_provider_target, group.health.max_size, why)
 
 
 class NodeGroups:
     """The shapes of node groups.
 
+    Args:
+        any_type: what machines of a group without nodes are taken to be; None where it has no shape then.
+
     Attributes:
         notes: what is not known, one sentence each.
         used: the names of the rows that describe a group.
     """
 
-    def __init__(self, nodes: Sequence[Node], rows: Mapping[str, MachineType], places: ZonesOfNodes) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        rows: Mapping[str, MachineType],
+        places: ZonesOfNodes,
+        any_type: MachineType | None = None,
+    ) -> None:
         self._nodes = nodes
         self._rows = rows
         self._places = places
+        self._any_type = any_type
         self.notes: list[str] = []
         self.used: set[str] = set()
 
@@ -134,8 +147,12 @@ class NodeGroups:
             model = model or self._sibling(group)
             row = self._rows.get(machine_name(model.labels) if model else "") or self._row_of(group)
             model = self._of_row(group, row) if model is None else as_written(model, row)
+            is_open = model is None
+            if model is None and self._any_type is not None:
+                model = model_of(group.short, self._any_type, self._pool_labels(group), ())
             if model is None:
                 at_zero = f"node group {group.short} has no node, and its ConfigMap does not say what its nodes are"
+                at_zero += f" ({group.why_not})" if group.why_not else ""
                 self.notes.append(f"{at_zero}: a row {group.short} of a file does")
                 continue
             there = {node.zone for node in own if node.zone}
@@ -143,7 +160,15 @@ class NodeGroups:
             of_group = (max(group.most - group.target, 0), f"maxSize {group.most}")
             sizes, price = (group.target, *fewest(of_group, limit_of(row))), None if row is None else row.price
             source = f"node group {group.short}"
-            yield NodeShape(group.short, source, model, zones, {}, *sizes, price, group.why_not)
+            yield NodeShape(group.short, source, model, zones, {}, *sizes, price, group.why_not, is_open=is_open)
+
+    def _pool_labels(self, group: GroupSizes) -> dict[str, str]:
+        """The labels by which nodes of the cluster say their pool, with that of a group without nodes.
+
+        Rule: an Auto Scaling group of EKS is named `eks-`, its node group, and a UUID.
+        """
+        keys = {key for node in self._nodes for key in _pool_keys(node)}
+        return dict.fromkeys(sorted(keys), _OF_EKS.sub("", group.short))
 
     def _sibling(self, group: GroupSizes) -> Node | None:
         """A node of the group's pool in another zone: the name of a group of GKE has that of its pool."""
@@ -179,5 +204,9 @@ def _is_of(node: Node, group: str) -> bool:
 
 
 def _pools(node: Node) -> list[str]:
+    return [node.labels[key] for key in _pool_keys(node)]
+
+
+def _pool_keys(node: Node) -> list[str]:
     named = (key for key in node.labels if key.rpartition("/")[2] in (*POOL_WORDS, "instancegroup"))
-    return [value for key in dict.fromkeys((*POOL_LABELS, *named)) if (value := node.labels.get(key))]
+    return [key for key in dict.fromkeys((*POOL_LABELS, *named)) if node.labels.get(key)]

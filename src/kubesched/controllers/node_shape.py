@@ -71,7 +71,7 @@ class NodeShape(msgspec.Struct, frozen=True):
         note: what else its autoscaler says, such as that it backs off; empty for nothing.
         is_coming: whether the node is being made already.
         machine: its type of machine; empty where that is not known, or where it follows from the source.
-        is_open: whether it stands for any type of machine that its NodePool may have.
+        is_open: whether it stands for any type of machine that its NodePool or group may have.
     """
 
     name: str

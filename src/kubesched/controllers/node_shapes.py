@@ -25,7 +25,8 @@ def node_shapes(
         objects: of the cluster.
         rows: further types of machines. One that no NodePool allows and no node group is named after is a shape, too.
         file: what the rows are from.
-        any_type: what some type of machine that a NodePool may have is taken to offer; None for none.
+        any_type: what some type of machine that a NodePool, or a group without nodes, may have is taken to offer; None
+            for none.
     """
     cluster = list(objects)
     nodes = nodes_of(cluster)
@@ -36,7 +37,7 @@ def node_shapes(
     by_name = {row.name: row for row in rows}
     open_types = [] if any_type is None else [MachineType("", any_type, is_open=True)]
     karpenter = KarpenterPools(nodes, [*types.values(), *open_types], by_name, places)
-    groups = NodeGroups(nodes, by_name, places)
+    groups = NodeGroups(nodes, by_name, places, next(iter(open_types), None))
     shapes = [
         *karpenter.shapes(pools),
         *claimed_nodes(claims, nodes, types),

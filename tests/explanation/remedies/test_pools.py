@@ -140,3 +140,17 @@ def test_a_new_node_is_no_part_of_a_fix_that_opens_other_nodes():
     node = make_node("n1", allocatable=room, labels={"pool": "base"}, taints=["gpu=present:NoSchedule"])
     pod = make_pod("p", requests={GPU: "1"}, node_selector={"pool": "base"})
     assert not [text for text in texts(pod, node, pool) if "scale up" in text]
+
+
+def test_a_group_without_nodes_that_the_pod_names_is_scaled_up_before_its_selector_goes():
+    key = "eks.amazonaws.com/nodegroup"
+    status = groups(("eks-blocks-1c2d3e4f-1111-2222-3333-1c2d3e4f5a6b", 0, 4), back_off="no capacity")
+    nodes = [make_node("n1", allocatable={**SMALL, GPU: "8"}, labels={key: "other"})]
+    pod = make_pod("p", requests={GPU: "8"}, node_selector={key: "blocks"})
+    first = texts(pod, *nodes, status)[0]
+    assert first.startswith("scale up node group eks-blocks-")
+    assert first.endswith(
+        f"(at 0 nodes; maxSize 4; cluster-autoscaler backs off: no capacity), if its machines have 8 {GPU} for pods"
+    )
+    other = make_pod("p", requests={GPU: "9"})
+    assert not [text for text in texts(other, *nodes, status) if "node group" in text]

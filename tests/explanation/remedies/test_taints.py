@@ -207,11 +207,22 @@ def test_an_outage_of_a_zone_comes_after_a_node_elsewhere():
 def test_no_taint_is_tolerated_or_removed_beyond_what_the_pod_needs():
     """Broken, reserved and arm64 nodes are not for the pod because there would be a few nodes more."""
     gpu = "gpu=present:NoSchedule"
-    more = {f"x{i}": [gpu, taint] for i, taint in enumerate(("arch=arm64:NoSchedule", "xid:NoSchedule"))}
+    more = {f"x{i}": [gpu, taint] for i, taint in enumerate(("arch=arm64:NoSchedule", "team=b:NoSchedule"))}
     nodes = [make_node("n1", taints=[gpu]), *(make_node(name, taints=taints) for name, taints in more.items())]
     assert texts(make_pod("p"), *nodes) == [f"tolerate {gpu}", f"remove taint {gpu} from n1"]
     alone = texts(make_pod("p"), *nodes[1:])
     assert [text for text in alone if text.startswith("tolerate")] == [
         f"tolerate {gpu} and arch=arm64:NoSchedule",
-        f"tolerate {gpu} and xid:NoSchedule",
+        f"tolerate {gpu} and team=b:NoSchedule",
     ]
+
+
+def test_a_machine_that_is_fenced_off_is_repaired_and_not_tolerated():
+    nodes = [
+        make_node(f"n{i}", labels={"pool": "x"}, allocatable=SMALL, taints=taints)
+        for i, taints in enumerate(([], ["corp/xid-79=true:NoSchedule"]))
+    ]
+    pod = make_pod("p", requests={"cpu": "1"}, node_selector={"pool": "x"})
+    said = texts(pod, *nodes, filling("n0", cpu="2"))
+    assert said[0] == "repair n1, which taint corp/xid-79=true:NoSchedule fences off, then remove the taint"
+    assert not [text for text in said if text.startswith(("tolerate", "remove"))]

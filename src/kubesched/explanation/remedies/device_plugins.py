@@ -45,7 +45,8 @@ def devices(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if not names:
             continue
         amounts = f"{at_most(name, has)[0]} (capacity), offers {at_most(name, offers)[0]} (allocatable)"
-        verb = "restart the kubelet, which offers" if name.startswith("hugepages-") else "repair the device plugin of"
+        verb = "repair the unhealthy device of" if offers else "repair the device plugin of"
+        verb = "restart the kubelet, which offers" if name.startswith("hugepages-") else verb
         text = f"{verb} {name}, on {node_words(names)}: {plural(len(names), 'it has', 'they have')} {amounts}"
         offer = partial(offering, name=name, amount=has)
         change = Change(edits=tuple(node_edit(one, offer) for one in names))

@@ -31,8 +31,7 @@ def pools(case: Case) -> Iterator[tuple[Remedy, ...]]:
     if not described:
         return
     known = node_shapes([*(info.node for info in case.nodes), *described], any_type=_enough(case))
-    has_other = bool(other_devices(case))  # then no type of machine is guessed to have the one that none has
-    fitting = [shape for shape in known.shapes if _is_made_for(case, shape.model) and not (has_other and shape.is_open)]
+    fitting = [one for one in known.shapes if _is_made_for(case, one.model) and _is_likely(case, one)]
     fitting.sort(
         key=lambda shape: (shape.is_open, shape.n_more == 0, *(_amount(shape.model, name) for name in _BY_SIZE))
     )
@@ -56,11 +55,28 @@ def _enough(case: Case) -> Quantities:
     return {**{name: f"{n}m" if name == "cpu" else n for name, n in enough.items()}, "pods": _PODS}
 
 
+def _is_likely(case: Case, shape: NodeShape) -> bool:
+    """Whether unknown machines may be meant: those of a NodePool, or of a node group that the pod names.
+
+    None is guessed to have a device where all nodes have another one of its kind.
+    """
+    if not shape.is_open:
+        return True
+    wanted = case.pod.node_selector.items()
+    is_meant = _is_of_karpenter(shape) or not wanted.isdisjoint(shape.model.labels.items())
+    return is_meant and not other_devices(case)
+
+
+def _is_of_karpenter(shape: NodeShape) -> bool:
+    return shape.source.startswith("NodePool ")
+
+
 def _instruction(case: Case, shape: NodeShape) -> str:
     if shape.is_coming:
         return f"wait for {shape.source}: its node is not there yet"
     wanted = joined(f"{at_least(name, n)[0]} {name}" for name, n in case.info.requests.value.wanted.items() if n)
-    has = f", if one of its types of machines has {wanted or 'room'} for pods" if shape.is_open else ""
+    whose = "one of its types of machines has" if _is_of_karpenter(shape) else "its machines have"
+    has = f", if {whose} {wanted or 'room'} for pods" if shape.is_open else ""
     if shape.n_more == 0:
         return f"raise the limit of {shape.source} ({shape.limit}){has}"
     at = f"at {count(shape.n_now, 'node')}"

@@ -1,5 +1,6 @@
 """Remedies for taints and cordons. A cordon and the taint that it puts on the node are one cause."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -50,6 +51,9 @@ _DELETION: Final = (
 """Taints of nodes that are being deleted, or the beginning of their keys; an autoscaler may leave them behind."""
 _END: Final = ("cloud.google.com/impending-node-termination", "aws-node-termination-handler/")
 """Taints of nodes that end within minutes: nothing about them helps."""
+_OF_FAULTS: Final = frozenset({"broken", "defective", "ecc", "faulty", "nvlink", "unhealthy", "xid"})
+"""Words of the keys of taints by which people and agents fence a broken machine off."""
+_WORD: Final = re.compile("[a-z]+")
 _SPOT: Final = ("spot", "preemptible")
 
 
@@ -103,6 +107,11 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
             text = f"remove taint {words} from {node_words(names)}, if it was left behind: {marked} marked for deletion"
             yield Remedy(text, "taint", True, off, effort=Effort.LAST_RESORT)
             continue
+        if any(map(_is_of_fault, blocking)):
+            if all(map(_is_of_fault, blocking)):
+                text = f"repair {node_words(names)}, which taint {words} fences off, then remove the taint"
+                yield Remedy(text, "nodeCondition", True, off)
+            continue
         near = [near_miss(taint, case.pod.tolerations) for taint in blocking]
         text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))
         tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
@@ -116,6 +125,11 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         removal = Effort.OPEN if left else max(effort, Effort.OPEN_TO_ALL)
         steps = tuple(f"remove {taint_words(taint)}" for taint in blocking)
         yield Remedy(text, "taint", bool(left), off, effort=removal, steps=steps)
+
+
+def _is_of_fault(taint: Taint) -> bool:
+    """Whether somebody keeps pods off a machine that is broken."""
+    return not _OF_FAULTS.isdisjoint(_WORD.findall(taint.key.lower()))
 
 
 def _in_order_again(case: Case, conditions: tuple[Taint, ...], names: Sequence[str]) -> Iterator[Remedy]:
