@@ -54,7 +54,9 @@ Attempt = tuple[Decision, BindingCycle | Eviction | None]
 """A decision, and what to run to its end or to close: a binding cycle for a chosen node, or the eviction of victims."""
 
 _CATCHING_UP: Final = 0.002  # seconds of asking hints and moving pods between two attempts
-_ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
+_DELETED: Final = EventType.DELETED  # for each pod; in Python 3.11 ten times as quick as the member of its class
+_ASSIGNED_POD: Final = EventResource.ASSIGNED_POD
+_ASSIGNED_POD_DELETE = ClusterEvent(_ASSIGNED_POD, ActionType.DELETE)
 
 
 class Scheduler:
@@ -161,11 +163,11 @@ class Scheduler:
         uid, node_name = pod.metadata.uid, pod.spec.node_name
         old = self.cluster_state.objects.get("Pod", pod.key)
         before = old if isinstance(old, Pod) else None
-        is_gone = event.type is EventType.DELETED or pod.is_finished
+        is_gone = event.type is _DELETED or pod.is_finished
         if before is not None and before.metadata.uid != uid:
-            if event.type is EventType.DELETED:
+            if event.type is _DELETED:
                 return []  # late: another one has its name already
-            self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before)  # its deletion was missed
+            self._handle_pod(WatchEvent(_DELETED, "Pod", before), before)  # its deletion was missed
             before = None
         if is_gone and self.cluster_state.is_assumed(pod):
             self._reject_waiting(uid)
@@ -184,7 +186,7 @@ class Scheduler:
         if waited and before is not None and not node_name:
             self._note_nomination(before, "" if is_gone else pod.status.nominated_node_name)
         for change in changes:
-            if change.event.resource is EventResource.ASSIGNED_POD:
+            if change.event.resource is _ASSIGNED_POD:
                 self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
         return events
 

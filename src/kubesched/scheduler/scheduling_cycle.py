@@ -168,7 +168,7 @@ class SchedulingCycle:
 
     def _n_wanted(self, framework: Framework, n_nodes: int) -> int:
         """After how many feasible nodes the search ends; without scores kube-scheduler takes the first it meets."""
-        if self.tie_break is TieBreak.UPSTREAM and not framework.has_scores and not self._has_extenders:
+        if not framework.has_scores and not self._has_extenders and self.tie_break is TieBreak.UPSTREAM:
             return 1
         return nodes_to_find(n_nodes, framework.profile.percentage_of_nodes_to_score)
 
