@@ -12,6 +12,7 @@ from random import Random
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from kubesched.errors import ExtenderError
 from kubesched.framework import (
@@ -68,24 +69,25 @@ class SchedulingCycle:
         Returns: the decision, not carried out, and what the plugins remember for Reserve and later.
         """
         state = CycleState(info)
-        decision = partial(
-            Decision,
+        decision = Decision(
             info.pod,
             framework.profile.scheduler_name,
             queued.attempts,
             snapshot.n_nodes,
+            _SUCCESS,
             initial_attempt_timestamp=queued.initial_attempt_timestamp,
             was_flushed=queued.was_flushed,
         )
         if not snapshot.n_nodes:
-            return decision(Outcome(Status.unresolvable(NO_NODES), NO_NODES), nominated_node_name=""), state
+            outcome = Outcome(Status.unresolvable(NO_NODES), NO_NODES)
+            return replace(decision, outcome=outcome, nominated_node_name=""), state
         search = NodeSearch(framework, state, snapshot.nodes)
         if not search.status.is_success:
             if search.failure is not None:
-                return decision(_fault_outcome(search.failure)), state
+                return replace(decision, outcome=_fault_outcome(search.failure)), state
             return await self._explain(framework, state, search.diagnosis, decision), state
         if search.diagnosis.n_left_out:
-            decision = partial(decision, left_out=search.diagnosis.left_out)
+            decision = replace(decision, left_out=search.diagnosis.left_out)
         extenders = None if self._extenders is None else self._extenders.of(info)
         nominated, passed = info.pod.status.nominated_node_name, None
         if nominated:
@@ -96,19 +98,19 @@ class SchedulingCycle:
             start = self.next_start
             result = self._filter(framework, search, snapshot)
             if result.failure is not None:
-                return decision(_fault_outcome(result.failure)), state
+                return replace(decision, outcome=_fault_outcome(result.failure)), state
             passed = result.feasible
             if extenders and len(passed):
                 try:
                     passed = await self._extend(extenders, passed, snapshot.places(start), search.diagnosis)
                 except ExtenderError as error:
-                    return decision(_fault_outcome(Status.error(str(error)))), state
+                    return replace(decision, outcome=_fault_outcome(Status.error(str(error)))), state
                 if not len(passed):
                     result = result.restricted(np.flatnonzero(~result.fits))
         n_passed = len(passed)
         if n_passed:
             n_evaluated = len(result.nodes) - len(result.feasible) + n_passed
-            chosen_from = partial(decision, n_evaluated=n_evaluated, n_feasible=n_passed)
+            chosen_from = replace(decision, n_evaluated=n_evaluated, n_feasible=n_passed)
             extended = await extenders.prioritize(passed) if extenders and n_passed > 1 else None
             is_whole = result.nodes is snapshot.nodes
             return self._choose(framework, state, passed, snapshot, chosen_from, extended, is_whole=is_whole), state
@@ -194,28 +196,31 @@ class SchedulingCycle:
     # --- when nothing fits ---
 
     @staticmethod
-    async def _explain(
-        framework: Framework, state: CycleState, diagnosis: Diagnosis, decision: partial[Decision]
-    ) -> Decision:
-        """Why no node fits; PostFilter plugins try to make room."""
+    async def _explain(framework: Framework, state: CycleState, diagnosis: Diagnosis, decision: Decision) -> Decision:
+        """Why no node fits; PostFilter plugins try to make room.
+
+        Args:
+            decision: as far as it is known before.
+        """
         if diagnosis.failure is not None:
-            return decision(_fault_outcome(diagnosis.failure))
+            return replace(decision, outcome=_fault_outcome(diagnosis.failure))
         made_room: PostFilterResult | None = None
         if framework.profile.points["postFilter"]:
             made_room, status = await framework.run_post_filter(state, state.pod.pod, diagnosis)
             diagnosis.post_filter_message = status.message
         rejections = tuple(diagnosis.counts())
-        explained = partial(
+        explained = replace(
             decision,
-            Outcome(diagnosis.undecided or Status.unschedulable(), diagnosis.message),
+            outcome=Outcome(diagnosis.undecided or Status.unschedulable(), diagnosis.message),
             n_evaluated=sum(n for _, n in rejections),
             rejections=rejections,
             unschedulable_plugins=frozenset(diagnosis.unschedulable_plugins),
             pending_plugins=frozenset(diagnosis.pending_plugins),
         )
         if made_room is None:
-            return explained()
-        return explained(
+            return explained
+        return replace(
+            explained,
             nominated_node_name=made_room.nominated_node_name,
             victims=made_room.victims,
             n_pdb_violations=made_room.n_pdb_violations,
@@ -229,7 +234,7 @@ class SchedulingCycle:
         state: CycleState,
         passed: Nodes,
         snapshot: Snapshot,
-        decision: partial[Decision],
+        decision: Decision,
         extended: Sequence[ExtenderScores] | None,
         *,
         is_whole: bool,
@@ -237,21 +242,22 @@ class SchedulingCycle:
         """The best of the nodes that passed the filters and the extenders.
 
         Args:
+            decision: as far as it is known before.
             extended: the scores of extenders; None where none is asked.
             is_whole: whether all nodes were looked at.
         """
         if len(passed) == 1:
-            return decision(_SUCCESS, chosen=NodeScore(passed.name(0), 0, {}))
+            return replace(decision, chosen=NodeScore(passed.name(0), 0, {}))
         try:
             scores = framework.run_score(state, state.pod.pod, passed, is_whole=is_whole and passed.is_known)
         except PluginFault as fault:
-            return decision(_fault_outcome(fault.status))
+            return replace(decision, outcome=_fault_outcome(fault.status))
         if extended is not None:
             best = self._best_with(scores, extended)
         else:
             places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
             best = select_best(scores.varying, self.tie_break, places, self._rng)
-        return decision(_SUCCESS, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
+        return replace(decision, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
 
     def _best_with(self, scores: Scores, extended: Sequence[ExtenderScores]) -> int:
         """Add the scores of extenders, and select; kube-scheduler breaks ties between nodes that got any at random."""
