@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
 
-from kubesched.engine import paused_gc
 from kubesched.framework import HOOK_FAULTS, Action, Decision, VirtualClock, answer_text
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Request, Scheduler, WaitRequest, drive
 from kubesched.session.memory_cluster import MemoryCluster
@@ -65,16 +64,15 @@ class QueueRun:
         """
         plugins = [plugin for framework in self._scheduler.frameworks.values() for plugin in framework.profile.plugins]
         may_have_tasks = any(plugin.defines("start") for plugin in plugins)
-        with paused_gc(is_kept=True):  # the whole cluster would be scanned repeatedly
-            for step in count(1):
-                if may_have_tasks:
-                    await self._loop.breathe()
-                if not await self._step() or self._is_over:
-                    break
-                if step % _COLLECT_EVERY == 0:
-                    gc.collect(0)
-                if progress is not None and len(self.outcomes) % _PROGRESS_EVERY == 0:
-                    progress(len(self.outcomes), total())
+        for step in count(1):
+            if may_have_tasks:
+                await self._loop.breathe()
+            if not await self._step() or self._is_over:
+                break
+            if step % _COLLECT_EVERY == 0:
+                gc.collect(0)  # the caller has paused the collector
+            if progress is not None and len(self.outcomes) % _PROGRESS_EVERY == 0:
+                progress(len(self.outcomes), total())
         if progress is not None:
             progress(total(), total())
 

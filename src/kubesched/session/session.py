@@ -377,10 +377,11 @@ class Session(ClusterNow):
         if ties is not None:
             self.scheduler.cycle.tie_break, seed = ties
             self.rng.seed(seed)
-        try:
-            return self._schedule(progress, until)
-        finally:
-            self.rest()
+        with paused_gc(is_kept=True):  # the whole cluster would be scanned repeatedly
+            try:
+                return self._schedule(progress, until)
+            finally:
+                self.rest()
 
     def _schedule(self, progress: Progress | None, until: Callable[[Decision], bool] | None) -> Report:
         before = self.fill()
