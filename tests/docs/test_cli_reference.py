@@ -43,7 +43,7 @@ def test_a_section_has_every_option_once(name: str) -> None:
     shown = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
     rows = re.findall(r"^\| `(.*)` \|", sections()[name], re.MULTILINE)
     listed = [word.strip(",") for row in rows for word in re.split(r"[ /]+", row) if word.startswith("-")]
-    general = {"--quiet", "--debug"}
+    general = {"--quiet", "--notes", "--debug"}
     assert sorted(listed) == sorted({opt for one in shown for opt in (*one.opts, *one.secondary_opts)} - general)
 
 
