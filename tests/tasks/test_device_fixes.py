@@ -79,3 +79,21 @@ def test_one_of_several_devices_that_is_not_offered_is_unhealthy():
     status = {"allocatable": {"cpu": "4", "pods": "9", GPU: "7"}, "capacity": {"cpu": "4", GPU: "8"}}
     said = texts(pending("p", requests={GPU: "8"}), make_object("Node", "n1", status=status))
     assert said[0] == f"repair the unhealthy device of {GPU}, on n1: it has 8 (capacity), offers 7 (allocatable)"
+
+
+def test_a_product_that_no_node_has_names_those_that_there_are():
+    labels = [{PRODUCT: "NVIDIA-L4-SHARED"}, {PRODUCT: "NVIDIA-L4-SHARED"}, {PRODUCT: "NVIDIA-H100"}]
+    nodes = [machine(f"n{i}", "gpu", labels=each, **{GPU: "8"}) for i, each in enumerate(labels)]
+    said = texts(pending("p", requests={GPU: "1"}, node_selector={PRODUCT: "NVIDIA-L4"}), *nodes)
+    there = "NVIDIA-L4-SHARED (2 nodes) or NVIDIA-H100 (1 node)"
+    assert said[0] == f"no node has {PRODUCT}=NVIDIA-L4: select {there}, or add a node with it"
+
+
+def test_a_selector_is_dropped_within_the_architecture_of_its_nodes():
+    arch = "kubernetes.io/arch"
+    own, amd = machine("own", "gb200", labels={arch: "arm64"}), machine("amd", "cpu", labels={arch: "amd64"})
+    pod, full = pending("p", requests={"cpu": "64"}, node_selector={"pool": "gb200"}), filling("own", cpu="1")
+    assert not [text for text in texts(pod, own, amd, full) if text.startswith("drop")]
+    arm = machine("arm", "spare", labels={arch: "arm64"})
+    kept = f"drop the node selector pool=gb200 (and select {arch}=arm64, which its nodes have)"
+    assert kept in texts(pod, own, amd, arm, full)

@@ -16,7 +16,10 @@ ANSWERS = {
         ("add a node", f"tolerate {GPU}", f"remove taint {GPU}"),
     ),
     "serving-1": (r"move default/embedder-\d from prod-gpu-\d to prod-gpu-\d$", ()),
-    "finetune": (rf"add a node like prod-gpu-\d with {MODEL}=model-t4, which no node has$", ("correct", "label")),
+    "finetune": (
+        rf"no node has {MODEL}=model-t4: select model-l4 \(3 nodes\), or add a node with it$",
+        ("correct", "label"),
+    ),
     "report": (f"tolerate {SPOT}=true:NoSchedule$", ()),
     "canary": (f"correct the node selector {ZONE}=north1a \\(no node has it\\) to north1-a$", ("label", "add")),
     "login-2": (r"make the required pod anti-affinity preferred, or run 2 replicas$", ("move",)),

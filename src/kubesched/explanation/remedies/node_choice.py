@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Final
 
@@ -19,7 +20,7 @@ from kubesched.api import (
     as_int64,
     edited,
 )
-from kubesched.documents import joined
+from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind
@@ -42,6 +43,8 @@ from kubesched.state import NodeInfo
 
 _DIGITS: Final = re.compile("[0-9]+")
 _PLAIN_VALUES: Final = ("", "true", "false", "yes", "no", "1", "0", "linux")
+_ARCH: Final = "kubernetes.io/arch"
+_MAX_VALUES: Final = 3
 _MAX_REQUIREMENTS: Final = 12
 _MAX_OTHERS: Final = 3  # values of a label that are offered in place of one that a namespace gives
 _REQUIRED: Final = "affinity.node_affinity.required"
@@ -101,7 +104,10 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
             text = f"change the node selector {key}={value}{nowhere} to {key}={other}{maybe}"
             change = _with_pair(key, key, other)
             yield Remedy(text, "nodeSelector", False, change, effort=Effort.SWITCH)
-    yield _drop(f"the node selector {key}={value}", "nodeSelector", _with_pair(key, "", ""))
+    arch = _only_arch(case, codes == column.code(value)) if value in known else ""
+    kept = f" (and select {_ARCH}={arch}, which its nodes have)" if arch else ""
+    change = _with_pair(key, _ARCH if arch else "", arch)
+    yield _drop(f"the node selector {key}={value}{kept}", "nodeSelector", change)
 
 
 def _of_namespace(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remedy]:
@@ -168,6 +174,18 @@ def _correction(key: str, value: str, new_key: str, new_value: str) -> Remedy:
     return Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value), effort=Effort.CORRECT)
 
 
+def _only_arch(case: Case, nodes: BoolVector) -> str:
+    """The architecture of some nodes, where others have another one that the pod does not select; empty for none.
+
+    A program is built for it.
+    """
+    codes = case.nodes.codes(_ARCH)
+    mine, every = set(codes[nodes].tolist()), set(codes[~tainted(case)].tolist())
+    if len(mine) != 1 or not every - mine or _ARCH in case.pod.node_selector:
+        return ""
+    return case.nodes.label(_ARCH).values.values[mine.pop()] or ""
+
+
 def _model(case: Case, among: BoolVector) -> NodeInfo:
     """The node that a new one is like: with what the pod asks for, and without taints if there is such a node."""
     open_ones = among & ~tainted(case) & ~case.nodes.unschedulable
@@ -185,7 +203,17 @@ def _labelled_node(case: Case, node: NodeInfo, key: str, value: str, known: list
         )
     elif not names_part(key, OF_HOSTS):
         text = f"add a node like {node.name} with {key}={value}, which no node has"
+        if known and names_part(key, OF_PRODUCTS - OF_IMAGES):
+            text = f"no node has {key}={value}: select {_nearest(case, key, value, known)}, or add a node with it"
         yield Remedy(text, "addNode", True, added_node(case, node, {}, {key: value}), like=node.name)
+
+
+def _nearest(case: Case, key: str, wrong: str, known: list[str]) -> str:
+    """The values that nodes have which look most like one that none has; only a person knows whether they will do."""
+    column, codes = case.nodes.label(key), case.nodes.codes(key)
+    near = sorted(known, key=lambda value: -SequenceMatcher(None, wrong, value).ratio())
+    counts = ((value, int(np.count_nonzero(codes == column.code(value)))) for value in near)
+    return " or ".join([f"{value} ({count(n, 'node')})" for value, n in counts if n][:_MAX_VALUES])
 
 
 def _without_digits(value: str) -> str:
