@@ -20,7 +20,7 @@ from kubesched.pages.formats import PATCH, WITHOUT_SENTENCES, Format
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject
-    from kubesched.planning import Changed, Difference, WhatIf
+    from kubesched.planning import Changed, Simulated, WhatIf
     from kubesched.scheduler import TieBreak
     from kubesched.session import Report, Session
     from kubesched.setup import Setup
@@ -72,6 +72,8 @@ def simulate(
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
+    import msgspec
+
     from kubesched.planning import compared, new_pods, simulated
 
     check_written(write, inputs.files())
@@ -90,9 +92,9 @@ def simulate(
             answer = compared if compares else simulated
             result = answer(session, changed, run, keeps_objects=write is not None)
             write_after(read, result.objects, write)
-            report = _with_left_out(result.report, profile, whole, setup)
             explain = "" if what_if else inputs.next_command("explain")
-            n_pending, n_failed = _print(report, result.difference, changed, output, explain)
+            result = msgspec.structs.replace(result, report=_with_left_out(result.report, profile, whole, setup))
+            n_pending, n_failed = _print(result, changed, output, explain)
     if n_failed or (fail_on_pending and (n_pending or changed.lost or changed.may_be_lost)):
         raise click.exceptions.Exit(1)
 
@@ -167,9 +169,7 @@ def _note(notes: Iterable[str]) -> None:
         note(sentence)
 
 
-def _print(
-    report: "Report", difference: "Difference | None", changed: "Changed", output: str, explain: str
-) -> tuple[int, int]:
+def _print(result: "Simulated", changed: "Changed", output: str, explain: str) -> tuple[int, int]:
     """Print a report, and what a change makes of it. Returns: how many pods go nowhere, and how many failed."""
     import msgspec
 
@@ -177,13 +177,14 @@ def _print(
     from kubesched.pages.simulations import report_page, summary_of
     from kubesched.session import PodState
 
+    report, difference = result.report, result.difference
     n_pending = sum(placement.is_left_pending or placement.is_not_created for placement in report.placements)
     if output == "summary":
-        _note(changed.notes)
+        _note((*changed.notes, *result.caveats))
         print_text(f"{difference.text if difference is not None else ''} {summary_of(report)}".lstrip())
     else:
-        page = report_page(report, explain, taken_at=changed.cluster.taken_at)
-        page = msgspec.structs.replace(page, notes=changed.notes)
+        page = report_page(report, explain, caveats=result.caveats, taken_at=changed.cluster.taken_at)
+        page = msgspec.structs.replace(page, notes=(*changed.notes, *page.notes))
         page = page if difference is None else with_difference(page, difference)
         more = _more_words() if changed.assumed and n_pending and output != Format.WIDE else ""
         print_report(msgspec.structs.replace(page, next_command=page.next_command or more), output)

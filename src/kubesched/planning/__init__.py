@@ -15,6 +15,7 @@ with lazy_exports(__name__):
     from kubesched.planning.cluster_check import ClusterCheck as ClusterCheck, check as check
     from kubesched.planning.difference import (
         Difference as Difference,
+        Simulated as Simulated,
         compared as compared,
         new_pods as new_pods,
         simulated as simulated,

@@ -13,6 +13,7 @@ from kubesched.explanation import with_reasons
 from kubesched.planning.changed_cluster import Changed, premise
 from kubesched.planning.placed import has_place
 from kubesched.planning.settling import cluster_after_run
+from kubesched.planning.storage_caveats import storage_caveats
 from kubesched.session import Placement, PodState, Report, Session, workload_text
 
 
@@ -63,10 +64,15 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Simulated(msgspec.Struct, frozen=True, eq=False):
-    """What a simulation of a changed cluster gives; `objects` are those afterwards, if they were asked for."""
+    """What a simulation of a changed cluster gives; `objects` are those afterwards, if they were asked for.
+
+    Attributes:
+        caveats: why placed pods would not start: their volumes cannot be made or shared.
+    """
 
     report: Report
     objects: tuple[KubeObject, ...] = ()
+    caveats: tuple[str, ...] = ()
     difference: Difference | None = None
 
 
@@ -87,7 +93,8 @@ def simulated(
     session.assumed = changed.nodes
     refused = refused_replicas(changed.objects)
     report = msgspec.structs.replace(with_reasons(session, run(session)), refused=refused)
-    return Simulated(report, cluster_after_run(session, report, changed.cluster) if keeps_objects else ())
+    caveats = storage_caveats(session, report.placements, changed.objects)
+    return Simulated(report, cluster_after_run(session, report, changed.cluster) if keeps_objects else (), caveats)
 
 
 def compared(

@@ -21,6 +21,7 @@ from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of, rivals
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.settling import cluster_after_run
+from kubesched.planning.storage_caveats import storage_caveats
 from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, PodState, Progress, Report, Session, placements_frame, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
@@ -385,7 +386,7 @@ def _fit_asked(
     rollouts: tuple[Rollout, ...] = ()
     before = cluster = _without_waiting(asked) if alone else list(asked.cluster)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
-    on_model = note_on_model(model) if isinstance(model, Node) else ""
+    model_notes = filter(None, [note_on_model(model)] if isinstance(model, Node) else [])
     next_left: Placement | None = None
     more: MoreNodes | None = None
     if isinstance(model, Node) and n_nodes is not None:
@@ -411,6 +412,7 @@ def _fit_asked(
             report = with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)])
         with_new = msgspec.structs.replace(read, objects=(*cluster, *new))
         objects = cluster_after_run(session, report, with_new) if keeps_objects else ()
+        caveats = storage_caveats(session, placements_of(new, report), with_new.objects)
     return Fit(
         placements_of(new, report),
         report,
@@ -433,8 +435,9 @@ def _fit_asked(
             *asked.notes_on(replicas, is_search=maximum),
             *asked.added_at_admission(),
             *unused,
+            *caveats,
             *_blocking(new),
-            *filter(None, [on_model]),
+            *model_notes,
         ),
         without_pods=asked.without_pods,
         taken_at=read.taken_at,

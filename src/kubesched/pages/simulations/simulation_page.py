@@ -56,11 +56,14 @@ _STATES: Final = {
 
 
 @page_of.register
-def report_page(report: Report, explain: str = "", *, taken_at: datetime | None = None) -> Page:
+def report_page(
+    report: Report, explain: str = "", *, caveats: Sequence[str] = (), taken_at: datetime | None = None
+) -> Page:
     """The page of `kubesched simulate`.
 
     Args:
         explain: the command that explains a pod of the same cluster, without the pod; empty for none.
+        caveats: why some of the placed pods would not start, without the ends of sentences.
         taken_at: when the snapshot was taken; None where that is not known.
     """
     by_state: dict[PodState, list[Placement]] = {state: [] for state in PodState}
@@ -75,6 +78,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
     has_nodes = bool(fills)
     parts: list[Part] = [
         *([Paragraph(fill_words(fills))] if has_nodes else []),
+        *(Paragraph(f"{one[:1].upper()}{one[1:]}.", Level.WARNING) for one in caveats),
         _placed("placed", "Would be placed", [one for one in placed if not one.evicted_by]),
         _why("evictedAgain", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
         _why("pending", "Would stay pending", pending, _notes_on(pending, report.victims)),
@@ -96,9 +100,10 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         tuple(parts),
         limits=limits(taken_at, own=(_STAY_AWAY,) if report.victims else ()),
         next_command=command_about(explain, pending[0].pod, option="--pod") if pending else "",
-        document=report_document(report),
+        document=report_document(report) | ({"caveats": list(caveats)} if caveats else {}),
         lines=[placement_line(placement) for placement in report.placements],
         main="pods",
+        notes=tuple(caveats),
         checks=tuple(_checks(report)),
         appendix=(*hands_of(report.placements), *refused_hands(report.refused)),
     )

@@ -1,0 +1,100 @@
+"""Pods that kube-scheduler places and that would not start: a volume cannot be made, or cannot be shared."""
+
+from pathlib import Path
+
+import pytest
+
+from kubesched.api import KubeObject
+from kubesched.planning import fit
+from kubesched.testing import make_node, make_object
+from tests.cli.clusters import run, write
+
+DRIVER = "disk.example.com"
+HOST = "kubernetes.io/hostname"
+LATE = {"provisioner": DRIVER, "volumeBindingMode": "WaitForFirstConsumer"}
+SET = """
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: pg}
+spec:
+  replicas: 3
+  serviceName: pg
+  selector: {matchLabels: {app: pg}}
+  template:
+    metadata: {labels: {app: pg}}
+    spec: {containers: [{name: pg, image: pg, resources: {requests: {cpu: "1"}}}]}
+  volumeClaimTemplates:
+  - metadata: {name: d}
+    spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 50Gi}}}
+"""
+SHARED = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      volumes: [{name: v, persistentVolumeClaim: {claimName: shared}}]
+      containers: [{name: web, image: web, resources: {requests: {cpu: "3"}}}]
+"""
+
+
+def nodes(*names: str, drivers: tuple[str, ...] = (DRIVER,)) -> list[KubeObject]:
+    entries = [{"name": name, "nodeID": "n", "topologyKeys": [HOST]} for name in drivers]
+    made = [make_node(name, labels={HOST: name}, allocatable={"cpu": "4", "pods": "9"}) for name in names]
+    return [*made, *(make_object("CSINode", name, spec={"drivers": entries}) for name in names)]
+
+
+def fast() -> list[KubeObject]:
+    return [
+        make_object("StorageClass", "fast", **LATE),
+        make_object("CSIDriver", DRIVER, spec={"storageCapacity": True}),
+    ]
+
+
+def published(name: str, capacity: str) -> KubeObject:
+    place = {"matchLabels": {HOST: name}}
+    return make_object("CSIStorageCapacity", name, storageClassName="fast", nodeTopology=place, capacity=capacity)
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "new.yaml"
+    path.write_text(SET)
+    return path
+
+
+def test_claims_that_ask_for_more_than_there_is_are_added_up(manifest: Path):
+    """kube-scheduler holds each of them alone against what is published."""
+    short = fit([*nodes("n1"), *fast(), published("n1", "100Gi")], manifest)
+    assert short.n_fit == 3
+    (note,) = short.notes
+    assert note == (
+        "new claims of class fast on n1 ask for 150Gi of 100Gi: kube-scheduler counts each claim alone, "
+        "and the rest would not be made"
+    )
+    assert fit([*nodes("n1"), *fast(), published("n1", "150Gi")], manifest).notes == ()
+
+
+def test_a_node_without_the_driver_is_told(manifest: Path):
+    answer = fit([*nodes("n1", drivers=("other",)), make_object("StorageClass", "fast", **LATE)], manifest)
+    (note,) = answer.notes
+    assert note == (
+        f"CSI driver {DRIVER} is not on n1: kube-scheduler places pods there all the same, "
+        "and their volumes would not be made"
+    )
+
+
+def test_a_claim_for_one_node_on_two_is_told(tmp_path: Path):
+    path = tmp_path / "web.yaml"
+    path.write_text(SHARED)
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "nfs", "volumeName": "pv"}
+    done = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+    cluster = [*nodes("n1", "n2"), make_object("PersistentVolumeClaim", "shared", spec=spec, **done)]
+    cluster.append(make_object("PersistentVolume", "pv", spec={"csi": {"driver": DRIVER, "volumeHandle": "v"}}))
+    words = "claim default/shared is ReadWriteOnce, and its 2 pods would be on 2 nodes"
+    assert [note.partition(":")[0] for note in fit(cluster, path).notes] == [words]
+    assert f"C{words[1:]}" in " ".join(run("simulate", write(tmp_path, *cluster), "-f", path).stdout.split())
