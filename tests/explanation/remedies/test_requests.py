@@ -2,6 +2,8 @@
 
 import pytest
 
+from kubesched.api import KubeObject
+from kubesched.explanation import explain
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, filling, fixes_of, texts
 
@@ -140,3 +142,37 @@ def test_a_misspelt_resource_is_corrected():
 def test_another_device_is_not_called_a_misspelt_name(asked: str, there: str):
     said = texts(make_pod("p", requests={asked: "1"}), make_node("n1", allocatable={**SMALL, there: "4"}))
     assert not [text for text in said if there in text]
+
+
+def replicated(n: int, *, running: int = 0) -> list[KubeObject]:
+    """A ReplicaSet that wants pods of 3 cores, with some running pods of one core, and one that is pending."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "rs", "controller": True}
+    metadata = {"ownerReferences": [owner]}
+    old = [make_pod(f"old-{i}", node="n1", requests={"cpu": "1"}, metadata=metadata) for i in range(running)]
+    replica_set = make_object("ReplicaSet", "web", metadata={"uid": "rs"}, spec={"replicas": n})
+    return [replica_set, *old, make_pod("new", requests={"cpu": "3"}, metadata=metadata)]
+
+
+def lowered(*objects: KubeObject) -> list[str]:
+    said = [fix.text for fix in explain(objects, "default/new").fixes]
+    return [text for text in said if text.startswith("lower")]
+
+
+def test_a_smaller_request_has_room_for_all_replicas_or_says_for_how_many():
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "2", "pods": "9"}) for i in (1, 2)]
+    assert lowered(*nodes, *replicated(2)) == ["lower the request to 2 cpu"]
+    assert lowered(*nodes, *replicated(3)) == [
+        "lower the request to 1 cpu (an empty node takes 2 cpu; room for all 3 pods)",
+        "lower the request to 2 cpu (room for 2 of 3 pods)",
+    ]
+    assert lowered(*nodes, *replicated(9)) == ["lower the request to 2 cpu (room for 2 of 9 pods)"]  # 0.4 is much less
+
+
+def test_the_replicas_that_run_make_room_for_those_of_the_new_template():
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "2", "pods": "9"}) for i in (1, 2)]
+    assert lowered(*nodes, *replicated(2, running=1)) == ["lower the request to 2 cpu"]
+
+
+def test_full_nodes_have_no_room_for_replicas_however_small_they_are():
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "2", "pods": "1"}) for i in (1, 2)]
+    assert lowered(*nodes, *replicated(3)) == ["lower the request to 2 cpu (room for 2 of 3 pods)"]

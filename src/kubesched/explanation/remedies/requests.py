@@ -25,6 +25,7 @@ from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, h
 from kubesched.explanation.remedies.device_plugins import misspelt_resources
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.other_devices import most_chosen, offered_in_place
+from kubesched.explanation.remedies.replica_room import ReplicaRoom
 from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_least, at_most
 from kubesched.state import PodRequests
 
@@ -40,8 +41,27 @@ def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     yield from offered_in_place(case)
     yield from _more_pods(case, where)
     yield from _milli_cpu(case)
-    for position, cut in _cuts(case, where):
+    cuts = _cuts(case, where)
+    room = ReplicaRoom(case, where) if cuts else None
+    for position, cut in cuts:
+        yield from (
+            _for_replicas(case, position, cut, room) if room and room.n_wanted > 1 else (_smaller(case, position, cut),)
+        )
+
+
+def _for_replicas(case: Case, position: int, cut: dict[str, int], room: ReplicaRoom) -> Iterator[Remedy]:
+    """The cut with which all replicas of a controller have room, where it is not much larger; and the smallest one."""
+    wanted = case.info.requests.value.wanted
+    targets = {name: at_most(name, wanted[name] - amount)[1] for name, amount in cut.items()}
+    n, n_wanted = room.count(targets), room.n_wanted
+    if n >= n_wanted:
         yield _smaller(case, position, cut)
+        return
+    (name, target), *others = targets.items()
+    most = 0 if others or name not in DIVISIBLE else at_most(name, room.most_for_all(name, target))[1]
+    if most and most * _HALF >= target:
+        yield _smaller(case, position, {name: wanted[name] - most}, f"room for all {n_wanted} pods")
+    yield _smaller(case, position, cut, f"room for {n} of {n_wanted} pods")
 
 
 def _more_pods(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -88,14 +108,15 @@ def _cuts(case: Case, where: BoolVector) -> list[tuple[int, dict[str, int]]]:
     return [(position, cut) for _, position, cut in sorted(best.values(), key=lambda one: one[0])]
 
 
-def _smaller(case: Case, position: int, cut: dict[str, int]) -> Remedy:
+def _smaller(case: Case, position: int, cut: dict[str, int], room: str = "") -> Remedy:
     wanted = case.info.requests.value.wanted
     words, targets = {}, {}
     for name, amount in cut.items():
         words[name], targets[name] = at_most(name, wanted[name] - amount)
     empty, is_near = _on_empty_node(case, position, words)
+    notes = "; ".join(filter(None, (empty, room)))
     amounts = joined(f"{amount} {name}" for name, amount in words.items())
-    text = f"lower the {plural(len(words), 'request')} to {amounts}{empty}"
+    text = f"lower the {plural(len(words), 'request')} to {amounts}{notes and f' ({notes})'}"
     divisible = all(name in DIVISIBLE for name in cut)
     is_small = is_near and all(amount * _HALF <= wanted[name] for name, amount in cut.items())
     effort = (Effort.ADAPT if is_small else Effort.LESS) if divisible else Effort.DROP
@@ -120,7 +141,7 @@ def _on_empty_node(case: Case, position: int, targets: Mapping[str, str]) -> tup
             words.append(f"an empty node takes {text}{less and f': {less}'}")
         elif less:
             words.append(less)
-    return f" ({joined(words)})" if words else "", bool(are_near) and all(are_near)
+    return joined(words), bool(are_near) and all(are_near)
 
 
 # --- a pod with smaller requests ---
