@@ -8,13 +8,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from kubesched.config import CLUSTER_RULES
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 from tests.cli.live_server import api_server, kubeconfig_of
 from tests.planning.drain_clusters import owned_by
 
 ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
-RELABELLED = "created again, it would stay pending: all nodes: "
+RELABELLED = "re-created, it would stay pending: all nodes: "
 
 
 @pytest.fixture
@@ -123,3 +124,25 @@ def test_a_live_cluster_has_the_strategies_if_this_user_may_list_them(tmp_path: 
     found = [json.loads(line) for line in result.stdout.splitlines()]
     assert [one["rule"] for one in found] == [*(["rollout-hangs"] if refused else []), "single-replica"]
     assert bool(refused) == ("with the default strategy" in found[0]["message"])
+
+
+def test_formats_for_programs_have_every_object_and_what_is_beside(tmp_path: Path) -> None:
+    """The table names the first of many; -o wide has all of them, too."""
+    single = [make_pod(f"app{i}-1", node="n1", metadata=owned_by("ReplicaSet", f"app{i}")) for i in range(6)]
+    snapshot = write(tmp_path, make_node("n1", allocatable=ROOM), *single, make_pod("waits", requests={"cpu": "9"}))
+    names = [f"ReplicaSet default/app{i}" for i in range(6)]
+    assert "and 3 more" in run("check", snapshot, "-o", "markdown").stdout
+    for output in ("csv", "wide"):
+        result = run("check", snapshot, "-o", output)
+        assert ", ".join(names) in " ".join(result.stdout.split())
+    for output in ("csv", "jsonl", "junit"):
+        result = run("check", snapshot, "-o", output)
+        assert "note: 1 pod waits for a node already; run kubesched explain" in result.stderr
+    assert json.loads(run("check", snapshot, "-o", "json").stdout)["unexplained"] == 0
+
+
+def test_a_rule_of_annotations_has_the_page_and_the_words_of_the_cluster() -> None:
+    for name in ("unknown-rule", "unused-silence"):
+        rule = CLUSTER_RULES[name]
+        assert rule.summary.startswith("an annotation ")
+        assert rule.help_uri.endswith(f"cluster-rules.md#{name}")

@@ -107,7 +107,7 @@ def patched(
         if one.action == "delete" and key[0] == "Job":
             continue
         if one.action == "delete":
-            by_key = {name: known for name, known in by_key.items() if name != key or name == mine}  # created again
+            by_key = {name: known for name, known in by_key.items() if name != key or name == mine}  # re-created
         elif key in by_key and (key[0] in ("Node", "Pod") or one.type == "merge"):
             by_key[key] = merged(by_key[key], one.patch, one.type)
         else:  # a workload: its controller creates the pod from the template

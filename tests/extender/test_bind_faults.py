@@ -246,7 +246,7 @@ def test_a_pod_made_again_under_its_name_is_another_pod(tmp_path: Path, api: Fak
 
     bound, ahead, stale, calls, metrics = run(story())
     assert (bound, ahead) == ("", "")
-    assert stale == "pod d/p was deleted and created again: asked for old, found new"
+    assert stale == "pod d/p was deleted and re-created: asked for old, found new"
     assert calls == ONCE * 2
     assert metrics[ASSUMED] == 1
 

@@ -332,7 +332,7 @@ def test_a_pod_that_was_made_again_is_not_taken_for_the_old_one():
         bound.api.pods["default/p"] = make_pod("p", metadata={"uid": "new"})
 
     error, bound = outcome(Device(), meanwhile=remade, uid="old")
-    assert error == "pod default/p was deleted and created again: asked for old, found new"
+    assert error == "pod default/p was deleted and re-created: asked for old, found new"
     assert bound.api.bindings == []
 
 

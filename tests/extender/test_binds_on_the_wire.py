@@ -156,7 +156,7 @@ def test_a_pod_that_the_watch_has_not_shown_is_asked_for():
 def test_a_pod_that_was_made_again_is_left_alone():
     writes = Writes(pod(uid="new"))
     assert bind(args(uid="old"), writes=writes, watched=(pod(uid="new"),)) == [
-        "pod d/p was deleted and created again: asked for old, found new"
+        "pod d/p was deleted and re-created: asked for old, found new"
     ]
     assert writes.bound == []
 

@@ -1,4 +1,4 @@
-"""What is fragile in what runs: each rule, on a cluster where it finds something and on one where it is silent."""
+"""Weak spots of running workloads: each rule, on a cluster where it finds something and on one where it is silent."""
 
 import io
 import json
@@ -141,6 +141,10 @@ CASES = {
         [*THREE, *zonal_data(), *pods("web", "n1", spec=with_claim())],
         [*THREE, *zonal_data(), *pods("web", "n1", spec=with_claim()), deployment(type="Recreate")],
     ),
+    "invalid-strategy": (
+        [*THREE, *pods("web", "n1", "n2"), deployment(rollingUpdate={"maxSurge": "many"})],
+        [*THREE, *pods("web", "n1", "n2"), deployment(rollingUpdate={"maxSurge": "50%"})],
+    ),
     "selector-pins": (
         [node("n1", labels={"disk": "ssd"}), node("n2"), *pods("web", "n1", spec=on("disk", "ssd"))],
         [*(node(f"n{i}", labels={"disk": "ssd"}) for i in (1, 2)), *pods("web", "n1", spec=on("disk", "ssd"))],
@@ -216,7 +220,7 @@ def test_a_quota_that_became_smaller_keeps_a_pod_from_coming_back():
     """And one that is full keeps a rollout from a further pod."""
     web = pods("web", "n1", "n2", "n3")
     (smaller,) = found([*THREE, *web, at_most(2)], "cannot-come-back")
-    assert smaller.message.startswith("created again, it would be refused by the API server: exceeded quota: few")
+    assert smaller.message.startswith("re-created, it would be refused by the API server: exceeded quota: few")
     full = [*THREE, *web, at_most(3)]
     assert found(full, "cannot-come-back") == []
     assert "is refused by the API server" in found(full, "rollout-hangs")[0].message
@@ -259,6 +263,22 @@ def test_nodes_with_the_label_of_zones_before_1_17_have_a_zone():
     ]
     (finding,) = found([*nodes, *pods("web", "n1", "n2", cpu="0")], "one-zone")
     assert finding.about == ("Deployment shop/web",)
+
+
+@pytest.mark.parametrize("strategy", [{"rollingUpdate": {"maxSurge": "many"}}, {"rollingUpdate": ["many"]}])
+def test_one_invalid_strategy_does_not_end_the_check(strategy):
+    other = pods("api", "n3")
+    result = check([*THREE, *pods("web", "n1", "n2"), *other, deployment(**strategy)])
+    assert {"invalid-strategy", "single-replica"} <= {finding.rule for finding in result.findings}
+
+
+def test_how_many_groups_are_not_explained_is_known(monkeypatch):
+    monkeypatch.setattr("kubesched.planning.created_again._MOST_EXPLAINED", 1)
+    gone = [pod for name in ("a", "b", "c") for pod in pods(name, "n1", spec=on("disk", name))]
+    result = check([*THREE, *gone])
+    assert result.n_unexplained == 2
+    assert [bool(finding.is_tried) for finding in result.findings if finding.severity == "error"].count(False) >= 1
+    assert check([*THREE, *pods("a", "n1", spec=on("disk", "a"))]).n_unexplained == 0
 
 
 def test_the_fix_of_a_rollout_that_hangs_lets_an_old_pod_go_first():

@@ -8,7 +8,8 @@ import pytest
 
 from kubesched import InputError, Plugin, Simulator, Status, drain
 from kubesched.api import KubeObject, Pod, decode_object
-from kubesched.pages.plans import drain_page
+from kubesched.pages.formats import as_text
+from kubesched.pages.plans import drain_page, each_page
 from kubesched.planning import BudgetUse, Drain, Drainer, Fate
 from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects
@@ -606,3 +607,18 @@ def test_the_written_cluster_has_the_failures_of_its_jobs():
     result = drain([*nodes(2), of_job("a"), job(backoffLimit=1)], ["n1"])
     (known,) = (one for one in result.objects if one.name == "migrate")
     assert known.document["status"] == {"failed": 1}
+
+
+def test_each_says_which_drains_are_not_explained(monkeypatch):
+    monkeypatch.setattr("kubesched.planning.drainer._EXPLAINED_NODES", 1)
+    nodes = [make_node(name, allocatable={"cpu": "1", "pods": "9"}) for name in ("n1", "n2")]
+    pods = [
+        make_pod(f"{name}-1", node=at, requests={"cpu": "1"}, metadata=owned_by("ReplicaSet", name))
+        for name, at in (("a", "n1"), ("b", "n2"))
+    ]
+    with Drainer([*nodes, *pods]) as drainer:
+        results = list(drainer.each())
+    assert [result.is_explained for result in results] == [True, False]
+    page = each_page(results)
+    assert page.document["unexplained"] == ["n2"]
+    assert "pods of 1 node that stay pending have kube-scheduler's message as the cause" in as_text(page, width=300)

@@ -1,4 +1,4 @@
-"""`kubesched check`: what is fragile in what runs."""
+"""`kubesched check`: weak spots of running workloads."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,9 +46,9 @@ class CheckedPods(NamedTuple):
 @report_output_option()
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 def check(inputs: InputOptions, choice: CheckedPods, strict: bool, output: str) -> None:
-    """Find what is fragile in what runs: what could not come back, and what a lost node interrupts.
+    """Find weak spots of running workloads: what could not come back, and what a lost node interrupts.
 
-    Each running pod is taken to be deleted and created again, in the cluster as it is. An error is a workload whose
+    Each running pod is taken to be deleted and re-created, in the cluster as it is. An error is a workload whose
     pods would stay pending, or whose rollout would hang. A warning is what a lost node or a drain interrupts. A note is
     worth a look. -o wide says which fixes were tried. Nothing is changed.
 

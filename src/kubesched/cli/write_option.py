@@ -16,7 +16,7 @@ write_option: Final = click.option(
     "--write",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Write the cluster afterwards, for the next command: placed pods run, evicted ones are created again, others "
+    help="Write the cluster afterwards, for the next command: placed pods run, evicted ones are re-created, others "
     "are pending. A file in .json, .json.gz or .json.zst.",
 )
 """The argument `write` of a command."""

@@ -110,7 +110,7 @@ def placed_again(
 
 
 def may_be_lost(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> tuple[str, ...]:
-    """`namespace/name` of the pods that `placed_again` took off their nodes, and that may not be created again."""
+    """`namespace/name` of the pods that `placed_again` took off their nodes, and that may not be re-created."""
     pending = {one.key for one in after if isinstance(one, Pod) and not one.node_name}
     known = list(before)
     owners = {(kind_of(one), one.key): one for one in known if isinstance(one, _OWNERS)}

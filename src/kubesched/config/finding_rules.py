@@ -111,8 +111,10 @@ _NOTES: Final = {
 }
 
 
+_CLUSTER: Final = "cluster-rules"
+
 _CLUSTER_ERRORS: Final = {
-    "cannot-come-back": "pods that run would stay pending if they were created again",
+    "cannot-come-back": "pods that run would stay pending if they were re-created",
     "pods-refused": "the API server refuses pods that a workload wants",
     "rollout-hangs": "a rollout would wait for a pod that has no place",
     "never-ends": "a pod of an unreachable node stays Terminating, and no new one comes",
@@ -124,6 +126,7 @@ _CLUSTER_WARNINGS: Final = {
     "several-budgets": "several disruption budgets select the same pod, which cannot be evicted",
     "one-node": "all replicas run on one node",
     "rollout-shares-disk": "the disk of a running pod keeps the new one of a rollout from starting elsewhere",
+    "invalid-strategy": "the strategy of a Deployment is not valid",
     "selector-pins": "only one node has what the pod selects",
 }
 
@@ -138,6 +141,9 @@ _CLUSTER_NOTES: Final = {
 }
 
 
+_OF_ANNOTATIONS: Final = {"unknown-rule": "an annotation names a rule that does not exist, or cannot be silenced"}
+
+
 def _rules(severity: Severity, summaries: dict[str, str], page: str = "config-rules") -> dict[str, Rule]:
     return {name: Rule(name, severity, summary, page) for name, summary in summaries.items()}
 
@@ -146,9 +152,10 @@ RULES: Final = {**_rules("error", _ERRORS), **_rules("warning", _WARNINGS), **_r
 """The rules of configurations by name."""
 
 CLUSTER_RULES: Final = {
-    **_rules("error", _CLUSTER_ERRORS, "cluster-rules"),
-    **_rules("warning", _CLUSTER_WARNINGS, "cluster-rules"),
-    **_rules("note", _CLUSTER_NOTES, "cluster-rules"),
-    **{name: RULES[name] for name in ("unknown-rule", "unused-silence")},
+    **_rules("error", _CLUSTER_ERRORS, _CLUSTER),
+    **_rules("warning", _CLUSTER_WARNINGS, _CLUSTER),
+    **_rules("note", _CLUSTER_NOTES, _CLUSTER),
+    **_rules("warning", _OF_ANNOTATIONS, _CLUSTER),
+    "unused-silence": Rule("unused-silence", "note", "an annotation silences nothing", _CLUSTER),
 }
 """The rules of what runs in a cluster by name, with those of annotations that silence."""

@@ -111,7 +111,7 @@ def replacement_of(pod: Pod, find: Find, *, is_expected: bool = True) -> Replace
     """What changes when a pod has gone: its controller makes a new one of the same template, or may make one.
 
     The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
-    keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and created again,
+    keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and re-created,
     unbound.
 
     Args:

@@ -1,4 +1,4 @@
-"""How a pod makes way: it is deleted while the nodes that it has to leave are cordoned, and created again elsewhere.
+"""How a pod makes way: it is deleted while the nodes that it has to leave are cordoned, and re-created elsewhere.
 
 Kubernetes cannot move a pod, and kubectl cannot choose its node.
 """
@@ -25,7 +25,7 @@ class Departure(msgspec.Struct, frozen=True):
         pod: the pod, on its node.
         nodes: those that it has to leave and that are not cordoned.
         owner: what creates it again, such as `ReplicaSet web-5d`; empty for nothing.
-        why_lost: why it may not be created again; empty if it is.
+        why_lost: why it may not be re-created; empty if it is.
         budgets: `namespace/name` of the disruption budgets that select it; they allow its eviction now.
     """
 
@@ -77,7 +77,7 @@ def _lines(text: str, departure: Departure, after: Pod, target: PatchTarget, hin
 
 
 def _hints(departure: Departure) -> Iterator[str]:
-    """What is lost, and whom a deletion does not ask."""
+    """What is lost, and which disruption budgets a deletion ignores."""
     volumes = [one.name for one in departure.pod.spec.volumes or () if one.empty_dir]
     if volumes:
         yield f"what is in emptyDir {joined(volumes)} is lost"

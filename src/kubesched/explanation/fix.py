@@ -49,7 +49,7 @@ class Fix(msgspec.Struct, frozen=True):
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        """The steps that apply it, in order, for programs and as commands; made anew at each call."""
+        """The steps that apply it, in order, for programs and as commands; computed at each call."""
         if self.before is None:
             return ()
         parts = [FixPart(one.text, one.kind, one.change) for one in self.parts or (self,)]

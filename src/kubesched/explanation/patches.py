@@ -50,8 +50,8 @@ _VOLUME: Final = "PersistentVolume"
 _CLAIM: Final = "PersistentVolumeClaim"
 
 _CREATED_AGAIN: Final = {
-    True: "the claim is deleted and created again, without its data",
-    False: "the claim is deleted and created again; it has no volume yet",
+    True: "the claim is deleted and re-created, without its data",
+    False: "the claim is deleted and re-created; it has no volume yet",
 }
 
 Key = tuple[str, str]
@@ -152,7 +152,7 @@ def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterat
     if isinstance(old, PersistentVolumeClaim) and "spec" in body:  # Kubernetes: the spec of a claim cannot be changed
         yield recreating(text, target, body, "merge", _CREATED_AGAIN[is_bound(old)])
     elif kind == "StorageClass":  # Kubernetes: what is below its metadata cannot be changed
-        yield recreating(text, target, body, "merge", "a class cannot be changed: it is deleted and created again")
+        yield recreating(text, target, body, "merge", "a class cannot be changed: it is deleted and re-created")
     else:
         yield on_object(text, target, old, body)
 

@@ -145,7 +145,7 @@ def _alone(text: str, pod: PatchTarget, was: dict[str, Any], body: dict[str, Any
         return patching(text, pod, {"spec": body}, "merge")
     if "priorityClassName" in body:
         body = {**body, "priority": None}  # the API server fills it in
-    why = "a pod cannot be changed: it is deleted and created again; it is pending, so nothing is lost"
+    why = "a pod cannot be changed: it is deleted and re-created; it is pending, so nothing is lost"
     return recreating(text, pod, {"spec": body}, "strategic", why)
 
 

@@ -173,9 +173,7 @@ class Binder:
         if known is None:
             raise ExtenderError(f"pod {name} does not exist any more")
         if known.uid != args.pod_uid:
-            raise ExtenderError(
-                f"pod {name} was deleted and created again: asked for {args.pod_uid}, found {known.uid}"
-            )
+            raise ExtenderError(f"pod {name} was deleted and re-created: asked for {args.pod_uid}, found {known.uid}")
         placed = self._cluster_state.placed(known.uid)
         return known if placed is None or known.uid in self._under_way else placed.pod
 

@@ -1,4 +1,4 @@
-"""check: what is fragile in what runs, and what helps."""
+"""check: weak spots of running workloads, and what helps."""
 
 import re
 from collections import Counter
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _OUTCOMES: Final = {
-    Comeback.NOWHERE: ("stay pending", "kubesched explain says what keeps it from each node"),
+    Comeback.NOWHERE: ("stay pending", "run kubesched explain"),
     Comeback.REFUSED: ("be refused by the API server", "change the policy, or the template of the pods"),
 }
 """What becomes of a pod that cannot come back, and what to do where no fix was found."""
@@ -46,7 +46,7 @@ _SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 
 class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
-    """What is fragile in what runs.
+    """The weak spots of running workloads.
 
     Attributes:
         findings: the most harmful first; those that say the same of several objects are one, with the names and amounts
@@ -57,6 +57,8 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
         n_pending: pods that wait for a node, of those that are looked at; `explain` is about them.
         n_foreign: running pods that no profile serves, which are not tried again.
         n_undecided: running pods about which kubesched cannot decide.
+        n_unexplained: groups of equal pods without a place whose cause is kube-scheduler's message, and for which no
+            fix was looked for, because there are so many.
         faults: of plugins, each text once: it is not known whether the pods for which one failed would come back.
         taken_at: when the cluster was read; None where that is not known.
 
@@ -72,6 +74,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
     n_pending: int = 0
     n_foreign: int = 0
     n_undecided: int = 0
+    n_unexplained: int = 0
     faults: tuple[str, ...] = ()
     taken_at: datetime | None = None
 
@@ -112,9 +115,9 @@ def check(
     extender_calls: ExtenderCalls | None = None,
     progress: Progress | None = None,
 ) -> ClusterCheck:
-    """Say what is fragile in what runs: which pods could not be created again, and what a lost node interrupts.
+    """Find weak spots of running workloads: which pods could not be re-created, and what a lost node interrupts.
 
-    Each running pod is taken to be deleted and created again, alone, in the cluster as it is. The answer does not
+    Each running pod is taken to be deleted and re-created, alone, in the cluster as it is. The answer does not
     depend on the order of the objects.
 
     Args:
@@ -191,6 +194,7 @@ class _Checking:
             n_pending=self._n_pending,
             n_foreign=sum(pod.scheduler_name not in self._session.frameworks for pod in found),
             n_undecided=self._n_undecided,
+            n_unexplained=self._recreation.n_unexplained,
             faults=tuple(self._recreation.faults),
             taken_at=self._known.taken_at,
         )
@@ -224,11 +228,11 @@ class _Checking:
                 lost.setdefault((one.comeback, one.fix or one.why), []).append(one)
         for (comeback, _), same in lost.items():
             outcome, advice = _OUTCOMES[comeback]
-            message, fix = f"created again, it would {outcome}: {same[0].why}", same[0].fix
+            message, fix = f"re-created, it would {outcome}: {same[0].why}", same[0].fix
             help_ = fix or advice
             yield Finding("cannot-come-back", "", message, help_, about=about, n_pods=len(same), is_tried=bool(fix))
         if n := sum(one.comeback is Comeback.BY_EVICTION for one in tried):
-            message = "created again, it would evict pods of lower priority"
+            message = "re-created, it would evict pods of lower priority"
             yield Finding("evicts-others", "", message, "keep room for it", about=about, n_pods=n)
         confined = [one.pod for one in tried if one.comeback is Comeback.ITS_NODE]
         yield from self._places.confined(workload, confined)

@@ -1,4 +1,4 @@
-"""Finds what would become of running pods if they were created again today.
+"""Finds what would become of running pods if they were re-created today.
 
 A pod is deleted in a fork, and what its controller creates is tried, while the other pending pods take no room. Equal
 pods share an answer: all of them where an equal pod beside them has a place on two nodes, and no rule of theirs counts
@@ -29,7 +29,7 @@ _HASH: Final = "pod-template-hash"
 
 
 class Comeback(enum.Enum):
-    """Where a pod would go that is created again."""
+    """Where a pod would go that is re-created."""
 
     ELSEWHERE = "elsewhere"
     """Another node than its own would take it, too."""
@@ -65,12 +65,14 @@ class Recreation:
 
     Attributes:
         faults: of plugins, each text once: of the pods for which one failed nothing is known.
+        n_unexplained: how many groups of pods have no place and no fix, because others were explained before them.
     """
 
     def __init__(self, session: Session, objects: Iterable[KubeObject]) -> None:
         self._session = session
         self._refused = RefusedAgain(objects)
         self._n_explained = 0
+        self.n_unexplained = 0
         self._explainer = Explainer(session)
         self.faults: dict[str, None] = {}
         self._beside: dict[str, Comeback] = {}  # where an equal pod has a place beside a pod
@@ -167,9 +169,10 @@ class Recreation:
             return CreatedAgain(pod, _among(nodes, pod))
         if attempt.room is not None and attempt.room.nominated_node_name:
             return CreatedAgain(pod, Comeback.BY_EVICTION)
-        self._n_explained += 1
-        if self._n_explained > _MOST_EXPLAINED:
+        if self._n_explained == _MOST_EXPLAINED:
+            self.n_unexplained += 1
             return CreatedAgain(pod, Comeback.NOWHERE, attempt.diagnosis.message)
+        self._n_explained += 1
         evaluation = self._explainer.evaluate(new, preempt=False)
         fix = next(iter(self._explainer.fixes(evaluation)), None)
         return CreatedAgain(pod, Comeback.NOWHERE, outcome(evaluation, fix).why, "" if fix is None else str(fix))

@@ -144,6 +144,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
+        is_explained: whether causes and fixes were looked for, which `each` does not do in the largest clusters.
         undecided_nodes: of `most`: candidates that are left out because kubesched cannot decide about pods on them.
         objects: the cluster after the drain, for the next question or `write_snapshot`: pods run where they were
             placed, also the new ones of those that were pushed out. Empty in results of `each`.
@@ -173,6 +174,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     out_meanwhile: tuple[str, ...] = ()
     unplaced_before: tuple[str, ...] = ()
     undecided_nodes: tuple[str, ...] = ()
+    is_explained: bool = True
     objects: tuple[KubeObject, ...] = ()
 
     @property

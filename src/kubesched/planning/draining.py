@@ -118,6 +118,7 @@ class Draining:
             evicted_before=self._cluster.evicted,
             unplaced_before=self._cluster.unplaced,
             evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
+            is_explained=self._explained is not None,
             objects=self._objects() if self._keeps_objects else (),
         )
 

@@ -1,7 +1,7 @@
 """Finds Deployments whose rollout would hang: the first new pod has no place, and no old one may make way for it.
 
 Rule: kube-controller-manager v1.36, as in controllers/rollout_steps.py. A Deployment that the cluster lacks is taken to
-have the default strategy. A strategy that lets old pods go first waits for the place of a pod that is created again,
+have the default strategy. A strategy that lets old pods go first waits for the place of a pod that is re-created,
 which `planning/created_again.py` tries for every workload.
 """
 
@@ -31,24 +31,28 @@ class Strategies:
     """
 
     def __init__(self, objects: Sequence[KubeObject]) -> None:
-        found = (one for one in objects if isinstance(one, Unstructured) and one.kind_key == _KIND)
-        self._written = {one.key: _strategy_of(one) for one in found}
+        self._deployments = {
+            known.key: known for known in objects if isinstance(known, Unstructured) and known.kind_key == _KIND
+        }
 
     def surge(self, workload: Workload, n: int) -> int:
         """How many pods a rollout of `n` pods begins with while none of them may go; 0 where old ones go first.
 
         Raises:
-            InputError: a bound of the strategy is not valid.
+            InputError: the strategy is not valid.
         """
-        strategy = self._written.get(f"{workload.namespace}/{workload.name}", UpdateStrategy())
-        if workload.kind != "Deployment" or strategy.type == "Recreate":
+        if workload.kind != "Deployment":
+            return 0
+        deployment = self._deployments.get(f"{workload.namespace}/{workload.name}")
+        strategy = UpdateStrategy() if deployment is None else _strategy_of(deployment)
+        if strategy.type == "Recreate":
             return 0
         more, fewer = rollout_bounds(workload, strategy.rolling_update or RollingUpdate(), n)
         return 0 if fewer else more
 
     def is_known(self, workload: Workload) -> bool:
         """Whether the cluster has the Deployment, so that its strategy is its own."""
-        return f"{workload.namespace}/{workload.name}" in self._written
+        return f"{workload.namespace}/{workload.name}" in self._deployments
 
 
 def held_rollouts(
@@ -64,10 +68,16 @@ def held_rollouts(
         tried: its running pods.
         n_replicas: how many pods it has, with those that wait for a node, without those of a rollout that has begun.
     """
-    comebacks = {one.comeback for one in tried}
-    if not tried or not comebacks.isdisjoint(_NO_PLACE) or not strategies.surge(workload, n_replicas):
+    about, n = (str(workload),), len(tried)
+    try:
+        n_surge = strategies.surge(workload, n_replicas)
+    except InputError as error:
+        yield Finding("invalid-strategy", "", str(error), "correct spec.strategy", about=about, n_pods=n)
         return
-    about, n, pod = (str(workload),), len(tried), tried[0].pod
+    comebacks = {again.comeback for again in tried}
+    if not tried or not comebacks.isdisjoint(_NO_PLACE) or not n_surge:
+        return
+    pod = tried[0].pod
     assumed = "" if strategies.is_known(workload) else " (with the default strategy)"
     surge = recreation.beside(pod)
     if surge.comeback in _NO_PLACE:
@@ -86,5 +96,4 @@ def _strategy_of(deployment: Unstructured) -> UpdateStrategy:
     try:
         return msgspec.convert((isinstance(spec, dict) and spec.get("strategy")) or {}, UpdateStrategy)
     except msgspec.ValidationError as error:
-        where = f"Deployment {deployment.key}: spec.strategy"
-        raise InputError(f"{where}: {error}; correct it, or leave the Deployment out of the snapshot") from error
+        raise InputError(f"Deployment {deployment.key}: spec.strategy: {error}") from error

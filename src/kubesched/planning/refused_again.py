@@ -13,7 +13,7 @@ _POLICIES: Final = ("LimitRange", "PriorityClass", "ResourceQuota")
 
 
 class RefusedAgain:
-    """What the API server of a cluster says of its pods, if they are created again.
+    """What the API server of a cluster says of its pods, if they are re-created.
 
     Args:
         objects: of the cluster.

@@ -28,7 +28,7 @@ def read_outlines(given: Iterable[str], kinds: Collection[str]) -> list[KubeObje
 
     Args:
         given: files and folders.
-    Returns: in the order of the files; nothing of files that take longer to read than somebody waits who types.
+    Returns: in the order of the files; nothing if the files take too long to read while a user types.
     Raises:
         InputError: a file cannot be read.
     """
@@ -39,7 +39,7 @@ def read_outlines(given: Iterable[str], kinds: Collection[str]) -> list[KubeObje
 
 
 def _weight(source: Source) -> float:
-    """Which part of the time that somebody waits a file takes."""
+    """Which part of that time a file takes."""
     name = source.label
     if name.endswith(PACKED_SUFFIXES):
         return source.size / _MOST_PACKED

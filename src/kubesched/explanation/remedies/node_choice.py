@@ -136,7 +136,7 @@ def _of_namespace(case: Case, where: BoolVector, key: str, value: str) -> Iterat
 
 
 def _given(case: Case, key: str, value: str, other: str) -> Change:
-    """The change of one pair in the annotation of the namespace, and of the pod that is created again."""
+    """The change of one pair in the annotation of the namespace, and of the pod that is re-created."""
 
     def changed(namespace: Namespace) -> Namespace:
         pairs = namespace.annotations[NAMESPACE_SELECTOR].split(",")

@@ -52,7 +52,7 @@ def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:
         case Problem.NOT_OWNED:
             text = (
                 f"rename the volume, because PersistentVolumeClaim {key} was not created for the pod; "
-                "or delete the claim, if its data is not needed, so that it is created again"
+                "or delete the claim, if its data is not needed, so that it is re-created"
             )
             yield _losing_data(bound_claim(case, text, "claimMissing", key, use))
         case Problem.LEAVES:

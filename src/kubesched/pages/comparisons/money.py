@@ -29,7 +29,7 @@ def cost_words(price: FigureDifference) -> str:
 
 
 def bill(comparison: Comparison) -> Iterator[str]:
-    """Sentences for somebody who pays: what all nodes cost, what can go, what it takes, and what is in no sum.
+    """Sentences about cost: what all nodes cost, what can go, what it takes, and what is in no sum.
 
     Nothing without prices.
     """

@@ -1,6 +1,6 @@
 """The page of `kubesched check`: how many findings there are, and a table of them, the most harmful first."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -8,11 +8,11 @@ from kubesched.config import Finding
 from kubesched.documents import count, joined, listed
 from kubesched.pages.formats import (
     Align,
-    Cell,
     Check,
     Column,
     Page,
     Paragraph,
+    Row,
     Table,
     command_about,
     finding_text,
@@ -34,7 +34,7 @@ _COLUMNS: Final = (
     Column("help", "FIX"),
     Column("tried", is_wide=True),
 )
-_ALONE: Final = "Each pod is created again alone: pods that wait for a node, or come back with it, take no room."
+_ALONE: Final = "Each pod is re-created alone: pods that wait for a node, or come back with it, take no room."
 _MOST_NAMED: Final = 3
 
 
@@ -51,23 +51,45 @@ def check_page(
     """
     counted = severity_counts(result.findings, len(result.silenced))
     looked_at = f"{count(result.n_pods, 'running pod')} of {count(result.n_workloads, 'workload')}"
-    rows = [_row(finding) for finding in result.findings]
+    beside = tuple(_beside(result))
     return Page(
         "check",
         Paragraph(f"{looked_at}: {counted}.", worst_level(result.findings)),
-        (*fault_parts(result.faults), *_beside(result), Table("findings", "", _COLUMNS, rows)),
+        (
+            *fault_parts(result.faults),
+            *(Paragraph(f"{text}.") for text in beside),
+            _findings(result, _named),
+            *_all(result),
+        ),
         limits=limits(result.taken_at, now, own=(_ALONE,)),
         next_command=_following(result, explain),
         document=_document(result),
+        data=_findings(result, ", ".join),
         lines=[_finding_document(finding) for finding in result.findings],
         checks=list(_checks(result, failing)),
         faults=result.faults,
+        notes=beside,
     )
 
 
-def _row(finding: Finding) -> list[Cell | str | int]:
-    cells = (severity_cell(finding), finding.rule, _named(finding.about), finding.n_pods)
-    return [*cells, finding.message, finding.help, "yes" if finding.is_tried else "no"]
+def _findings(result: ClusterCheck, named: Callable[[Sequence[str]], str]) -> Table:
+    """A row for each.
+
+    Args:
+        named: the objects of a finding in one text.
+    """
+    rows: list[Row] = []
+    for finding in result.findings:
+        cells = (severity_cell(finding), finding.rule, named(finding.about), finding.n_pods)
+        rows.append([*cells, finding.message, finding.help, "yes" if finding.is_tried else "no"])
+    return Table("findings", "", _COLUMNS, rows)
+
+
+def _all(result: ClusterCheck) -> Iterator[Paragraph]:
+    """The objects of the findings of which the table names the first."""
+    for finding in result.findings:
+        if len(finding.about) > _MOST_NAMED + 1:
+            yield Paragraph(f"{finding.rule}: {finding.message}: {', '.join(finding.about)}", is_wide=True)
 
 
 def _named(objects: Sequence[str]) -> str:
@@ -84,15 +106,18 @@ def _key_of(name: str) -> str:
     return name.partition(" ")[2]
 
 
-def _beside(result: ClusterCheck) -> Iterator[Paragraph]:
+def _beside(result: ClusterCheck) -> Iterator[str]:
     """Which pods the findings are not about."""
     if result.n_pending:
         waiting = count(result.n_pending, "pod waits", "pods wait")
-        yield Paragraph(f"{waiting} for a node already; kubesched explain says why.")
+        yield f"{waiting} for a node already; run kubesched explain"
     if result.n_foreign:
-        yield Paragraph(f"{count(result.n_foreign, 'pod')} of other schedulers: not tried again.")
+        yield f"{count(result.n_foreign, 'pod')} of other schedulers: not tried again"
     if result.n_undecided:
-        yield Paragraph(f"{count(result.n_undecided, 'pod')} cannot be decided.")
+        yield f"{count(result.n_undecided, 'pod')} cannot be decided"
+    if result.n_unexplained:
+        groups = count(result.n_unexplained, "further group")
+        yield f"{groups} of equal pods without a place: the cause is kube-scheduler's message, and no fix was tried"
 
 
 def _following(result: ClusterCheck, explain: str) -> str:
@@ -115,6 +140,7 @@ def _document(result: ClusterCheck) -> dict[str, Any]:
         "pods": result.n_pods,
         "silenced": len(result.silenced),
         "undecided": result.n_undecided,
+        "unexplained": result.n_unexplained,
         "workloads": result.n_workloads,
     }
 

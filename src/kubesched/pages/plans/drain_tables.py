@@ -44,11 +44,18 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
     first = next((one for one in ordered if could_go(one)), None)
     causes = held_back(results)
+    unexplained = _unexplained(results)
     pending = placed_first(results[0], is_alone=False) if results else ()
     return Page(
         "drain-each",
         _how_many(results),
-        (*fault_parts(faults), *pending, held_back_table(causes), Table("nodes", "", columns, rows)),
+        (
+            *fault_parts(faults),
+            *pending,
+            held_back_table(causes),
+            *(Paragraph(f"{sentence}.", Level.WARNING) for sentence in unexplained),
+            Table("nodes", "", columns, rows),
+        ),
         main="nodes",
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
@@ -57,12 +64,21 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "causes": [plain(one) for one in causes],
             "canGo": _n_go(results),
             **before_each(results),
+            "unexplained": [drain.nodes[0] for drain in results if not drain.is_explained],
             "faults": faults,
         },
         lines=lines,
         checks=[_check(one) for one in results],
         faults=faults,
+        notes=unexplained,
     )
+
+
+def _unexplained(results: Sequence[Drain]) -> list[str]:
+    """That of some drains no causes are known, in one sentence."""
+    n = sum(not drain.is_explained and bool(drain.of(Fate.PENDING)) for drain in results)
+    pods = f"pods of {count(n, 'node')} that stay pending"
+    return [f"{pods} have kube-scheduler's message as the cause, and no fix was tried; drain a node alone"] if n else []
 
 
 def before_each(results: Sequence[Drain]) -> dict[str, Any]:
