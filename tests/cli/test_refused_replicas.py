@@ -10,6 +10,7 @@ from tests.admission.test_refused_replicas import noted, owner, pods
 from tests.cli.clusters import run, write
 
 SENTENCE = "3 of 6 pods do not exist: exceeded quota team (requests.cpu 3 of 3)"
+ADVICE = "raise quota default/team: requests.cpu from 3 to 6, or lower the requests"
 COMMAND = """kubectl patch resourcequota team -n default --type merge -p '{"spec":{"hard":{"requests.cpu":"6"}}}'"""
 
 
@@ -40,11 +41,16 @@ def test_the_quota_is_raised_by_a_command_and_a_test_of_the_workload_fails(clust
     assert run(command, cluster).stdout.splitlines()[0].endswith("3 pods do not exist: the API server refuses them.")
 
 
+def test_a_summary_has_the_cause_and_the_fix(cluster):
+    last = run("simulate", cluster, "-o", "summary").stdout.splitlines()[-1]
+    assert last == f"3 of Deployment default/ads: {SENTENCE}; fix: {ADVICE}"
+
+
 def test_the_rollout_of_pods_that_are_refused_is_not_said_to_need_another_strategy(cluster):
     findings = json.loads(run("check", cluster, "-o", "json").stdout)["findings"]
     (refused,) = [one for one in findings if one["severity"] == "error"]
     assert (refused["rule"], refused["objects"]) == ("pods-refused", ["Deployment default/ads"])
-    assert refused["help"] == "raise quota default/team: requests.cpu from 3 to 6, or lower the requests"
+    assert refused["help"] == ADVICE
 
 
 def test_a_workload_without_a_pod_is_explained(tmp_path):

@@ -104,7 +104,8 @@ def with_claim():
 BROKEN_ZONE = [node("n1"), node("n2", "b"), node("n3", "c", taints=[TAINT])]
 THREE = [node("n1"), node("n2", "b"), node("n3", "c")]
 SMALL = [node("n1", cpu="1"), node("n2", cpu="1")]
-SILENT = [node("n1", taints=["node.kubernetes.io/unreachable:NoExecute"]), node("n2")]
+LOST = "node.kubernetes.io/unreachable:NoExecute"
+SILENT = [node("n1", taints=[LOST]), node("n2")]
 LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
 CASES = {
@@ -119,6 +120,10 @@ CASES = {
     "rollout-hangs": (
         [*SMALL, *pods("web", "n1", "n2", spec=apart())],
         [*SMALL, *pods("web", "n1", "n2", spec=apart()), deployment(type="Recreate")],
+    ),
+    "zone-out": (
+        [node("n3", "b"), *(node(f"n{i}", taints=[LOST]) for i in (1, 2)), *pods("web", "n1")],
+        [node("n3", "b"), node("n1", taints=[LOST]), node("n2"), *pods("web", "n1")],
     ),
     "never-ends": (
         [*SILENT, *pods("db", "n1", kind="StatefulSet", metadata=LEAVING)],

@@ -55,6 +55,7 @@ with lazy_exports(__name__):
         leaves_because as leaves_because,
         stays_because as stays_because,
         way_to_end as way_to_end,
+        zones_out as zones_out,
     )
     from kubesched.controllers.kubelet_admission import (
         awaited_claims as awaited_claims,

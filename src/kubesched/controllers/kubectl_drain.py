@@ -4,6 +4,8 @@ Rule: `kubectl drain` v1.36. Pods of DaemonSets are skipped with --ignore-daemon
 controller need --force, pods with an emptyDir volume need --delete-emptydir-data. Finished pods need neither.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from kubesched.api import DO_NOT_DISRUPT, MIRROR_POD, SAFE_TO_EVICT, Node, Pod
@@ -26,6 +28,14 @@ def is_unreachable(node: Node) -> bool:
         condition.type == "Ready" and condition.status == "Unknown" for condition in node.status.conditions or ()
     )
     return (is_silent or UNREACHABLE in keys) and _OUT_OF_SERVICE not in keys
+
+
+def zones_out(nodes: Iterable[Node]) -> dict[str, int]:
+    """The zones of several nodes of which no kubelet reports, while others do -> how many nodes they have."""
+    known = [(node.zone, is_unreachable(node)) for node in nodes]
+    every, silent = Counter(zone for zone, _ in known), Counter(zone for zone, is_silent in known if is_silent)
+    out = {zone: n for zone, n in silent.items() if zone and n > 1 and n == every[zone]}
+    return out if out.keys() < every.keys() else {}
 
 
 def hangs_because(pod: Pod, find: Find) -> str:

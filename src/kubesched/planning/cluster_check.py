@@ -21,6 +21,7 @@ from kubesched.planning.weak_spots import (
     Places,
     blocking_budgets,
     idle,
+    lost_zones,
     never_ending,
     shared_budgets,
     successorless,
@@ -201,6 +202,7 @@ class _Checking:
 
     def _findings(self, progress: Progress | None) -> Iterator[Finding]:
         yield from blocking_budgets(self._session, chain(*self._workloads.values()), self._unfinished)
+        yield from lost_zones(self._session, chain(*self._workloads.values()))
         yield from never_ending(self._session, self._leaving)
         yield from unwanted_daemons(self._session, self._daemons)
         yield from map(_of_refused, self._refused.values())

@@ -15,8 +15,9 @@ from kubesched.controllers import (
     is_unreachable,
     successor_of,
     way_to_end,
+    zones_out,
 )
-from kubesched.documents import joined
+from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.planning.blocking_budgets import why_it_blocks, why_several_block
 from kubesched.plugins import required_node_affinity, taint_words, untolerated_taints
@@ -105,6 +106,16 @@ def shared_budgets(session: Session, workload: Workload, pods: Iterable[Pod]) ->
     for keys, n in shared.items():
         why, fix = why_several_block(keys)
         yield Finding("several-budgets", "", f"budgets {joined(keys)}: {why}", fix, about=(str(workload),), n_pods=n)
+
+
+def lost_zones(session: Session, pods: Iterable[Pod]) -> Iterator[Finding]:
+    """The zones that are out, with the running pods that are there."""
+    nodes = [node for node in session.of("Node") if isinstance(node, Node)]
+    zones = {node.name: node.zone for node in nodes}
+    n_pods = Counter(zones.get(pod.node_name) for pod in pods)
+    for zone, n in zones_out(nodes).items():
+        message = f"zone {zone} is out ({n} of {count(n, 'node')})"
+        yield Finding("zone-out", "", message, "wait until it is back", about=(f"Zone {zone}",), n_pods=n_pods[zone])
 
 
 def never_ending(session: Session, leaving: Iterable[tuple[Workload, Pod]]) -> Iterator[Finding]:

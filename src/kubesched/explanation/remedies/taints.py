@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Node, Pod, PodSpec, Taint, Toleration, edited, is_extended_resource
-from kubesched.controllers import CORDON, UNREACHABLE, like_on_node, may_run_daemon, uncordon, unpinned
+from kubesched.controllers import CORDON, UNREACHABLE, like_on_node, may_run_daemon, uncordon, unpinned, zones_out
 from kubesched.documents import count, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
 from kubesched.explanation.remedies.device_plugins import respelt_names
+from kubesched.explanation.remedies.left_taints import left_behind
 from kubesched.explanation.remedies.new_node import added
-from kubesched.explanation.remedies.pools_and_zones import left_behind, zones_out
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
@@ -135,7 +135,7 @@ def _is_of_fault(taint: Taint) -> bool:
 def _in_order_again(case: Case, conditions: tuple[Taint, ...], names: Sequence[str]) -> Iterator[Remedy]:
     """What ends the conditions that made the taints; nobody here repairs a zone that is out."""
     silent = any(taint.key == UNREACHABLE for taint in conditions)
-    out = zones_out(case) if silent else {}
+    out = zones_out(node.node for node in case.nodes) if silent else {}
     zones = {name: case.evaluation.snapshot.node_info(name).node.zone for name in names}
     within = [name for name in names if zones[name] not in out]
     if within:

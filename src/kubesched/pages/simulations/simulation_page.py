@@ -121,7 +121,8 @@ def summary_of(report: Report) -> str:
     """What became of the pods, and how full the cluster gets, in one line; then a line for each cause and its fix."""
     known = (one for one in report.placements if not one.is_foreign)
     left = [one for one in known if one.is_left_pending or one.state is PodState.NOT_TRIED]
-    causes = (f"{len(group)} of {group[0].workload}: {_reason_and_fix(group[0], '; ')}" for group in _by_reason(left))
+    causes = [f"{len(group)} of {group[0].workload}: {_reason_and_fix(group[0], '; ')}" for group in _by_reason(left)]
+    causes += [f"{one.n_refused} of {one.workload}: {one.text}; fix: {one.fix}" for one in report.refused]
     return "\n".join([f"{_verdict(report)} {fill_words(report.nodes)}".rstrip(), *causes])
 
 

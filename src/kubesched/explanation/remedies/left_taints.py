@@ -1,10 +1,10 @@
-"""What the nodes of one pool or zone have in common: taints that part of a pool has, and zones that are out."""
+"""Taints that part of a pool has: a script that did not end left them behind."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from kubesched.api import Taint
-from kubesched.controllers import is_bound_to_node, is_unreachable
+from kubesched.controllers import is_bound_to_node
 from kubesched.documents import count, joined, plural
 from kubesched.explanation.remedies.case import Case
 
@@ -31,11 +31,3 @@ def _are_tolerated(case: Case, taints: Sequence[Taint]) -> bool:
     keys = {taint.key for taint in taints}
     placed = (info.pod for info in case.placed.pods)
     return any(one.key in keys for pod in placed if not is_bound_to_node(pod) for one in pod.tolerations)
-
-
-def zones_out(case: Case) -> dict[str, int]:
-    """The zones of several nodes of which no kubelet reports, while others do -> how many nodes they have."""
-    every = Counter(node.node.zone for node in case.nodes)
-    silent = Counter(node.node.zone for node in case.nodes if is_unreachable(node.node))
-    out = {zone: n for zone, n in silent.items() if zone and n > 1 and n == every[zone]}
-    return out if out.keys() < every.keys() else {}
