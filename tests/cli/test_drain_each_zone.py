@@ -1,10 +1,12 @@
 """`drain --each-zone`: what becomes of the pods of each zone if it is drained, in one table."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from kubesched.pages.plans import each_zone_page
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 from tests.planning.drain_clusters import budget, owned_by
@@ -86,7 +88,7 @@ def test_one_page_has_the_zones_and_why(cluster: Path, output: str):
 def test_rows_and_cases_are_zones(cluster: Path):
     rows = run("drain", cluster, "--each-zone", "-o", "csv").stdout.splitlines()
     assert [row.split(",")[:6] for row in rows] == [
-        ["zone", "nodes", "canGo", "pods", "harmed", "steps"],
+        ["zone", "nodes", "canGo", "pods", "nHarmed", "steps"],
         ["a", "1", "yes", "1", "0", "1"],
         ["b", "2", "no", "4", "3", "1"],
     ]
@@ -152,3 +154,13 @@ def test_of_a_disk_in_the_zone_the_cause_is_the_volume_and_not_the_cordon_of_the
     (pod,) = (pod for pod in second["harmed"] if pod["fate"] == "pending")
     assert "zone b" in pod["cause"]
     assert "cordoned" not in pod["cause"]
+
+
+def test_harm_that_the_terminal_does_not_show_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[each_zone_page.__module__], "_MAX_ROWS", 0)
+    nodes = [make_node("n1", allocatable=ROOM, zone="a"), make_node("n2", allocatable=ROOM, zone="b")]
+    snapshot = write(tmp_path, *nodes, make_pod("bare", node="n1"))
+    assert "What would be harmed has 1 row" in run("drain", snapshot, "--each-zone").stdout
+    assert run("drain", snapshot, "--each-zone", "-o", "csv").stdout.startswith("zone,nodes,canGo,pods,nHarmed,")
+    zones = json.loads(run("drain", snapshot, "--each-zone", "-o", "json").stdout)["zones"]
+    assert [zone["nHarmed"] for zone in zones] == [1, 0]

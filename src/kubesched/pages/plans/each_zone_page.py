@@ -47,7 +47,7 @@ def each_zone_page(results: Sequence[Drain], *, failure: str = "", taken_at: dat
         Column("nodes", align=Align.NUMBER),
         Column("canGo", "COULD GO"),
         Column("pods", align=Align.NUMBER),
-        Column("harmed", align=Align.NUMBER),
+        Column("nHarmed", "HARMED", Align.NUMBER),
         Column("steps", align=Align.NUMBER),
         Column("why", "WHY NOT"),
     )
@@ -56,6 +56,7 @@ def each_zone_page(results: Sequence[Drain], *, failure: str = "", taken_at: dat
         for one in results
     ]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
+    harm = _harm(results)
     return Page(
         "drain-each-zone",
         _verdict(results, worst),
@@ -64,7 +65,8 @@ def each_zone_page(results: Sequence[Drain], *, failure: str = "", taken_at: dat
             *_without_zone(results),
             *placed_first(results[0], is_alone=False),
             Table("zones", "", columns, rows),
-            _harm(results),
+            harm,
+            *_hidden(harm),
             Paragraph(_PLANNED, Level.DETAIL),
         ),
         main="zones",
@@ -122,6 +124,12 @@ def _harm(results: Sequence[Drain]) -> Table:
     return Table("harm", "What would be harmed", columns, rows, is_wide=len(rows) > _MAX_ROWS)
 
 
+def _hidden(harm: Table) -> Iterator[Paragraph]:
+    """Where to read of the harm that is too much for a terminal."""
+    if harm.is_wide:
+        yield Paragraph(f"What would be harmed has {count(len(harm.rows), 'row')}: -o wide shows all.")
+
+
 def _line(one: Drain) -> dict[str, Any]:
     return {
         "zone": zone_of(one),
@@ -130,6 +138,7 @@ def _line(one: Drain) -> dict[str, Any]:
         "unreachable": list(one.unreachable),
         "evicted": one.n_evicted,
         "steps": one.steps,
+        "nHarmed": _n_harmed(one),
         "harmed": [plain(pod) for pod in one.pods if pod.fate.is_bad],
         "pushedOut": [plain(victim) for victim in one.pushed_out],
     }
