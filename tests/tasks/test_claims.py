@@ -189,3 +189,15 @@ def test_what_nearly_suits_comes_before_a_new_volume():
         small = volume("small", storageClassName="manual", capacity={"storage": size})
         said = texts(POD, NODE, by_hand, claim(storageClassName="manual", **ten), small)
         assert said.index(f"recreate claim default/data with {size}, as volume small has") == (0 if is_near else 1)
+
+
+def test_a_class_that_makes_no_volumes_is_not_offered_for_one_that_is_missing():
+    """And the new class counts like the one that is offered: its driver takes so many volumes on a node."""
+    by_hand = storage_class("local-ssd", provisioner="kubernetes.io/no-provisioner")
+    driver = {"name": "x.example.com", "nodeID": "n", "topologyKeys": [], "allocatable": {"count": 0}}
+    full = [make_node("n2"), make_object("CSINode", "n2", spec={"drivers": [driver]})]
+    fixes = ask(POD, NODE, *full, claim(storageClassName="premium"), by_hand, storage_class("gp")).fixes
+    assert {(fix.text, fix.nodes) for fix in fixes} == {
+        ("recreate claim default/data with a StorageClass that exists (gp), or create StorageClass premium", ("n1",)),
+        ("create StorageClass premium, which claim default/data names", ("n1",)),
+    }

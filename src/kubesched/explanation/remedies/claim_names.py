@@ -19,6 +19,7 @@ from kubesched.explanation.claim_problems import ClaimProblem
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
+from kubesched.plugins import allowed_nodes, makes_volumes
 from kubesched.state import storage_class_of
 
 _BINDS_LATE: Final = "WaitForFirstConsumer"
@@ -51,7 +52,8 @@ def storage_classes(case: Case, problem: ClaimProblem, claim: PersistentVolumeCl
     """A class that exists instead of one that does not, or of none; the one that the claim names."""
     name = storage_class_of(claim)
     classes = [one for one in case.objects("StorageClass") if isinstance(one, StorageClass)]
-    late = [one for one in classes if one.volume_binding_mode == _BINDS_LATE] or classes
+    usable = [one for one in classes if makes_volumes(one) and allowed_nodes(one, case.nodes).any()] or classes
+    late = [one for one in usable if one.volume_binding_mode == _BINDS_LATE] or usable
     near = [one for one in classes if one.name == problem.near]
     ranked = near or sorted(late, key=lambda one: _likeness(name, one), reverse=True)
     if ranked:
@@ -64,7 +66,8 @@ def storage_classes(case: Case, problem: ClaimProblem, claim: PersistentVolumeCl
         effort = Effort.CORRECT if problem.near else None
         yield msgspec.structs.replace(_recreated(case, text, problem, claim, ranked[0]), effort=effort)
     if name:
-        made = StorageClass(ObjectMeta(name=name), "example.com/provisioner", _BINDS_LATE)
+        driver = ranked[0].provisioner if ranked else "example.com/provisioner"  # whose limits count, too
+        made = StorageClass(ObjectMeta(name=name), driver, _BINDS_LATE)
         change = Change(edits=(Edit("StorageClass", name, lambda _: made),))
         yield Remedy(f"create StorageClass {name}, which claim {claim.key} names", "storageClass", True, change)
     elif not ranked:
