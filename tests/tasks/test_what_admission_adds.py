@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 from typing import Any
 
 import pytest
@@ -163,6 +164,32 @@ def test_a_pair_that_the_pod_has_by_itself_is_changed_in_its_template():
     template = replica_set(container("1"), nodeSelector={POOL: "blue-1", "team": "a"})
     fixes = fixes_of(node("n1", team="a"), namespace(f"{POOL}=blue-1"), template, selecting())
     assert "admission" not in {fix.kind for fix in fixes}
+
+
+TOLERATIONS = "scheduler.alpha.kubernetes.io/defaultTolerations"
+OLD = {"key": "dedicated", "operator": "Equal", "value": "blue-1", "effect": "NoSchedule"}
+
+
+def tolerating(**template: Any) -> tuple[Fix, ...]:
+    """The fixes of a pod in whose namespace pods get a toleration of an old pool."""
+    tainted = make_node("n1", allocatable={"cpu": "4", "pods": "9"}, taints=["dedicated=blue-2:NoSchedule"])
+    space = make_object("Namespace", "default", annotations={TOLERATIONS: json.dumps([OLD])})
+    pending = pod("new", container("1"), spec={"tolerations": [OLD]})
+    return fixes_of(tainted, space, replica_set(container("1"), **template), pending)
+
+
+def test_the_default_tolerations_of_a_namespace_are_corrected_there():
+    fix = tolerating()[0]
+    what = "the toleration dedicated=blue-1 that namespace default gives its pods"
+    assert fix.text == f"correct {what} to dedicated=blue-2:NoSchedule"
+    annotate, delete = commands(fix)
+    right = json.dumps([{**OLD, "value": "blue-2"}], separators=(",", ":"))
+    assert shlex.split(annotate)[-2:] == [f"{TOLERATIONS}={right}", "--overwrite"]
+    assert delete == "kubectl delete pod new -n default"
+
+
+def test_a_toleration_of_the_template_is_corrected_in_the_template():
+    assert "admission" not in {fix.kind for fix in tolerating(tolerations=[OLD])}
 
 
 # --- steps of several pods ---

@@ -14,6 +14,7 @@ from kubesched.explanation.remedies.given_requests import given_requests
 from kubesched.explanation.remedies.host_ports import ports
 from kubesched.explanation.remedies.max_pods import max_pods
 from kubesched.explanation.remedies.moved_pod import room
+from kubesched.explanation.remedies.namespace_tolerations import namespace_tolerations
 from kubesched.explanation.remedies.new_node import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.other_devices import drivers
@@ -58,7 +59,7 @@ def causes(case: Case) -> list[Cause]:
     rejected = case.rejected
     known = [
         Cause("cordon", cordoned(case), (cordons,)),
-        Cause("taints", tainted(case), (taints,)),
+        Cause("taints", tainted(case), (namespace_tolerations, taints)),
         Cause("NodeAffinity", rejected("NodeAffinity"), (node_choice,)),
         Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, old_first, ports, more_nodes)),
         Cause(
