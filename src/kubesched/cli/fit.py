@@ -168,8 +168,8 @@ class PodsInQuestion(NamedTuple):
 @click.option(
     "--rollout",
     is_flag=True,
-    help="If the workload runs already, replace its pods in the steps of its strategy, as by default; otherwise "
-    "print a note.",
+    help="If the workload runs already, replace its pods in the steps of its strategy, also where the template is the "
+    "same; otherwise print a note. By default only another template replaces pods.",
 )
 @click.option(
     "--add",

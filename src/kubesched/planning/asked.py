@@ -3,6 +3,7 @@
 import io
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from os import PathLike
 from typing import IO, Final, TypeGuard, cast
 
@@ -162,6 +163,18 @@ class Asked:
         added = Asked(self.cluster, kept, self.notes, self.strategies, (), self._scaled)
         added.existing = {}
         return added
+
+    def instead(
+        self, cluster: Sequence[KubeObject], new: Iterable[KubeObject], existing: Mapping[Workload, list[Pod]]
+    ) -> "Asked":
+        """The same question with other objects; there may be no new pods."""
+        other = copy(self)
+        other.cluster, other._new, other.existing = cluster, list(new), dict(existing)
+        sets = (one for one in (*cluster, *other._new) if isinstance(one, ReplicaSet))
+        other._replica_sets = {one.key: one for one in sets}
+        other.pods = [one for one in other._new if isinstance(one, Pod)]
+        other.workloads = list(dict.fromkeys(map(other._workload_of, other.pods)))
+        return other
 
     def notes_on(self, n: int | None, *, is_search: bool) -> list[str]:
         """The notes, if `n` replicas are tried; None for as many as the manifests have.

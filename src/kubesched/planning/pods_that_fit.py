@@ -16,6 +16,7 @@ from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changed_cluster import Changed, WhatIf, node_model
 from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.gangs_that_fit import GangFit, gangs_that_fit
+from kubesched.planning.kept_pods import Kept, without_kept
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of, rivals
@@ -87,6 +88,8 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         gangs: what becomes of groups of pods that run at once, and of Jobs with several pods; none with the largest
             number.
         rollouts: how they were replaced; empty if the new pods are added.
+        kept: the workloads whose pods stay, because their template is the same; the new pods are those that they get
+            in addition.
         n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests and the model of new nodes.
         without_pods: the workloads of the manifests that have no pods; the notes have the sentences on them.
@@ -114,6 +117,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     n_at_most: int | None = None
     obstacle: str = ""
     rollouts: tuple[Rollout, ...] = ()
+    kept: tuple[Kept, ...] = ()
     n_written: int = 0
     notes: tuple[str, ...] = ()
     without_pods: tuple[WithoutPods, ...] = ()
@@ -226,8 +230,9 @@ def fit(
             a Node, or a Node. That many are enough, and one less is not.
         n_nodes: add this number of such nodes instead.
         add: if a workload has pods in the cluster already, they stay, and the new ones are added. By default the new
-            ones replace them, in the steps of its strategy.
-        rollout: what is the default; if no workload has pods, a note says so.
+            ones replace them, in the steps of its strategy, if their template is another one.
+        rollout: replace them also where the template is the same, as `kubectl rollout restart` does; if no workload has
+            pods, a note says so.
         alone: leave out the pods that are pending already.
         only: ask about one of several workloads: `deploy/web`, or `shop/deploy/web` with its namespace. The pods of the
             others are left out.
@@ -375,6 +380,10 @@ def _fit_asked(
     if keeps_objects and alone:
         raise InputError("keeps_objects and alone are mutually exclusive: pods that are pending belong to the cluster")
     unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
+    kept: tuple[Kept, ...] = ()
+    if not (add or rollout or is_search):
+        asked, kept = without_kept(asked, replicas)
+        replicas = None if kept else replicas
     existing = tuple(Existing(str(workload), len(pods)) for workload, pods in asked.existing.items())
     if rollout and is_search:
         raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
@@ -430,6 +439,7 @@ def _fit_asked(
         namesakes=tuple(map(str, asked.namesakes)),
         gangs=() if maximum else gangs_that_fit(_without_replaced(asked, cluster), new, report),
         rollouts=rollouts,
+        kept=kept,
         n_written=len(asked.pods),
         notes=(
             *asked.notes_on(replicas, is_search=maximum),

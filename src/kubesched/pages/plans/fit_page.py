@@ -77,7 +77,7 @@ def fit_page(
         *_victims(answer),
         _each_pod(answer),
     ]
-    if fills:
+    if fills and (answer.placements or answer.is_maximum or not answer.kept):
         parts += [Paragraph(fill_words(fills)), fill_table(fills, devices=answer.report.devices), nodes_table(fills)]
     return Page(
         "fit",
@@ -108,7 +108,7 @@ def _is_apart(placement: Placement) -> bool:
 
 
 def _level(answer: Fit) -> Level:
-    if not answer.placements and answer.without_pods:
+    if not answer.placements and (answer.without_pods or answer.kept):
         return Level.PLAIN
     return Level.GOOD if answer.all_fit and answer.all_gangs_run and answer.n_fit and answer.is_known else Level.BAD
 
@@ -125,7 +125,7 @@ def _beside(answer: Fit) -> str:
         space = _named(same[0])[0] if len(same) == 1 else "NAMESPACE"
         return f"As a new release beside {what}, which runs already (-n {space} makes it a rollout): "
     if not answer.existing:
-        return ""
+        return _scaling(answer)
     one, n = answer.existing[0], len(answer.existing)
     pods = count(one.pods, "pod")
     if not answer.rollouts:
@@ -135,8 +135,20 @@ def _beside(answer: Fit) -> str:
     return f"A rollout of {which} (--add keeps the old pods): "
 
 
+def _scaling(answer: Fit) -> str:
+    """What becomes of workloads whose old pods stay, where new ones are added; empty for none."""
+    scaled = [one for one in answer.kept if one.after > one.before]
+    if not scaled or not answer.placements:
+        return ""
+    one, n = scaled[0], len(scaled)
+    which = f"{one.workload} {one.before:,} -> {one.after:,}" if n == 1 else f"{n:,} workloads"
+    return f"Scaling {which} (the old pods stay): "
+
+
 def _verdict(answer: Fit) -> str:
     first = answer.first_left
+    if answer.kept and not answer.placements:
+        return f"{_kept_words(answer)}. No new pod is to be placed."
     if not answer.placements and answer.without_pods and first is None:
         named = "; ".join(f"{one.workload} {one.why}" for one in answer.without_pods)
         return f"The manifests have no pod to place: {named}."
@@ -262,6 +274,8 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
         is_place = note.partition(" ")[0].endswith((":", ","))  # the name of a file
         text = note if is_place else f"{note[:1].upper()}{note[1:]}"
         yield Paragraph(text if text.endswith((".", "?")) else f"{text}.", Level.WARNING)
+    if answer.kept and answer.placements:
+        yield Paragraph(f"{_kept_words(answer)}.")
     if not answer.undecided:
         yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
@@ -281,6 +295,19 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
     if same := [one.pod for one in before if fix and one.fix == fix]:
         text = f"{listed(same, first=2)} {plural(len(same), 'waits', 'wait')} for the same fix"
         yield Paragraph(f"{text}, and {plural(len(same), 'comes', 'come')} first.", Level.WARNING)
+
+
+def _kept_words(answer: Fit) -> str:
+    """What becomes of workloads whose template is the same as far as the snapshot shows."""
+    placed = Counter(one.workload for one in answer.report.placements if has_place(one))
+    same = [one.workload for one in answer.kept if one.before == one.after]
+    words = [f"unchanged template and number of pods: {listed(same, first=3)}"] if same else []
+    for one in answer.kept:
+        if one.before != one.after:
+            run = f"{one.running + placed[one.workload]:,} would run"
+            words.append(f"{one.workload} scales {one.before:,} -> {one.after:,} with the same template: {run}")
+    text = "; ".join(words)
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _rollout(one: Rollout) -> Paragraph:
@@ -414,6 +441,10 @@ def _document(answer: Fit) -> dict[str, Any]:
         "gangs": [gang_document(one) for one in answer.gangs],
         "existing": [{"workload": one.workload, "pods": one.pods} for one in answer.existing],
         "namesakes": list(answer.namesakes),
+        "kept": [
+            {"workload": one.workload, "before": one.before, "after": one.after, "running": one.running}
+            for one in answer.kept
+        ],
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": whole["victims"],
         "withoutPods": [{"workload": one.workload, "why": one.why} for one in answer.without_pods],
@@ -438,6 +469,9 @@ def _checks(answer: Fit) -> Iterable[Check]:
             yield Check(namespace, f"gang {name}", "" if gang.runs else gang.outcome)
     for one_without in answer.without_pods:
         yield Check(*_named(one_without.workload), skipped=f"no pod is added: it {one_without.why}")
+    for kept in answer.kept:
+        if not (kept.after > kept.before and answer.placements):
+            yield Check(*_named(kept.workload), "")
     for rollout in answer.rollouts:
         namespace, name = _named(rollout.workload)
         stops = rollout.n_old_left and not answer.undecided
