@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import (
+    INSTANCE_TYPES,
     ZONE,
     Node,
     NodeClaim,
@@ -153,7 +154,14 @@ class KarpenterPools:
             machine.price,
             machine=machine.name,
             is_open=machine.is_open,
+            note=self._only(pool) if machine.is_open else "",
         )
+
+    def _only(self, pool: NodePool) -> str:
+        """The types of machines that a pool lists, where all of them are known; then it has no other one."""
+        known = {machine.name for machine in self._types}
+        lists = (one.values or () for one in _requirements(pool) if one.key in INSTANCE_TYPES and one.operator == "In")
+        return next((f"it allows {listed(names)} alone" for names in lists if known.issuperset(names)), "")
 
     def _choices(self, pool: NodePool, machine: MachineType) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The labels that requirements leave open; without one, nodes are on demand."""

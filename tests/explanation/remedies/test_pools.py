@@ -154,3 +154,16 @@ def test_a_group_without_nodes_that_the_pod_names_is_scaled_up_before_its_select
     )
     other = make_pod("p", requests={GPU: "9"})
     assert not [text for text in texts(other, *nodes, status) if "node group" in text]
+
+
+def test_a_pool_that_lists_known_types_alone_has_no_larger_one():
+    rule = {"key": TYPE, "operator": "In", "values": ["small"]}
+    pool = make_object("NodePool", "jobs", spec={"template": {"spec": {"requirements": [rule]}}})
+    nodes = [make_node("n1", allocatable=SMALL, labels={TYPE: "small", "karpenter.sh/nodepool": "jobs"})]
+    said = texts(make_pod("p", requests={"cpu": "3"}), *nodes, pool)
+    assert "allow a larger instance-type in NodePool jobs (it allows small alone), one with 3 cpu for pods" in said
+    assert not [text for text in said if text.startswith(("scale up", "raise"))]
+    rule["values"].append("unknown")
+    pool = make_object("NodePool", "jobs", spec={"template": {"spec": {"requirements": [rule]}}})
+    open_pool = texts(make_pod("p", requests={"cpu": "3"}), *nodes, pool)
+    assert "scale up NodePool jobs (at 1 node), if one of its types of machines has 3 cpu for pods" in open_pool

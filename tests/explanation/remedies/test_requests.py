@@ -176,3 +176,10 @@ def test_the_replicas_that_run_make_room_for_those_of_the_new_template():
 def test_full_nodes_have_no_room_for_replicas_however_small_they_are():
     nodes = [make_node(f"n{i}", allocatable={"cpu": "2", "pods": "1"}) for i in (1, 2)]
     assert lowered(*nodes, *replicated(3)) == ["lower the request to 2 cpu (room for 2 of 3 pods)"]
+
+
+def test_the_amounts_of_a_sum_add_up():
+    daemon = make_pod("agent", node="n1", requests={"memory": "1436Mi"}, metadata=owned_by("DaemonSet"))
+    node = make_node("n1", allocatable={"cpu": "8", "memory": "60.5Gi", "pods": "10"})
+    said = texts(make_pod("p", requests={"memory": "60Gi"}), node, daemon)
+    assert said[0] == "lower the request to 59Gi memory (60.5Gi less 1436Mi of DaemonSets)"

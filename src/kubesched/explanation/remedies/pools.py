@@ -75,6 +75,8 @@ def _instruction(case: Case, shape: NodeShape) -> str:
     if shape.is_coming:
         return f"wait for {shape.source}: its node is not there yet"
     wanted = joined(f"{at_least(name, n)[0]} {name}" for name, n in case.info.requests.value.wanted.items() if n)
+    if shape.is_open and shape.note and _is_of_karpenter(shape):
+        return f"allow a larger instance-type in {shape.source} ({shape.note}), one with {wanted or 'room'} for pods"
     whose = "one of its types of machines has" if _is_of_karpenter(shape) else "its machines have"
     has = f", if {whose} {wanted or 'room'} for pods" if shape.is_open else ""
     if shape.n_more == 0:

@@ -26,7 +26,7 @@ from kubesched.explanation.remedies.device_plugins import misspelt_resources
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.other_devices import most_chosen, offered_in_place
 from kubesched.explanation.remedies.replica_room import ReplicaRoom
-from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_least, at_most
+from kubesched.explanation.remedies.short_amounts import DIVISIBLE, at_most, exact
 from kubesched.state import PodRequests
 
 _NEARLY: Final = 8  # a request that exceeds an empty node by less than this part of itself was meant to fill it
@@ -136,7 +136,7 @@ def _on_empty_node(case: Case, position: int, targets: Mapping[str, str]) -> tup
         are_near.append((wanted[name] - most) * _NEARLY <= wanted[name])
         text, less = f"{at_most(name, most)[0]} {name}", ""
         if held[name]:
-            less = f"{at_most(name, offered)[0]} less {at_least(name, held[name])[0]} of DaemonSets"
+            less = f"{exact(name, offered)} less {exact(name, held[name])} of DaemonSets"
         if text != f"{target} {name}":
             words.append(f"an empty node takes {text}{less and f': {less}'}")
         elif less:

@@ -39,6 +39,15 @@ def at_least(name: str, amount: int) -> tuple[str, int]:
     return text, whole_units(name, parse_quantity(text))
 
 
+def exact(name: str, amount: int) -> str:
+    """An amount as it is, for sums; of bytes to a Mi."""
+    if name == "cpu":
+        return _cores(amount)
+    if not _is_bytes(name) or amount < _MEBI:
+        return at_least(name, amount)[0]
+    return f"{amount * 10 // _GIBI / 10:g}Gi" if amount * 10 % _GIBI == 0 else f"{round(amount / _MEBI)}Mi"
+
+
 def _is_bytes(name: str) -> bool:
     return name in _BYTES or name.startswith("hugepages-")
 
