@@ -310,6 +310,7 @@ def test_what_differs_only_in_amounts_is_one_finding():
     (finding,) = found(two, "rollout-hangs")
     assert finding.about == ("Deployment shop/api", "Deployment shop/web")
     assert "700m" in finding.message
+    assert finding.message.endswith(" (numbers of Deployment shop/api)")
 
 
 def test_pods_of_the_nodes_and_workloads_of_the_cluster_are_no_noise():

@@ -260,7 +260,13 @@ def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _folded(findings: Sequence[Finding]) -> Finding:
-    """One finding about the objects of all, those with the most pods first; it has the message of the first."""
+    """One finding about the objects of all, those with the most pods first; it has the message of the first.
+
+    The numbers of others are not those of the message.
+    """
     ranked = sorted(findings, key=lambda one: (-one.n_pods, one.about))
     about = tuple(dict.fromkeys(name for one in ranked for name in one.about))
-    return msgspec.structs.replace(ranked[0], about=about, n_pods=sum(one.n_pods for one in findings))
+    message, n_pods = ranked[0].message, sum(one.n_pods for one in findings)
+    if any(one.message != message for one in ranked):
+        message = f"{message} (numbers of {about[0]})"
+    return msgspec.structs.replace(ranked[0], message=message, about=about, n_pods=n_pods)
