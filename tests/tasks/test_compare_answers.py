@@ -16,6 +16,7 @@ from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import owned_by
 
 POOL = "cloud.google.com/gke-nodepool"
+ZONE = "topology.kubernetes.io/zone"
 TYPE = "node.kubernetes.io/instance-type"
 ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20"}
 PRICES = {"large": 0.5, "small": 0.1}
@@ -154,6 +155,20 @@ def test_running_pods_that_neither_side_places_stay_and_are_named_first():
     data = next(one for one in comparison.pools if one.pool == "data")
     assert (data.a, data.b) == (1, 1)  # its node is not saved
     assert {one.figure.name: one.a for one in comparison.differences}["pending"] == 0
+
+
+def test_pods_that_neither_side_places_stay_with_the_other_replicas():
+    """Of four replicas that were there before minDomains, two find a place, and none once the other two stay."""
+    zones = {"maxSkew": 1, "minDomains": 3, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    spread = {"topologySpreadConstraints": [{**zones, "labelSelector": {"matchLabels": {"app": "api"}}}]}
+    of_api = {"labels": {"app": "api"}, "metadata": owned_by("ReplicaSet", "api"), "spec": spread}
+    nodes = [node(f"n{i}", "web", "large", zone="ab"[i % 2]) for i in range(4)]
+    comparison = asked(*nodes, *(make_pod(f"api-{i}", node=f"n{i}", requests={"cpu": "1"}, **of_api) for i in range(4)))
+    assert len(comparison.staying) == len(comparison.staying_with) == 2
+    assert {*comparison.staying, *comparison.staying_with} == {f"default/api-{i}" for i in range(4)}
+    first = comparison_page(comparison).verdict.text
+    assert first.endswith("They stay where they are, with 2 other replicas of the same workloads.")
+    assert (comparison.nodes.a, comparison.nodes.b) == (4, 4)
 
 
 def test_the_document_has_them():

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FEWEST_RUNS: Final = 5
-_MORE_PASSES: Final = 1  # a pod that stays can take the place of another one, and that of a third
+_MORE_PASSES: Final = 2  # a workload that stays can take the place of another one
 _OF_POOLS: Final = ("nodesInUse", "pricePerHour")
 MANY_RUNS: Final = 20
 
@@ -120,6 +120,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         not_placed: of each side, `namespace/name` of the pods that run in the snapshot and are pending in most runs.
         staying: those of them that neither side places -> why not. They stay on their nodes, so that the figures of
             both sides are about the same pods.
+        staying_with: `namespace/name` of the other running pods of their workloads, which stay with them.
         may_be_lost: `namespace/name` of running pods that are placed again, though perhaps nothing creates them again.
 
     Example:
@@ -154,6 +155,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     pools: tuple[PoolChange, ...] = ()
     not_placed: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     staying: dict[str, str] = {}
+    staying_with: tuple[str, ...] = ()
     nodes: PoolChange = PoolChange("", 0, 0, 0)
     drained: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
@@ -244,7 +246,7 @@ def compare(
     read = [completed(one) for one in objects_of(snapshot)]
     running = {one.key for one in read if isinstance(one, Pod) and one.node_name}
 
-    def run(staying: Mapping[str, str]) -> _Pass:
+    def run(staying: Collection[str]) -> _Pass:
         objects = placed_again(read, choice, names, staying)
         runs = Runs(objects, sides, prices, seeds, progress)
         with closing(runs):
@@ -256,12 +258,14 @@ def compare(
         return _Pass(objects, runs, of_a, of_b, first, not_placed, {key: reasons.get(key, "") for key in neither})
 
     staying: dict[str, str] = {}
+    replicas: tuple[str, ...] = ()
     last = run(staying)
     for _ in range(_MORE_PASSES):
         if not last.neither:
             break
         staying |= last.neither
-        last = run(staying)
+        replicas = tuple(_replicas_of(staying, read, running, last.runs.ruler))
+        last = run({*staying, *replicas})
     objects, runs, of_a, of_b, first, not_placed, _ = last
     ruler, stay = runs.ruler, tuple(staying)
     uses = ruler.all_of_pools(), _typical(of_a).pools, _typical(of_b).pools
@@ -295,7 +299,17 @@ def compare(
         emptied=first.emptied,
         not_placed=((*stay, *not_placed[0]), (*stay, *not_placed[1])),
         staying=staying,
+        staying_with=replicas,
     )
+
+
+def _replicas_of(
+    staying: Collection[str], objects: Iterable[KubeObject], running: Set[str], ruler: Ruler
+) -> Iterator[str]:
+    """The other running pods of the workloads of some pods: one would take the place of another if it went alone."""
+    pods = {one.key: ruler.workload(one) for one in objects if isinstance(one, Pod) and one.key in running}
+    workloads = {pods[key] for key in staying}
+    return (key for key, workload in pods.items() if workload in workloads and key not in staying)
 
 
 def _not_placed(runs: Sequence[Run], running: Set[str]) -> tuple[str, ...]:

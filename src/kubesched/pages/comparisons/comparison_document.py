@@ -33,6 +33,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "emptied": list(comparison.emptied),
         "notPlaced": dict(zip("ab", map(list, comparison.not_placed), strict=True)),
         "staying": comparison.staying,
+        "stayingWith": comparison.staying_with,
         "mayBeLost": list(comparison.may_be_lost),
         "unpriced": comparison.unpriced,
     }

@@ -162,6 +162,8 @@ def _staying(comparison: Comparison) -> str:
     stay = plural(n, "It stays where it is", "They stay where they are")
     if n > len(staying):
         stay = f"{count(len(staying), 'of them stays where it is', 'of them stay where they are')}"
+    if others := len(comparison.staying_with):
+        stay += f", with {count(others, 'other replica')} of the same workloads"
     return f" Neither side could place {running} now again: {'; '.join(shown[:_N_REASONS])}{more}. {stay}."
 
 
