@@ -36,7 +36,7 @@ def drained(n_pods: int, spec: dict, status: dict, *, n_ready: int = 9) -> Drain
     ("n_pods", "spec", "why", "fix"),
     [
         (1, {"minAvailable": 1}, "minAvailable 1 of 1 pod", "run a second replica, or set maxUnavailable: 1 instead"),
-        (3, {"minAvailable": 3}, "minAvailable 3 of 3 pods", "run 4 replicas, or set maxUnavailable: 1 instead"),
+        (3, {"minAvailable": 3}, "minAvailable 3 of 3 pods", "set maxUnavailable: 1 instead, or run 4 replicas"),
         (3, {"minAvailable": "100%"}, "minAvailable 100% of 3 pods", "set maxUnavailable: 1 instead"),
         (
             1,

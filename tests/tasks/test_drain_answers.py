@@ -159,7 +159,7 @@ def test_each_groups_the_nodes_by_what_holds_them_back():
     assert (pending["workloads"], pending["nodes"]) == (["StatefulSet default/db"], ["n1", "n2", "n3"])
     assert pending["alone"] == ["n2", "n3"]
     assert blocked["why"] == "are never evicted: budget default/web (minAvailable 2 of 2 pods)"
-    assert blocked["fix"] == "run 3 replicas, or set maxUnavailable: 1 instead"
+    assert blocked["fix"] == "set maxUnavailable: 1 instead, or run 3 replicas"
     assert lost["why"] == "are lost: no controller would create it again"
     assert (lost["workloads"], lost["nodes"], lost["alone"]) == (["default/a", "default/b"], ["n4", "n5"], ["n5"])
     assert pending["fix"] in as_csv_of(page, "causes")

@@ -114,7 +114,7 @@ def test_a_workload_is_tried_with_the_maximum_of_its_autoscaler(manifest):
 @pytest.mark.parametrize(
     ("field", "why"),
     [
-        ("minAvailable: 4", "minAvailable 4 of 4 pods; run 5 replicas, or set maxUnavailable: 1 instead"),
+        ("minAvailable: 4", "minAvailable 4 of 4 pods; set maxUnavailable: 1 instead, or run 5 replicas"),
         ("maxUnavailable: 0", "maxUnavailable is 0; set maxUnavailable: 1"),
         ("minAvailable: 3", ""),
         ("maxUnavailable: 1", ""),

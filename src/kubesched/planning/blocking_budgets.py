@@ -32,8 +32,11 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
         return f"maxUnavailable is {most}", "set maxUnavailable: 1"
     if least is not None and expected and desired >= expected:
         enough = next((n for n in range(expected + 1, _MOST_REPLICAS * expected + 1) if _desired(least, n) < n), 0)
-        more = "run a second replica, or " if enough == 2 else f"run {count(enough, 'replica')}, or " if enough else ""
-        return f"{_least(least, expected)} of {count(expected, 'pod')}", f"{more}set maxUnavailable: 1 instead"
+        way = "set maxUnavailable: 1 instead"  # which costs nothing, but takes a single replica away
+        if enough:
+            run = "run a second replica" if enough == _TWO else f"run {count(enough, 'replica')}"
+            way = f"{run}, or {way}" if expected == 1 else f"{way}, or {run}"
+        return f"{_least(least, expected)} of {count(expected, 'pod')}", way
     if status.desired_healthy and healthy <= desired:
         sick = [pod.name for pod in mine if not _is_ready(pod)]
         n = desired + 1 - healthy
