@@ -6,6 +6,7 @@ from kubesched.api import Pod, ReplicaSet, rewritten
 from kubesched.pages.plans import fit_page
 from kubesched.planning import fit
 from kubesched.planning.pods_that_fit import Fit
+from kubesched.testing import make_object
 from tests.planning.test_fit import NODES, stream
 
 FIRST = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
@@ -91,3 +92,15 @@ def test_fewer_replicas_remove_pods():
     answer = fit(running(web(4)), stream(web(1)), keeps_objects=True)
     assert (answer.placements, sum(isinstance(one, Pod) for one in answer.objects)) == ((), 1)
     assert "Deployment default/web scales 4 -> 1 with the same template: 1 would run" in verdict(answer)
+
+
+def test_a_quota_without_room_for_one_more_pod_asks_for_another_strategy_first():
+    quota = make_object("ResourceQuota", "q", namespace="default", spec={"hard": {"requests.cpu": "4"}})
+    answer = fit([*running(web(4)), quota], stream(web(4, image="i:2", strategy=FIRST)))
+    (refused,) = (one for one in answer.placements if one.refused)
+    assert refused.fix.startswith("set maxSurge: 0 and maxUnavailable: 1, so that an old pod makes way")
+    (step,) = refused.patches
+    assert (step.target.kind, step.patch["spec"]["strategy"]["rollingUpdate"]) == (
+        "Deployment",
+        {"maxSurge": 0, "maxUnavailable": 1},
+    )

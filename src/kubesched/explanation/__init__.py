@@ -50,6 +50,7 @@ with lazy_exports(__name__):
     )
     from kubesched.explanation.plugin_verdicts import PluginVerdicts as PluginVerdicts
     from kubesched.explanation.pod_answer import PodAnswer as PodAnswer, Told as Told, answer_of as answer_of
+    from kubesched.explanation.pod_patches import of_strategy as of_strategy
     from kubesched.explanation.preemption_words import (
         eviction_sentence as eviction_sentence,
         preemption_sentence as preemption_sentence,

@@ -131,7 +131,9 @@ def _of_objects(
         if gone is not None:
             steps += moved_pod(part.text, gone, last.get(name))
         elif part.kind == _STRATEGY:
-            return [of_strategy(part.text, before.pod, before.owners[-1])]
+            owner = before.owners[-1]
+            target = PatchTarget(owner.api_version, owner.kind, before.pod.namespace, owner.name)
+            return [of_strategy(part.text, target)]
         elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
             steps += _of_object(part.text, name[0], old, new)
             objects[name] = new

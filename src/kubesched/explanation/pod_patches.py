@@ -42,10 +42,10 @@ _GATES: Final = "schedulingGates"
 _BY_HAND: Final = "only by hand if its controller is gone: what that waits for is not checked then"
 
 
-def of_strategy(text: str, pod: Pod, owner: OwnerReference) -> Patch:
+def of_strategy(text: str, deployment: PatchTarget) -> Patch:
     """The step that lets an old pod of a Deployment go before the new one comes."""
     body = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}}
-    return patching(text, PatchTarget(owner.api_version, owner.kind, pod.namespace, owner.name), body, "merge")
+    return patching(text, deployment, body, "merge")
 
 
 def pod_patches(

@@ -5,8 +5,9 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, Workload
+from kubesched.api import KubeObject, PatchTarget, Pod, Workload
 from kubesched.controllers import RollingUpdate, RolloutPlan, RolloutView, UpdateStrategy, plan_rollout
+from kubesched.explanation import WAY_OUT, of_strategy
 from kubesched.planning.asked import Asked
 from kubesched.planning.placed import has_place
 from kubesched.session import Placement, PodState, Progress, Report, Session, Victim
@@ -71,7 +72,21 @@ def roll_out(
             if str(workload) in stopped and all(pod.key in placed for pod in asked.pods_of(workload, tried)):
                 ways_out.setdefault(str(workload), (words, lowest[str(workload)]))
     new, report, rollouts = _rolled_out(session, asked, replicas, asked.strategies, progress)
+    placements = tuple(_with_strategy(one, ways_out) if one.refused else one for one in report.placements)
+    report = msgspec.structs.replace(report, placements=placements)
     return new, report, tuple(_with_way_out(one, *ways_out.get(one.workload, ("", 0))) for one in rollouts)
+
+
+def _with_strategy(refused: Placement, ways_out: Mapping[str, tuple[str, int]]) -> Placement:
+    """A pod that is refused while old ones stay, with the strategy that lets them go as the first fix."""
+    _, lowest = ways_out.get(refused.workload, ("", 0))
+    kind, _, key = refused.workload.partition(" ")
+    if not lowest or kind != "Deployment":
+        return refused
+    namespace, _, name = key.partition("/")
+    step = of_strategy(WAY_OUT, PatchTarget("apps/v1", kind, namespace, name))
+    fix = f"{WAY_OUT}; or {refused.fix}" if refused.fix else WAY_OUT
+    return msgspec.structs.replace(refused, fix=fix, patches=(step,))
 
 
 def _with_way_out(rollout: Rollout, words: str, lowest: int) -> Rollout:
