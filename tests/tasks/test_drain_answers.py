@@ -342,7 +342,8 @@ def test_a_runbook_names_every_pod_that_is_harmed(tmp_path):
     jobs = [ended, pod_of("Job", "etl", 0, "n1"), pod_of("Job", "etl", 1, "n2"), pod_of("Kind", "own", 0, "n1")]
     lines = runbook(tmp_path, *nodes(2), low, high, *jobs)
     start = "# pods of Job default/etl are lost: Job etl "
-    assert [line for line in lines if line.startswith(start)]
+    (lost,) = [i for i, line in enumerate(lines) if line.startswith(start)]
+    assert lines[lost + 1] == "# before: wait until Job default/etl is done"
     assert [line for line in lines if line.startswith("# pods of Kind default/own may be lost: ")]
     assert "# Evicts pods of other nodes: ReplicaSet default/low." in lines
     assert [line for line in lines if line.startswith("# Elsewhere, pods of Job default/etl are lost: ")]

@@ -98,7 +98,9 @@ def reasons_of(result: Drain, explained: Mapping[tuple[str, str], DrainedPod] = 
             why = [f"{key} ({budgets[key].why})" if budgets[key].why else key for key in pod.budgets]
             yield Reason(node, of, f"{words}: budget {', '.join(why)}", budgets[pod.budgets[0]].fix)
         elif words:
-            yield Reason(node, of, f"{words}: {pod.message}" if pod.fate in (*_LOST, Fate.NOT_KNOWN) else words)
+            is_job = pod.fate is Fate.LOST and pod.owner.startswith("Job/")
+            why_lost = f"{words}: {pod.message}" if pod.fate in (*_LOST, Fate.NOT_KNOWN) else words
+            yield Reason(node, of, why_lost, f"wait until {of} is done" if is_job else "")
     for victim in result.pushed_out:
         yield Reason(node, workload_text(victim.pod, victim.owner), "evicts pods of other nodes")
     if result.unreachable:
