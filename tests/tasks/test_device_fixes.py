@@ -2,6 +2,8 @@
 
 import pytest
 
+from kubesched.explanation import Explainer
+from kubesched.explanation.outcome import outcome
 from kubesched.testing import make_node, make_object
 from tests.explanation.asking import filling, texts
 from tests.explanation.asking import replica as pending
@@ -97,3 +99,14 @@ def test_a_selector_is_dropped_within_the_architecture_of_its_nodes():
     arm = machine("arm", "spare", labels={arch: "arm64"})
     kept = f"drop the node selector pool=gb200 (and select {arch}=arm64, which its nodes have)"
     assert kept in texts(pod, own, amd, arm, full)
+
+
+def test_the_cause_is_the_empty_node_that_is_out_of_order_and_not_the_full_ones():
+    status = {"allocatable": {"cpu": "4", "pods": "9", GPU: "7"}, "capacity": {"cpu": "4", GPU: "8"}}
+    sick = make_object("Node", "sick", status=status)
+    nodes = [machine(f"n{i}", "gpu", **{GPU: "8"}) for i in range(2)]
+    full = [filling(node.name, **{GPU: "8"}) for node in nodes]
+    with Explainer([*nodes, *full, sick]) as explainer:
+        evaluation = explainer.evaluate(pending("p", requests={GPU: "8"}))
+        why = outcome(evaluation, explainer.fixes(evaluation)[0]).why
+    assert why == f"1 node: requests 8 {GPU}; the whole node has 7"

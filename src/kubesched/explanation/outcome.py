@@ -18,6 +18,7 @@ from kubesched.explanation.obstacles import distinct, obstacle_rows, reason_coun
 from kubesched.explanation.preemption_words import preemption_sentence
 from kubesched.framework import Code, Status
 
+_REPAIRS = ("devicePlugin", "nodeCondition")  # kinds of fixes
 LeftOut = tuple[Status, int] | None
 """The verdict on the nodes that PreFilter plugins left out, and how many these are; None for none."""
 
@@ -145,7 +146,8 @@ def diagnosis(evaluation: Evaluation, fix: Fix | None = None, leaving: Collectio
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(evaluation)) or evaluation.message
     answered = evaluation.nodes.position_of(fix.answers) if fix is not None else None
-    removed = (row for row in rows if answered in row.positions and _distance(row) <= _distance(rows[0]))
+    is_repair = fix is not None and fix.kind in _REPAIRS  # then other nodes are full, which is no cause
+    removed = (row for row in rows if answered in row.positions and (is_repair or _distance(row) <= _distance(rows[0])))
     cause = next(removed, rows[0])
     same = [row for row in rows if row is cause or _unnamed(evaluation, row) == _unnamed(evaluation, cause)]
     n, n_nodes = sum(len(row.positions) for row in same), len(evaluation.nodes)
