@@ -39,17 +39,19 @@ def test_requests_of_several_containers_and_init_containers_are_cut():
     assert "lower the request to 2 cpu" in texts(make_pod("p", spec=spec), make_node("n1", allocatable=SMALL))
 
 
-def test_cores_that_no_node_has_were_meant_as_milli_cpu():
+@pytest.mark.parametrize("cores", ["500", "500Mi", "50k"])
+def test_cores_that_no_node_has_were_meant_as_milli_cpu(cores: str):
     spec = {
         "containers": [
-            {"name": "a", "resources": {"requests": {"cpu": "500"}}},
+            {"name": "a", "resources": {"requests": {"cpu": cores}}},
             {"name": "b", "resources": {"requests": {"cpu": "1"}}},
         ]
     }
     nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
     said = fixes_of(make_pod("p", spec=spec), *nodes)
-    assert next(iter(said)) == "correct the cpu request 500 (no node has it) to 500m"
-    assert said["correct the cpu request 500 (no node has it) to 500m"].n_nodes == 3
+    fix = f"correct the cpu request {cores} (no node has it) to {cores.rstrip('Mik')}m"
+    assert next(iter(said)) == fix
+    assert said[fix].n_nodes == 3
 
 
 @pytest.mark.parametrize("cores", ["64", "500"])

@@ -195,16 +195,23 @@ def _lowered(resources: Resources, name: str, by: int) -> Resources:
 
 
 def _milli_cpu(case: Case) -> Iterator[Remedy]:
-    """Requests of more cores than any node has, as milli-CPU: `cpu: 500` that was meant as 500m."""
+    """Requests of more cores than any node has, as milli-CPU: `cpu: 500` or `500Mi` that was meant as 500m."""
     spec, largest = case.pod.spec, case.largest("cpu")
     cores = dict.fromkeys(map(_cpu_text, (*(spec.containers or ()), *(spec.init_containers or ()))))
-    wrong = [text for text in cores if (n := as_int64(text) or 0) >= _MANY_CORES and n * 1000 > largest]
+    wrong = [text for text in cores if _milli_text(text) and whole_units("cpu", parse_quantity(text)) > largest]
     if wrong:
         what = f"{plural(len(wrong), 'request')} {joined(wrong)}"
-        text = f"correct the cpu {what} (no node has it) to {joined(f'{one}m' for one in wrong)}"
+        text = f"correct the cpu {what} (no node has it) to {joined(map(_milli_text, wrong))}"
         yield Remedy(
             text, "requests", True, containers_edit(partial(_with_milli_cpu, cores=wrong)), effort=Effort.CORRECT
         )
+
+
+def _milli_text(text: str) -> str:
+    """As how many milli-CPU so many cores may be meant, or so many of a unit of bytes; empty where they may not."""
+    number = text.rstrip("KMGTPEki")
+    n = as_int64(number) or 0
+    return f"{number}m" if n >= _MANY_CORES or (n > 0 and number != text) else ""
 
 
 def _cpu_text(one: Container) -> str:
@@ -214,5 +221,5 @@ def _cpu_text(one: Container) -> str:
 def _with_milli_cpu(one: Container, cores: Sequence[str]) -> Container:
     if one.resources is None or (text := _cpu_text(one)) not in cores:
         return one
-    requests = {**(one.resources.requests or {}), "cpu": f"{text}m"}
+    requests = {**(one.resources.requests or {}), "cpu": _milli_text(text)}
     return msgspec.structs.replace(one, resources=msgspec.structs.replace(one.resources, requests=requests))
