@@ -60,6 +60,17 @@ def test_the_pods_of_daemon_sets_take_their_room():
     assert large.n_on_one == 2
 
 
+def test_the_limits_of_volumes_that_a_new_node_has_are_no_pod():
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "logs", "controller": True}
+    daemon = make_pod("logs-1", node="n2", requests={"cpu": "1"}, metadata={"ownerReferences": [owner]})
+    labels = {"node.kubernetes.io/instance-type": "m4", "karpenter.sh/nodepool": "p"}
+    node = make_node("n2", labels=labels, allocatable=SMALL.allocatable)
+    pool = make_object("NodePool", "p", spec={"template": {"spec": {}}})
+    limits = make_object("CSINode", "n2", spec={"drivers": []})
+    left = only(ask(node, limits, pool, daemon, *replicas("web", 1, requests={"cpu": "4"}), rows=()))
+    assert left.verdicts[0].obstacle.endswith("1 pod of a DaemonSet runs there")
+
+
 def test_why_no_scale_up_is_said_in_the_words_of_kube_scheduler_and_ours():
     tainted = MachineType("t", LARGE.allocatable, taints=make_node("x", taints=["gpu=yes:NoSchedule"]).taints)
     pods = replicas("web", 1, requests={"cpu": "2"}, spec={"nodeSelector": {"disk": "ssd"}})

@@ -129,7 +129,8 @@ class ShapeTrials:
             self._session.change(added)
             evaluation = explainer.evaluate(pod, preempt=False)
             name = added[0].name
-            return None if name in evaluation.feasible else _why(evaluation, evaluation.names.index(name), len(added))
+            n_there = sum(isinstance(one, Pod) for one in added)
+            return None if name in evaluation.feasible else _why(evaluation, evaluation.names.index(name), n_there)
 
     def _new_nodes(self, models: Sequence[Node], n: int) -> list[KubeObject]:
         """New nodes like some models, one after another and from the beginning again, with what is on them."""
@@ -182,11 +183,10 @@ class ShapeTrials:
         return enough
 
 
-def _why(evaluation: Evaluation, position: int, n_added: int) -> Rejected:
+def _why(evaluation: Evaluation, position: int, n_there: int) -> Rejected:
     found = obstacles(evaluation, position)
     reasons = dict.fromkeys(reason for one in found for reason in reasons_of(one.status))
     texts = list(dict.fromkeys(text for one in found for text in one.text.split("; ")))
-    n_there = n_added - 1
     if n_there and any(one.plugin == _FIT and one.status.code is Code.UNSCHEDULABLE for one in found):
         texts.append(f"{count(n_there, 'pod of a DaemonSet runs', 'pods of DaemonSets run')} there")
     return Rejected(tuple(reasons), "; ".join(texts))
