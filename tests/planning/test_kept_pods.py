@@ -104,3 +104,10 @@ def test_a_quota_without_room_for_one_more_pod_asks_for_another_strategy_first()
         "Deployment",
         {"maxSurge": 0, "maxUnavailable": 1},
     )
+
+
+def test_manifests_without_pods_have_nothing_to_place():
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web"}, "spec": {}}
+    answer = fit(NODES, stream(budget))
+    assert (answer.placements, answer.is_known) == ((), True)
+    assert verdict(answer) == ("The manifests have no pod to place: PodDisruptionBudget default/web has no pods.")

@@ -295,6 +295,9 @@ def _of_manifests(
     new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake, namespace=namespace)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
     there, without = new.applied_to(cluster), new.without_pods
+    if not without and not any(isinstance(one, Pod) for one in new.objects):
+        others = (*new.objects, *new.changed.values())
+        without = tuple(WithoutPods("manifests", f"{kind_of(one)} {one.key}", "has no pods") for one in others)
     added = with_free_names(new.objects, {one.key for one in cluster if isinstance(one, Pod)})
     asked = Asked(there, added, new.notes, strategies, without, new.scaled, new.left_out)
     if not namespace:
