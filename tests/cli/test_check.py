@@ -146,3 +146,12 @@ def test_a_rule_of_annotations_has_the_page_and_the_words_of_the_cluster() -> No
         rule = CLUSTER_RULES[name]
         assert rule.summary.startswith("an annotation ")
         assert rule.help_uri.endswith(f"cluster-rules.md#{name}")
+
+
+def test_a_snapshot_without_the_strategies_of_its_deployments_is_noted(tmp_path):
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "o", "controller": True}
+    labels = {"pod-template-hash": "1"}
+    pod = make_pod("web-1-a", node="n0", labels=labels, metadata={"ownerReferences": [owner]})
+    deployment = make_object("apps/v1/Deployment", "web", spec={"replicas": 1})
+    said = [run("check", write(tmp_path, make_node("n0"), pod, *more)).stderr for more in ((), (deployment,))]
+    assert ["the strategies of 1 Deployment are not in the snapshot" in one for one in said] == [True, False]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import read_both
+from kubesched.cli.cluster import note, read_both
 from kubesched.cli.completed_names import complete_namespaces
 from kubesched.cli.inputs import InputOptions, with_inputs
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
@@ -68,11 +68,26 @@ def check(inputs: InputOptions, choice: CheckedPods, strict: bool, output: str) 
     from kubesched.planning import DEPLOYMENTS
 
     cluster, setup = read_both(inputs, kinds=(DEPLOYMENTS,))
+    if inputs.snapshots:
+        _note_strategies(cluster)
     result = _answer(cluster, setup, choice)
     failing = ("error", "warning") if strict else ("error",)
     print_report(check_page(result, failing=failing, explain=inputs.next_command("explain")), output)
     if result.faults or any(finding.severity in failing for finding in result.findings):
         raise click.exceptions.Exit(1)
+
+
+def _note_strategies(cluster: "ClusterObjects") -> None:
+    """Note that a snapshot lacks the Deployments of its pods: a rollout that hangs may not be found."""
+    from kubesched.api import kind_named, workloads
+    from kubesched.documents import count
+    from kubesched.planning import DEPLOYMENTS
+
+    if kind_named(DEPLOYMENTS).key in cluster.listed_kinds | cluster.kinds.keys():
+        return
+    if n := sum(one.kind == "Deployment" for one in workloads(cluster)):
+        save = f"`kubesched snapshot --keep {DEPLOYMENTS.removesuffix('?')} -o cluster.json.gz` stores them"
+        note(f"the strategies of {count(n, 'Deployment')} are not in the snapshot: the default one is assumed; {save}")
 
 
 def _answer(cluster: "ClusterObjects", setup: "Setup", choice: CheckedPods) -> "ClusterCheck":
