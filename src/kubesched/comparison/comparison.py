@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FEWEST_RUNS: Final = 5
-_MORE_PASSES: Final = 2  # a workload that stays can take the place of another one
+_MORE_PASSES: Final = 3  # a pod that stays can take the place of another replica, and a workload that of a third
 _OF_POOLS: Final = ("nodesInUse", "pricePerHour")
 MANY_RUNS: Final = 20
 
@@ -260,11 +260,11 @@ def compare(
     staying: dict[str, str] = {}
     replicas: tuple[str, ...] = ()
     last = run(staying)
-    for _ in range(_MORE_PASSES):
+    for n_before in range(_MORE_PASSES):
         if not last.neither:
             break
         staying |= last.neither
-        replicas = tuple(_replicas_of(staying, read, running, last.runs.ruler))
+        replicas = tuple(_replicas_of(staying, read, running, last.runs.ruler)) if n_before else ()
         last = run({*staying, *replicas})
     objects, runs, of_a, of_b, first, not_placed, _ = last
     ruler, stay = runs.ruler, tuple(staying)
