@@ -155,7 +155,7 @@ class Pending:
         name = name or cause
         labels = {"app.kubernetes.io/name": name, **(labels or {})}
         containers = [container(name, cpu, memory, gpus=gpus, host_port=host_port)]
-        template = {"metadata": {"labels": labels}, "spec": {"containers": containers}}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": containers, **spec}}
         places = [*(nodes or []), *[""] * count]
         size = {} if owner == "DaemonSet" else {"replicas": len(places)}
         rules = {**size, "selector": {"matchLabels": labels}, "template": template}

@@ -138,7 +138,11 @@ class Workloads:
         containers = [container(name, cpu, memory)]
         spec = self._rules(fill, number, labels, places)
         workload = make(
-            fill.kind, name, namespace, metadata={"labels": labels}, spec=_template(labels, containers, len(places))
+            fill.kind,
+            name,
+            namespace,
+            metadata={"labels": labels},
+            spec=_template(labels, containers, len(places), **spec),
         )
         yield workload
         owner = workload
@@ -152,7 +156,7 @@ class Workloads:
                 f"{name}-{suffix}",
                 namespace,
                 metadata=metadata,
-                spec=_template(pod_labels, containers, len(places)),
+                spec=_template(pod_labels, containers, len(places), **spec),
             )
             yield owner
         if fill.kind != "Job":
@@ -207,10 +211,11 @@ class Workloads:
             gpus, cpu = state.gpus, state.cpu // 2
             state.take(cpu, 8192, gpus)
             containers = [container("train", cpu, 8192, gpus=gpus)]
-            job = make("Job", f"train-{i}", "ml", spec={**_template(labels, containers), "parallelism": 1})
+            tolerations = [tolerate("nvidia.com/gpu")]
+            spec = _template(labels, containers, tolerations=tolerations)
+            job = make("Job", f"train-{i}", "ml", spec={**spec, "parallelism": 1})
             yield job
             metadata = {"labels": labels, "ownerReferences": owned_by(job)}
-            tolerations = [tolerate("nvidia.com/gpu")]
             yield pod(f"train-{i}-0", "ml", containers, node=state.name, metadata=metadata, tolerations=tolerations)
 
     def _ingress_pods(self, states: list[NodeState]) -> Iterator[Document]:
@@ -219,25 +224,27 @@ class Workloads:
             labels = {"app.kubernetes.io/name": name}
             containers = [container(name, 300, 512, host_port=host_port)]
             kind = "DaemonSet" if host_port else "StatefulSet"
-            owner = make(
-                kind, name, "platform", spec=_template(labels, containers, None if host_port else len(states) - 1)
-            )
+            selector = {self._shape.pool_key: states[0].pool.name}
+            replicas = None if host_port else len(states) - 1
+            spec = _template(labels, containers, replicas, nodeSelector=selector)
+            owner = make(kind, name, "platform", spec=spec)
             yield owner
             for i, state in enumerate(state for state in states if host_port or not state.is_cordoned):
                 state.take(300, 512)
                 metadata = {"labels": labels, "ownerReferences": owned_by(owner)}
-                selector = {self._shape.pool_key: state.pool.name}
                 yield pod(
                     f"{name}-{i}", "platform", containers, node=state.name, metadata=metadata, nodeSelector=selector
                 )
 
 
-def _template(labels: dict[str, str], containers: list[Document], replicas: int | None = None) -> Document:
-    """The spec of a workload; that of its pods has no more than the requests."""
+def _template(
+    labels: dict[str, str], containers: list[Document], replicas: int | None = None, **of_pods: Any
+) -> Document:
+    """The spec of a workload, with the rules of its pods."""
     spec: Document = {"selector": {"matchLabels": labels}}
     if replicas is not None:
         spec["replicas"] = replicas
-    return {**spec, "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}}
+    return {**spec, "template": {"metadata": {"labels": labels}, "spec": {"containers": containers, **of_pods}}}
 
 
 def service(name: str, namespace: str, labels: dict[str, str]) -> Document:

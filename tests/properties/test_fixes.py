@@ -99,7 +99,7 @@ def test_a_fix_for_a_recorded_cluster_makes_the_pod_fit(path: Path) -> None:
 def test_a_fix_for_a_generated_cluster_makes_the_pod_fit(shape: str) -> None:
     cluster = list(load_snapshot(io.BytesIO(realistic(shape, MIN_NODES, seed=3))))
     by_kind = {fix.kind: (pod, fix) for pod, fix in offered(cluster, None)}
-    assert set(by_kind) >= KINDS
+    assert set(by_kind) >= KINDS - ({"recreateClaim"} if shape == "bare-metal" else set())  # no local volume is free
     check(cluster, None, by_kind.values())
 
 
