@@ -229,7 +229,8 @@ def test_a_file_with_a_workload_is_explained_by_its_first_pod(cluster, tmp_path)
     result = run("explain", cluster, "--pod", manifest)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Pod prod/web-")
-    assert " fits on none of 2 nodes." in result.stdout
+    assert ' would not be created: namespaces "prod" not found.' in result.stdout
+    assert "0/2 nodes are available: 2 Insufficient cpu." in result.stdout
     assert "dep.yaml has 3 pods that are alike; prod/web-" in result.stderr
 
 

@@ -20,7 +20,7 @@ NOT_READ = {
 }
 ANNOTATION = re.compile(r"(?:[a-z0-9-]+\.)*kubernetes\.io/[A-Za-z0-9.-]+")
 LABELS = re.compile(
-    r"kubernetes\.io/hostname|(?:topology|failure-domain\.beta|beta|(?:beta\.)?node|statefulset|apps|batch)\.kubernetes\.io/.*"
+    r"kubernetes\.io/(?:hostname|arch|os)|(?:topology|failure-domain\.beta|beta|(?:beta\.)?node|statefulset|apps|batch)\.kubernetes\.io/.*"
 )
 
 WRITES_ANNOTATIONS = {"manifests", "capture"}  # those of objects that are installed; words that may stay in a snapshot
