@@ -62,7 +62,7 @@ def test_the_first_fix_is_right_and_what_is_not_true_is_not_offered(answers, wor
 
 
 def test_to_copy_data_costs_the_same_whatever_else_keeps_the_pod_away(answers):
-    copies = {fix.effort for fixes in answers.values() for fix in fixes if fix.text.endswith("copy the data)")}
+    copies = {fix.effort for fixes in answers.values() for fix in fixes if fix.text.endswith("copy the data first)")}
     assert copies == {Effort.DATA}
 
 

@@ -44,7 +44,7 @@ def nodes(**zones: str) -> list[KubeObject]:
 def test_a_zone_without_nodes_gets_one():
     first, second = texts(pod("data"), *nodes(n1="a", n2="b"), *disk("data", ZONE, "c"))
     assert first == "add a node like n1 in zone c: volume pv-data is there and no node is"
-    assert second == "recreate claim default/data in zone a (a disk stays in its zone; copy the data)"
+    assert second == "recreate claim default/data in zone a (a disk stays in its zone; copy the data first)"
 
 
 @pytest.mark.parametrize("key", [ZONE, BETA])
@@ -52,13 +52,13 @@ def test_the_zone_labels_of_in_tree_volumes_count_too(key: str):
     volume = make_object("PersistentVolume", "pv-data", labels={key: "c"}, spec={"capacity": {"storage": "1Gi"}})
     first, second = texts(pod("data"), *nodes(n1="a"), bound("data"), volume)
     assert first == "add a node like n1 in zone c: volume pv-data is there and no node is"
-    assert second == "recreate claim default/data in zone a (a disk stays in its zone; copy the data)"
+    assert second == "recreate claim default/data in zone a (a disk stays in its zone; copy the data first)"
 
 
 def test_no_node_is_added_to_a_zone_that_has_one():
     full = make_pod("on-n2", node="n2", requests={"cpu": "4"})
     said = texts(pod("data"), *nodes(n1="a", n2="b"), full, *disk("data", ZONE, "b"))
-    assert said[-1] == "recreate claim default/data in zone a (a disk stays in its zone; copy the data)"
+    assert said[-1] == "recreate claim default/data in zone a (a disk stays in its zone; copy the data first)"
     assert not any("no node is" in text for text in said)
 
 
@@ -92,14 +92,14 @@ def test_a_local_volume_stays_on_its_node():
     full = make_node("pi-b", taints=["node.kubernetes.io/disk-pressure:NoSchedule"])
     stick = [make_node("pi-a", labels={"stick": "yes"}), full]
     said = texts(pod("data", nodeSelector={"stick": "yes"}), *stick, *disk("data", HOST, "pi-b"))
-    assert said == ["recreate claim default/data on pi-a (a local volume stays on its node; copy the data)"]
+    assert said == ["recreate claim default/data on pi-a (a local volume stays on its node; copy the data first)"]
 
 
 def test_disk_space_is_freed_before_the_data_is_copied():
     full = make_node("pi-b", taints=["node.kubernetes.io/disk-pressure:NoSchedule"])
     first, second = texts(pod("data"), make_node("pi-a"), full, *disk("data", HOST, "pi-b"))
     assert first == "free disk space on pi-b"
-    assert second == "recreate claim default/data on pi-a (a local volume stays on its node; copy the data)"
+    assert second == "recreate claim default/data on pi-a (a local volume stays on its node; copy the data first)"
 
 
 def test_a_local_volume_on_a_node_that_is_gone_needs_the_node():
@@ -125,7 +125,7 @@ def test_a_local_volume_of_a_class_that_makes_none_is_replaced_by_a_free_one():
     )
     still_there = make_node("pi-b", taints=["dedicated=x:NoSchedule"])
     said = texts(pod("data"), *machines, still_there, by_hand, claim, taken, free)
-    assert "delete claim default/data: volume pv-free is free on pi-c; copy the data" in said
+    assert "copy the data first, then delete claim default/data: volume pv-free is free on pi-c" in said
 
 
 REGION = "topology.kubernetes.io/region"
@@ -159,7 +159,7 @@ def test_a_class_for_zones_of_another_region_is_created_again():
 def test_the_claims_of_a_pod_are_recreated_together():
     disks = [*disk("w", ZONE, "b"), *disk("x", ZONE, "b"), *disk("y", ZONE, "b")]
     _, second = texts(pod("w", "x", "y"), *nodes(n1="a"), *disks)
-    assert second == "recreate its 3 claims in zone a (a disk stays in its zone; copy the data)"
+    assert second == "recreate its 3 claims in zone a (a disk stays in its zone; copy the data first)"
 
 
 def test_the_new_disk_of_a_class_that_does_not_wait_is_of_one_that_does():
@@ -171,7 +171,7 @@ def test_the_new_disk_of_a_class_that_does_not_wait_is_of_one_that_does():
     volume = make_object("PersistentVolume", "pv-data", spec=spec)
     objects = [*nodes(n1="a"), *classes, bound("data", storageClassName="now"), volume]
     _, second = texts(pod("data"), *objects)
-    stays = "(a disk stays in its zone; copy the data)"
+    stays = "(a disk stays in its zone; copy the data first)"
     assert second == f"recreate claim default/data in zone a with a class that waits for the pod {stays}"
     _, second = texts(pod("data"), *objects, make_object("StorageClass", "late", **late))
     assert second == f"recreate claim default/data in zone a with a class that waits for the pod, such as late {stays}"
@@ -188,7 +188,7 @@ def test_only_the_last_pod_of_a_stateful_set_can_be_left_out(number: int, is_off
     zones = nodes(n0="a", n1="b", n2="c")
     said = texts(waits, *zones, *running, *disk("data", ZONE, "a"))
     assert ("make the required pod anti-affinity preferred, or run 2 replicas" in said) is is_offered
-    assert "recreate claim default/data in zone c (a disk stays in its zone; copy the data)" in said
+    assert "recreate claim default/data in zone c (a disk stays in its zone; copy the data first)" in said
     assert not any("preferred" in text for text in said) or is_offered
 
 
@@ -207,7 +207,7 @@ def test_a_disk_is_recreated_before_equal_pods_share_a_zone():
     others = [make_pod(f"db-{i}", node=f"n{i}", labels=labels) for i in (1, 2)]
     waits = pod("data", **rule)
     first, *others = texts(waits, *nodes(n1="a", n2="b", n3="c"), *others, *disk("data", ZONE, "a"))
-    assert first == "recreate claim default/data in zone c (a disk stays in its zone; copy the data)"
+    assert first == "recreate claim default/data in zone c (a disk stays in its zone; copy the data first)"
     assert others
 
 

@@ -44,7 +44,7 @@ def test_a_disk_stays_in_its_zone(by_label):
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="b")]
     said = texts(with_claim("data", nodeSelector={ZONE: "a"}), *nodes, bound_claim(), volume)
     assert f"change the node selector {ZONE}=a to {ZONE}=b" in said
-    assert "recreate claim default/data in zone a (a disk stays in its zone; copy the data)" in said
+    assert "recreate claim default/data in zone a (a disk stays in its zone; copy the data first)" in said
 
 
 def test_a_claim_that_finds_no_volume_gets_one():

@@ -164,7 +164,7 @@ def _another_at_hand(case: Case, where: BoolVector, disk: _Disk) -> Iterator[Rem
         text = (
             f"if {old} is gone for good, {text}, and the data comes from replicas"
             if is_gone
-            else f"{text}; copy the data"
+            else f"copy the data first, then {text}"
         )
         change = Change(edits=(Edit("PersistentVolumeClaim", disk.claim, partial(_on_volume, name=volume.name)),))
         yield Remedy(text, "recreateClaim", False, change, ladder=f"recreateClaim {disk.claim}")
@@ -206,11 +206,11 @@ def _afresh(case: Case, node: NodeInfo, disk: _Disk, unmet: Requirement, *, is_s
     if here.startswith("on ") and key == HOSTNAME and old not in values_of(case.nodes, HOSTNAME):
         return how, f"if {old} is gone for good; the data is lost"
     if here.startswith("on "):
-        return how, "a local volume stays on its node; copy the data"
+        return how, "a local volume stays on its node; copy the data first"
     if is_split:
         away = f"Kubernetes cannot move volume {disk.volume.name} out of {there.removeprefix('in ')} itself"
-        return how, f"{away}; copy the data"
-    return how, f"a disk stays in its {_short(key)}; copy the data"
+        return how, f"{away}; copy the data first"
+    return how, f"a disk stays in its {_short(key)}; copy the data first"
 
 
 def _waits(storage_class: StorageClass) -> bool:
