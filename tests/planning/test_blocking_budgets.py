@@ -77,7 +77,7 @@ def test_a_budget_that_never_allows_anything_names_its_field(
 def test_a_budget_that_waits_for_a_pod_names_it():
     status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 3}
     (use,) = drained(3, {"minAvailable": 2}, status, n_ready=2).budgets
-    policy = "set unhealthyPodEvictionPolicy: AlwaysAllow to evict them as they are"
+    policy = "set unhealthyPodEvictionPolicy: AlwaysAllow to evict those that are not ready"
     assert use.why == "2 of 3 pods are healthy, 2 have to be"
     assert use.fix == f"get web-2 ready first, or {policy}"
     (use,) = drained(3, {"minAvailable": 2, "unhealthyPodEvictionPolicy": "AlwaysAllow"}, status, n_ready=2).budgets

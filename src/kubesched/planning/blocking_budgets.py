@@ -38,20 +38,24 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
             way = f"{run}, or {way}" if expected == 1 else f"{way}, or {run}"
         return f"{_least(least, expected)} of {count(expected, 'pod')}", way
     if status.desired_healthy and healthy <= desired:
-        sick = [pod.name for pod in mine if not _is_ready(pod)]
+        unready = [pod for pod in mine if not _is_ready(pod)]
+        sick = [pod.name for pod in unready]
         n = desired + 1 - healthy
         who = f"{f'{n} of ' if n < len(sick) else ''}{joined(sick, _N_NAMED)}" if sick else "more pods"
-        return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", _readied(budget, who, sick)
+        return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", _readied(
+            budget, who, unready
+        )
     return "", ""
 
 
-def _readied(budget: PodDisruptionBudget, who: str, sick: Sequence[str]) -> str:
+def _readied(budget: PodDisruptionBudget, who: str, unready: Sequence[Pod]) -> str:
     """What lets pods of a budget go of which some are not ready.
 
     Rule: Kubernetes v1.36: with AlwaysAllow, a pod that is not ready may be evicted whatever the budget needs.
     """
-    is_open = not sick or budget.spec.unhealthy_pod_eviction_policy == _ALWAYS
-    policy = "" if is_open else f", or set unhealthyPodEvictionPolicy: {_ALWAYS} to evict them as they are"
+    is_set = budget.spec.unhealthy_pod_eviction_policy == _ALWAYS
+    helps = not is_set and any(pod.node_name for pod in unready)
+    policy = f", or set unhealthyPodEvictionPolicy: {_ALWAYS} to evict those that are not ready" if helps else ""
     return f"get {who} ready first{policy}"
 
 

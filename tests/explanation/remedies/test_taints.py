@@ -165,14 +165,15 @@ def test_a_taint_that_the_others_of_the_pool_lack_is_taken_off_first():
     assert f"tolerate {_UPGRADE}" in list(every)[1:]
 
 
-def test_a_taint_of_the_whole_pool_or_that_some_pod_tolerates_was_not_left_behind():
+def test_a_taint_of_the_whole_pool_of_an_owner_or_that_some_pod_tolerates_was_not_left_behind():
     whole = [*_pool("mem", [_UPGRADE], [_UPGRADE]), *_pool("gen", [])]
     full = _full("gen-0")
     part = [*_pool("mem", [_UPGRADE], []), *_pool("gen", [])]
     tolerations = [{"key": "corp.example/upgrade", "operator": "Exists"}]
     user = make_pod("user", node="mem-0", spec={"tolerations": tolerations})
     pod = make_pod("p", requests={"cpu": "3"})
-    for objects in ([*whole, full], [*part, full, _full("mem-1"), user]):
+    owned = [*_pool("mem", ["corp.example/reserved-for=robotics:NoSchedule"], []), *_pool("gen", [])]
+    for objects in ([*whole, full], [*part, full, _full("mem-1"), user], [*owned, full, _full("mem-1")]):
         every = fixes_of(pod, *objects)
         (removal,) = [text for text in every if text.startswith("remove taint")]
         assert "left behind" not in removal

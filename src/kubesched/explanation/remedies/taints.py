@@ -53,6 +53,8 @@ _END: Final = ("cloud.google.com/impending-node-termination", "aws-node-terminat
 """Taints of nodes that end within minutes: nothing about them helps."""
 _OF_FAULTS: Final = frozenset({"broken", "defective", "ecc", "faulty", "nvlink", "unhealthy", "xid"})
 """Words of the keys of taints by which people and agents fence a broken machine off."""
+_OF_OWNERS: Final = frozenset({"dedicated", "owner", "reserved", "reservation", "team", "tenant"})
+"""Words of the keys of taints that keep nodes for somebody; they are there on purpose."""
 _WORD: Final = re.compile("[a-z]+")
 _SPOT: Final = ("spot", "preemptible")
 
@@ -116,7 +118,8 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))
         tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
         effort = Effort.ADAPT if all(near) else _effort(case, blocking, positions)
-        left = left_behind(case, blocking, names) if effort is Effort.RESERVED else ""
+        is_left = effort is Effort.RESERVED and not any(_has_word(taint, _OF_OWNERS) for taint in blocking)
+        left = left_behind(case, blocking, names) if is_left else ""
         vanish = " (spot nodes can be reclaimed at any time)" if effort is Effort.OTHER_POOL else ""
         keeps = effort is Effort.ADAPT
         steps = tuple(f"tolerate {taint_words(taint)}" for taint in blocking)
@@ -129,7 +132,11 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def _is_of_fault(taint: Taint) -> bool:
     """Whether somebody keeps pods off a machine that is broken."""
-    return not _OF_FAULTS.isdisjoint(_WORD.findall(taint.key.lower()))
+    return _has_word(taint, _OF_FAULTS)
+
+
+def _has_word(taint: Taint, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(_WORD.findall(taint.key.lower()))
 
 
 def _in_order_again(case: Case, conditions: tuple[Taint, ...], names: Sequence[str]) -> Iterator[Remedy]:
