@@ -63,7 +63,10 @@ def test_pods_that_would_be_lost_are_saved_first():
 def test_a_drain_without_harm_ends_with_the_kubectl_command():
     objects = [one for one in cluster() if one.name not in ("db-0", "big", "alone")]
     page = drain_page(drain(objects, ["n1"]))
-    assert page.verdict.text == "n1 could be drained: all 2 pods would run elsewhere, in 2 steps."
+    assert page.verdict.text == (
+        "n1 could be drained: all 2 pods would run elsewhere, in 2 steps. "
+        "What is in emptyDir volumes of 1 pod would be lost."
+    )
     assert page.next_command == "kubectl drain n1 --ignore-daemonsets --delete-emptydir-data"
 
 

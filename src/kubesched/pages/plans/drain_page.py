@@ -100,7 +100,7 @@ def _verdict(result: Drain) -> str:
     if result.could_go is None:
         return f"It is not known whether {who} could be drained: {_outcome_of(result)}.{_still_pending(result)}"
     if result.can_go:
-        return f"{who} could be drained: {_outcome_of(result)}.{_still_pending(result)}"
+        return f"{who} could be drained: {_outcome_of(result)}.{_lost_data(result)}{_still_pending(result)}"
     return f"Draining {who} {_harm_of(result)}.{_still_pending(result)}"
 
 
@@ -137,6 +137,12 @@ def _outcome_of(result: Drain) -> str:
         leaving = f"of {count(n, 'pod')}, {', '.join(f'{count:,} {words}' for words, count in said.items())}"
     pushed = f"{count(len(result.pushed_out), 'pod')} of other nodes would be evicted to make room"
     return f"{leaving}{', but' if len(said) == 1 else ';'} {pushed}" if result.pushed_out else leaving
+
+
+def _lost_data(result: Drain) -> str:
+    """Whose data goes with the pods, as a sentence; empty for none."""
+    n = sum(pod.has_local_data for pod in result.pods)
+    return f" What is in emptyDir volumes of {count(n, 'pod')} would be lost." if n else ""
 
 
 def _still_pending(result: Drain) -> str:
