@@ -40,7 +40,7 @@ class ReadingStage(IntEnum):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a reader of a configuration, or whoever runs a cluster, should know.
+    """One thing that a reader of a configuration, or an operator of a cluster, should know.
 
     Attributes:
         rule: a name in RULES or CLUSTER_RULES.

@@ -39,7 +39,7 @@ class MachineType(msgspec.Struct, frozen=True):
         allocatable: what its nodes have for pods.
         labels: those that follow from the type.
         zones: where it can be had; empty where that is not known.
-        taints: that nodes of the type have, whoever adds them.
+        taints: that nodes of the type have, from any source.
         price: of an hour; None where that is not known.
         most: how many nodes may be added; None where that is not known.
         is_open: whether it stands for any type that a NodePool may have.

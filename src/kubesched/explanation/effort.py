@@ -17,7 +17,7 @@ class Effort(IntEnum):
     OPEN = 2
     """A change of the cluster that one command makes, such as uncordon."""
     LOOSEN = 3
-    """A rule that keeps replicas of one workload apart becomes weaker: nobody else relies on it."""
+    """A rule that keeps replicas of one workload apart becomes weaker: no other workload relies on it."""
     REPAIR = 4
     """A node or a device is out of order."""
     MOVE = 5
@@ -25,7 +25,7 @@ class Effort(IntEnum):
     ADD = 6
     """A node or a volume more."""
     OUTAGE = 7
-    """A whole zone is out, which nobody repairs from here."""
+    """A whole zone is out, which no command repairs."""
     OTHER_POOL = 8
     """Nodes that anybody may use, which are of another kind, such as spot."""
     LESS = 9

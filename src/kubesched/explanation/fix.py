@@ -57,7 +57,7 @@ class Fix(msgspec.Struct, frozen=True):
 
     @property
     def names_pod(self) -> bool:
-        """Whether a step is about the pod itself, and not its template: equal pods need steps of their own."""
+        """Whether a step is about the pod itself, and not its template: each of equal pods needs a separate step."""
         if self.before is None or self.before.pod.metadata.controller is None:
             return self.before is not None
         own = "Pod", self.before.pod.namespace, self.before.pod.name

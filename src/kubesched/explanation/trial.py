@@ -69,7 +69,7 @@ class Trial:
         Args:
             change: takes these pods away.
             node: of the changed pod.
-        Returns: `namespace/name` of those that have a place -> its node. A pod that nobody creates again has none.
+        Returns: `namespace/name` of those that have a place -> its node. A pod that is not re-created has none.
         """
         found: dict[str, str] = {}
         edits = [*change.edits, placing(change.pod(self.pod), node)]

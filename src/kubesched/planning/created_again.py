@@ -224,7 +224,7 @@ def _counts_pods(spec: PodSpec) -> bool:
 
 
 def _topology_keys(spec: PodSpec) -> list[str]:
-    """The keys of the domains that a pod's rules, or those of others, may count; nodes are told apart otherwise."""
+    """The keys of the domains that a pod's rules, or those of others, may count; nodes are distinguished otherwise."""
     keys = {ZONE, *(one.topology_key for one in spec.topology_spread_constraints or ())}
     affinity = spec.affinity
     for terms in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():

@@ -106,7 +106,7 @@ def _with_replicas(cluster: Iterable[KubeObject], pod: Pod, n: int) -> list[Kube
 
 
 def _are_same(workload: Workload, old: Sequence[Pod], new: Sequence[Pod]) -> bool:
-    """Whether all pods have the new template; those with a place of their own are compared with the one there."""
+    """Whether all pods have the new template; those with a separate place are compared with the one there."""
 
     def place_of(pod: Pod) -> str:
         return (

@@ -240,7 +240,7 @@ def _within(
 
 
 def _with_best(one: LeftPods, verdicts: Sequence[ShapeVerdict], shapes: Sequence[NodeShape]) -> PodsLeft:
-    """The pods with the best shape: none of the others offers fewer devices that nobody asks for."""
+    """The pods with the best shape: none of the others offers fewer devices that no pod asks for."""
     enough = [
         (shape, verdict, verdict.n_nodes)
         for shape, verdict in zip(shapes, verdicts, strict=False)

@@ -25,7 +25,7 @@ from kubesched.session import Session
 from kubesched.state import PodInfo
 
 _SERVING: Final = frozenset(("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout"))
-"""Kinds whose replicas stand in for each other."""
+"""Kinds whose replicas replace each other."""
 _OF_CLUSTER: Final = "kube-"
 """Of the namespaces whose workloads the makers of a cluster choose."""
 _MOST: Final = 2  # of a machine: two such pods are more than it has

@@ -251,7 +251,7 @@ def moved(
 ) -> Iterator[Remedy]:
     """The remedy that evicts pods, out of some domains; none where they cannot be evicted.
 
-    Replicas of the pod's own controller cost less: to create them again is a command, and nobody else is concerned.
+    Replicas of the pod's own controller cost less: to create them again is a command, and no other workload is hit.
     """
     if not case.may_go(pods):
         return

@@ -106,7 +106,7 @@ def _labelled(case: Case, lacking: BoolVector, key: str) -> Iterator[Remedy]:
 
 
 def _counts_equal_pods(case: Case, one: TopologySpreadConstraint) -> bool:
-    """Whether the constraint spreads replicas of the pod's own controller, so that nobody else relies on it."""
+    """Whether the constraint spreads replicas of the pod's own controller, so that no other workload relies on it."""
     constraint = own_constraint(one, case.info.identity.value)
     pods = (case.placed.pods[index].pod for index in case.placed.matching(constraint.selects).tolist())
     return not constraint.selector.is_empty and all(is_equal(pod, case.pod) for pod in pods)

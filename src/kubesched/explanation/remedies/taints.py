@@ -140,7 +140,7 @@ def _has_word(taint: Taint, words: frozenset[str]) -> bool:
 
 
 def _in_order_again(case: Case, conditions: tuple[Taint, ...], names: Sequence[str]) -> Iterator[Remedy]:
-    """What ends the conditions that made the taints; nobody here repairs a zone that is out."""
+    """What ends the conditions that made the taints; no command repairs a zone that is out."""
     silent = any(taint.key == UNREACHABLE for taint in conditions)
     out = zones_out(node.node for node in case.nodes) if silent else {}
     zones = {name: case.evaluation.snapshot.node_info(name).node.zone for name in names}
