@@ -315,3 +315,17 @@ def test_a_rollout_that_no_strategy_ends_names_none():
     answer = fit([*nodes(4, cpu="1"), *running(4)], stream(workload(cpu="2")), rollout="replace")
     (rollout,) = answer.rollouts
     assert (rollout.n_old_left > 0, rollout.way_out) == (True, "")
+
+
+def test_a_strategy_that_is_set_already_is_no_fix_and_a_larger_one_is_named():
+    """One replica is pending, so maxUnavailable lets no other go, and each old one keeps the new ones off its node."""
+    term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-old", "uid": "o", "controller": True}
+    about = {"labels": {"app": "web", "pod-template-hash": "old"}, "metadata": {"ownerReferences": [owner]}}
+    old = [make_pod(f"web-old-{i}", node=f"n{i}" * (i < 3), spec={"affinity": apart}, **about) for i in range(4)]
+    new = workload(strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}})
+    answer = fit([*nodes(3), *old], stream(new))
+    (rollout,) = answer.rollouts
+    assert (rollout.n_old_left, rollout.way_out) == (3, "maxSurge: 0 and maxUnavailable: 50%")
+    assert not [one.fix for one in answer.placements if "maxUnavailable: 1" in one.fix]

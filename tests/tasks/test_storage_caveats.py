@@ -6,7 +6,7 @@ import pytest
 
 from kubesched.api import KubeObject
 from kubesched.planning import fit
-from kubesched.testing import make_node, make_object
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 
 DRIVER = "disk.example.com"
@@ -98,3 +98,27 @@ def test_a_claim_for_one_node_on_two_is_told(tmp_path: Path):
     words = "claim default/shared is ReadWriteOnce, and its 2 pods would be on 2 nodes"
     assert [note.partition(":")[0] for note in fit(cluster, path).notes] == [words]
     assert f"C{words[1:]}" in " ".join(run("simulate", write(tmp_path, *cluster), "-f", path).stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("strategy", "is_shared"), [("{type: Recreate}", False), ("{rollingUpdate: {maxSurge: 1}}", True)]
+)
+def test_a_rollout_whose_old_pod_holds_the_disk_has_a_note(tmp_path: Path, strategy: str, is_shared: bool):
+    path = tmp_path / "web.yaml"
+    path.write_text(SHARED.replace("replicas: 2", f"replicas: 1\n  strategy: {strategy}"))
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "nfs", "volumeName": "pv"}
+    done = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "o", "controller": True}
+    old = make_pod(
+        "web-1-a",
+        node="n1",
+        labels={"app": "web", "pod-template-hash": "1"},
+        requests={"cpu": "2"},
+        metadata={"ownerReferences": [owner]},
+        spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "shared"}}]},
+    )
+    volume = make_object("PersistentVolume", "pv", spec={"csi": {"driver": DRIVER, "volumeHandle": "v"}})
+    claim = make_object("PersistentVolumeClaim", "shared", spec=spec, **done)
+    answer = fit([*nodes("n1", "n2"), claim, volume, old], path)
+    assert answer.rollouts
+    assert any("its 2 pods would be on 2 nodes" in note for note in answer.notes) is is_shared

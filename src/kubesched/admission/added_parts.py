@@ -40,7 +40,7 @@ class AddedParts(msgspec.Struct, frozen=True):
     """What admission added to a pod.
 
     Attributes:
-        template: the spec of the template; None where it is not known, and then the rest is what can be told without.
+        template: the spec of the template; None where it is not known.
         containers: the names of the containers that the template lacks.
         requests: container of the template -> the resources whose requests are not those of the template.
         node_selector: the pairs that the template lacks.
@@ -59,7 +59,7 @@ class AddedParts(msgspec.Struct, frozen=True):
 
 
 def added_parts(pod: Pod, get: Callable[[str, str], KubeObject | None]) -> AddedParts:
-    """What admission added to a pod of a workload, as far as it can be told.
+    """What admission added to a pod of a workload, as far as it is known.
 
     Args:
         get: gets an object by its kind and `namespace/name`; None for none.

@@ -12,32 +12,33 @@ import click
 from kubesched.cli.parameters import Decorator
 from kubesched.cli.program_name import as_typed
 
-_QUIET: Final = "kubesched.quiet"
-_NOTES: Final = "kubesched.notes"
-_DEBUG: Final = "kubesched.debug"
+_KEY: Final = "kubesched."
+"""Begins the keys of given options in the metadata of a context."""
 _PLUGINS: Final = "kubesched.plugin"
 """The logger that gets the tracebacks of plugins, at level DEBUG."""
 
 
 def is_quiet() -> bool:
     """Whether the command line that runs now has --quiet."""
-    context = click.get_current_context(silent=True)
-    return context is not None and _QUIET in context.meta
+    return _is_given("quiet", click.get_current_context(silent=True))
 
 
 def has_full_notes() -> bool:
     """Whether the command line that runs now has --notes."""
-    context = click.get_current_context(silent=True)
-    return context is not None and _NOTES in context.meta
+    return _is_given("notes", click.get_current_context(silent=True))
 
 
 def is_debugging(context: click.Context) -> bool:
     """Whether a command line has --debug."""
-    return _DEBUG in context.meta
+    return _is_given("debug", context)
+
+
+def _is_given(name: str, context: click.Context | None) -> bool:
+    return context is not None and _KEY + name in context.meta
 
 
 def with_general_options(command: click.Command, around: Decorator = lambda callback: callback) -> click.Command:
-    """A copy of a command with both options, and with the name in its help that the user types; also of subcommands.
+    """A copy of a command with the options, and with the name in its help that the user types; also of subcommands.
 
     Args:
         around: what its function is called through.
@@ -51,20 +52,13 @@ def with_general_options(command: click.Command, around: Decorator = lambda call
     return copied
 
 
-def _be_quiet(context: click.Context, option: click.Parameter, value: bool) -> None:
-    if value:
-        context.meta[_QUIET] = True
-
-
-def _note_in_full(context: click.Context, option: click.Parameter, value: bool) -> None:
-    if value:
-        context.meta[_NOTES] = True
-
-
-def _debug(context: click.Context, option: click.Parameter, value: bool) -> None:
-    if value and _DEBUG not in context.meta:
-        context.meta[_DEBUG] = True
-        context.with_resource(_tracebacks_of_plugins())
+def _note_given(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """Note in the context that an option is given; it can be before and after the name of the command."""
+    name = option.name or ""
+    if value and not _is_given(name, context):
+        context.meta[_KEY + name] = True
+        if name == "debug":
+            context.with_resource(_tracebacks_of_plugins())
 
 
 @contextmanager
@@ -86,30 +80,13 @@ def _tracebacks_of_plugins() -> Iterator[None]:
         root.handlers[:], root.level, plugins.level = before
 
 
-GENERAL: Final = (
-    click.Option(
-        ["--quiet"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_be_quiet,
-        help="Print no notes and no progress bars.",
-    ),
-    click.Option(
-        ["--notes"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_note_in_full,
-        help="Print notes in full: which pods they are about, and what to add to the snapshot.",
-    ),
-    click.Option(
-        ["--debug"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_debug,
-        help="Print the traceback of an error, also of one in a plugin.",
-    ),
+_HELP: Final = {
+    "quiet": "Print no notes and no progress bars.",
+    "notes": "Print notes in full: which pods they are about, and what to add to the snapshot.",
+    "debug": "Print the traceback of an error, also of one in a plugin.",
+}
+GENERAL: Final = tuple(
+    click.Option([f"--{name}"], is_flag=True, is_eager=True, expose_value=False, callback=_note_given, help=help_text)
+    for name, help_text in _HELP.items()
 )
 """The options."""

@@ -115,7 +115,7 @@ _CLUSTER: Final = "cluster-rules"
 
 _CLUSTER_ERRORS: Final = {
     "cannot-come-back": "pods that run would stay pending if they were re-created",
-    "pods-refused": "the API server refuses pods that a workload wants",
+    "pods-refused": "the API server refuses pods that a workload needs",
     "rollout-hangs": "a rollout would wait for a pod that has no place",
     "zone-out": "no kubelet of a zone reports",
     "never-ends": "a pod of an unreachable node stays Terminating, and no new one comes",

@@ -42,7 +42,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "volumeMissing",
     )
 )
-"""Kinds of fixes whose changes of objects only show what the cluster is like once somebody has done the work."""
+"""Kinds of fixes whose changes of objects only show what the cluster is like after the work is done by hand."""
 _EVICTING: Final[FixKind] = "priorityClass"  # kube-scheduler evicts the pods that make way
 _STRATEGY: Final[FixKind] = "rolloutStrategy"  # the pods that go are those that its controller removes
 _AT_ADMISSION: Final[FixKind] = "admission"  # a new pod gets it, whatever its template says

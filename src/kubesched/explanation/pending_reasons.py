@@ -27,6 +27,7 @@ class PendingReasons:
     Args:
         session: at rest after the run, and not changed since.
         placements: those of the run.
+        without: kinds of fixes that are not offered.
 
     Example:
         with Session(load_snapshot("cluster.json")) as session:
@@ -35,8 +36,9 @@ class PendingReasons:
             print([reasons.of(one).fix for one in report.placements if one.is_left_pending])
     """
 
-    def __init__(self, session: Session, placements: Iterable[Placement]) -> None:
+    def __init__(self, session: Session, placements: Iterable[Placement], without: Collection[str] = ()) -> None:
         self._session = session
+        self._without = frozenset(without)
         self._explainer = Explainer(session)
         self._pods = {pod.key: pod for pod in session.pending}
         self._placements = list(placements)
@@ -147,6 +149,7 @@ class PendingReasons:
             fix
             for fix in self._explainer.fixes(evaluation)
             if fix.effort <= limit
+            and self._without.isdisjoint(fix.kind.split("+"))
             and self._not_to_change.isdisjoint((edit.kind, edit.key) for edit in fix.change.edits)
         )
 
@@ -156,6 +159,7 @@ def with_reasons(
     report: Report,
     *,
     only: Collection[str] | None = None,
+    without: Collection[str] = (),
 ) -> Report:
     """A report in which each pod that is left pending has its cause as `diagnosis`, and its best fix as `fix`.
 
@@ -165,6 +169,7 @@ def with_reasons(
     Args:
         session: as for `PendingReasons`.
         only: `namespace/name` of the pods that are meant; None for all.
+        without: kinds of fixes that are not offered, such as one that the caller tried and that did not help.
 
     Example:
         with Session(load_snapshot("cluster.json")) as session:
@@ -176,7 +181,7 @@ def with_reasons(
         return report
     aside = session.scheduler.aside
     try:
-        reasons = PendingReasons(session, report.placements)
+        reasons = PendingReasons(session, report.placements, without)
         reasons.find(left)
         steps: dict[Hashable, set[Hashable]] = {}
         placements = (

@@ -404,7 +404,8 @@ def _fit_asked(
         session.assumed = assumed
         if asked.existing:
             new, report, rollouts = roll_out(session, asked, replicas, progress)
-            report = with_reasons(session, report, only=_names(new))
+            without = () if any(one.lets_old_go for one in rollouts) else ("rolloutStrategy",)
+            report = with_reasons(session, report, only=_names(new), without=without)
         elif not asked.pods:
             asked.check_number(replicas, is_search=maximum)
             new, report = [], session.schedule(progress)
@@ -421,7 +422,9 @@ def _fit_asked(
             report = with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)])
         with_new = msgspec.structs.replace(read, objects=(*cluster, *new))
         objects = cluster_after_run(session, report, with_new) if keeps_objects else ()
-        caveats = storage_caveats(session, placements_of(new, report), with_new.objects)
+        surging = {one.workload for one in rollouts if one.n_highest > one.n_old}
+        old = [pod for workload, pods in asked.existing.items() if str(workload) in surging for pod in pods]
+        caveats = storage_caveats(session, placements_of(new, report), with_new.objects, old)
     return Fit(
         placements_of(new, report),
         report,

@@ -12,8 +12,10 @@ from kubesched.planning.asked import Asked
 from kubesched.planning.placed import has_place
 from kubesched.session import Placement, PodState, Progress, Report, Session, Victim
 
+_OLD_FIRST: Final = "maxSurge: 0 and maxUnavailable: 1"
 _STRATEGIES: Final = {
-    "maxSurge: 0 and maxUnavailable: 1": UpdateStrategy("RollingUpdate", RollingUpdate(0, 1)),
+    _OLD_FIRST: UpdateStrategy("RollingUpdate", RollingUpdate(0, 1)),
+    "maxSurge: 0 and maxUnavailable: 50%": UpdateStrategy("RollingUpdate", RollingUpdate(0, "50%")),
     "type: Recreate": UpdateStrategy("Recreate"),
 }
 """Strategies that are tried where a rollout stops: an old pod makes way before a new one comes."""
@@ -43,6 +45,11 @@ class Rollout(msgspec.Struct, frozen=True):
     n_highest: int = 0
     way_out: str = ""
     way_out_lowest: int = 0
+
+    @property
+    def lets_old_go(self) -> bool:
+        """Whether it stops, and would end if one old pod made way for each new one."""
+        return self.way_out == _OLD_FIRST
 
 
 def roll_out(

@@ -32,23 +32,30 @@ _Made = tuple[str, PersistentVolumeClaim]
 """The node of a pod, and a claim for which a volume would be made there."""
 
 
-def storage_caveats(session: Session, placements: Iterable[Placement], before: Iterable[KubeObject]) -> tuple[str, ...]:
+def storage_caveats(
+    session: Session, placements: Iterable[Placement], before: Iterable[KubeObject], beside: Iterable[Pod] = ()
+) -> tuple[str, ...]:
     """Sentences on placed pods that would not start, without their ends.
 
     Args:
         session: with the pods on their nodes.
         before: the objects of the cluster before its pods were placed.
+        beside: pods on nodes that run until those of the placements do.
     """
     volumes = {one.name for one in before if isinstance(one, PersistentVolume)}
     made: dict[str, _Made] = {}
     users: dict[str, dict[str, None]] = defaultdict(dict)  # claim -> the nodes of its pods
     n_pods: dict[str, int] = defaultdict(int)
-    for placement in placements:
-        pod = session.get("Pod", placement.pod) if placement.node else None
-        if not isinstance(pod, Pod):
-            continue
+    for pod in beside:
         for name in pod.claim_names:
-            claim = session.get("PersistentVolumeClaim", f"{pod.namespace}/{name}")
+            users[f"{pod.namespace}/{name}"][pod.node_name] = None
+            n_pods[f"{pod.namespace}/{name}"] += 1
+    for placement in placements:
+        placed = session.get("Pod", placement.pod) if placement.node else None
+        if not isinstance(placed, Pod):
+            continue
+        for name in placed.claim_names:
+            claim = session.get("PersistentVolumeClaim", f"{placed.namespace}/{name}")
             if isinstance(claim, PersistentVolumeClaim):
                 users[claim.key][placement.node] = None
                 n_pods[claim.key] += 1

@@ -78,8 +78,8 @@ def test_a_way_out_without_a_running_pod_is_called_an_outage(monkeypatch: pytest
     answer = fit([*nodes(4, cpu="1"), *running(4)], stream(workload(**GROWS)), rollout=True)
     text = " ".join(as_text(fit_page(answer), 120).split())
     assert (
-        "With type: Recreate it would end, because old pods make way first; meanwhile no pod would run: an outage."
-        in text
+        "With type: Recreate it would end, because old pods make way first; no pod would run in the meantime: "
+        "an outage." in text
     )
 
 

@@ -1,4 +1,4 @@
-"""The remedy of one more node of a pool that an autoscaler knows, which may have no node now."""
+"""The remedy of one more node of a pool of an autoscaler, which may have no node now."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -54,7 +54,7 @@ _END: Final = ("cloud.google.com/impending-node-termination", "aws-node-terminat
 _OF_FAULTS: Final = frozenset({"broken", "defective", "ecc", "faulty", "nvlink", "unhealthy", "xid"})
 """Words of the keys of taints by which people and agents fence a broken machine off."""
 _OF_OWNERS: Final = frozenset({"dedicated", "owner", "reserved", "reservation", "team", "tenant"})
-"""Words of the keys of taints that keep nodes for somebody; they are there on purpose."""
+"""Words of the keys of taints that reserve nodes; they are there on purpose."""
 _WORD: Final = re.compile("[a-z]+")
 _SPOT: Final = ("spot", "preemptible")
 
@@ -131,7 +131,7 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def _is_of_fault(taint: Taint) -> bool:
-    """Whether somebody keeps pods off a machine that is broken."""
+    """Whether the taint fences off a broken machine."""
     return _has_word(taint, _OF_FAULTS)
 
 

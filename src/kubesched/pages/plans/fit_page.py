@@ -323,14 +323,16 @@ def _rollout(one: Rollout) -> Paragraph:
 
 
 def _way_out(one: Rollout) -> str:
-    """The strategy that ends the rollout, and how many pods run meanwhile; empty for none."""
+    """The strategy that ends the rollout, and how many pods run in the meantime; empty for none."""
     if not one.way_out:
         return ""
     running = count(one.way_out_lowest, "pod")
-    meanwhile = (
-        f"{running} would run at the lowest point" if one.way_out_lowest else "meanwhile no pod would run: an outage"
+    in_between = (
+        f"{running} would run at the lowest point"
+        if one.way_out_lowest
+        else "no pod would run in the meantime: an outage"
     )
-    return f" With {one.way_out} it would end, because old pods make way first; {meanwhile}."
+    return f" With {one.way_out} it would end, because old pods make way first; {in_between}."
 
 
 def _has_several(answer: Fit) -> bool:

@@ -83,7 +83,7 @@ def _steps(result: Drain) -> Iterator[str]:
 
 
 def _rollouts(pods: Sequence[DrainedPod], result: Drain) -> Iterator[str]:
-    """The commands that wait for the workloads of which no pod runs meanwhile."""
+    """The commands that wait for the workloads of which no pod runs in the meantime."""
     out = {workload_of(pod): pod for pod in pods if pod.step and workload_of(pod) in result.out_meanwhile}
     for pod in out.values():
         kind, _, name = pod.owner.partition("/")
