@@ -201,3 +201,10 @@ def test_a_class_that_makes_no_volumes_is_not_offered_for_one_that_is_missing():
         ("recreate claim default/data with a StorageClass that exists (gp), or create StorageClass premium", ("n1",)),
         ("create StorageClass premium, which claim default/data names", ("n1",)),
     }
+
+
+def test_a_class_that_is_missing_can_be_created_beside_one_that_makes_no_volumes():
+    by_hand = storage_class("local-ssd", provisioner="kubernetes.io/no-provisioner")
+    assert texts(POD, NODE, claim(storageClassName="premium"), by_hand) == [
+        "create StorageClass premium, which claim default/data names"
+    ]

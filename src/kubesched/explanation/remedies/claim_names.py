@@ -66,7 +66,8 @@ def storage_classes(case: Case, problem: ClaimProblem, claim: PersistentVolumeCl
         effort = Effort.CORRECT if problem.near else None
         yield msgspec.structs.replace(_recreated(case, text, problem, claim, ranked[0]), effort=effort)
     if name:
-        driver = ranked[0].provisioner if ranked else "example.com/provisioner"  # whose limits count, too
+        # a driver whose limits count, too
+        driver = next((one.provisioner for one in ranked if makes_volumes(one)), "example.com/provisioner")
         made = StorageClass(ObjectMeta(name=name), driver, _BINDS_LATE)
         change = Change(edits=(Edit("StorageClass", name, lambda _: made),))
         yield Remedy(f"create StorageClass {name}, which claim {claim.key} names", "storageClass", True, change)
