@@ -10,7 +10,7 @@ from kubesched.planning.drain_result import Drain
 from kubesched.planning.draining import Draining, Explained
 from kubesched.session import Progress
 
-_EFFORT: Final = 10_000
+_EFFORT: Final = 9_000
 _PATIENCE: Final = 30  # passes in a row that find no larger set
 _NODES_PER_EFFORT: Final = 100
 
