@@ -27,10 +27,19 @@ CAPACITY_LABELS: Final = (
 )
 SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
 """Whose value is `true`."""
-MACHINE_DOMAINS: Final = (
-    *("kubernetes.io", "k8s.io", "amd.com", "cloud.google.com", "doks.digitalocean.com", "eks.amazonaws.com"),
-    *("eksctl.io", "karpenter.azure.com", "karpenter.k8s.aws", "karpenter.sh", "kubernetes.azure.com", "nvidia.com"),
-)
+PROVIDER_DOMAINS: Final = {
+    "cloud.google.com": "GKE",
+    "gke.io": "GKE",
+    "eks.amazonaws.com": "EKS",
+    "eksctl.io": "EKS",
+    "karpenter.k8s.aws": "EKS",
+    "kubernetes.azure.com": "AKS",
+    "karpenter.azure.com": "AKS",
+    "doks.digitalocean.com": "DigitalOcean",
+    "karpenter.sh": "Karpenter",
+}
+"""How the domains of labels end that a provider sets on its own nodes, and the provider."""
+MACHINE_DOMAINS: Final = ("kubernetes.io", "k8s.io", "amd.com", "nvidia.com", *PROVIDER_DOMAINS)
 """How the domains of labels end that the cluster, its provider or an operator sets: they say what a machine is."""
 
 KUSTOMIZE_GROUP: Final = "kustomize.config.k8s.io"

@@ -18,6 +18,7 @@ with lazy_exports(__name__):
     from kubesched.plugins.image_locality import ImageLocality as ImageLocality
     from kubesched.plugins.in_tree import IN_TREE_PLUGINS as IN_TREE_PLUGINS
     from kubesched.plugins.inter_pod_affinity import InterPodAffinity as InterPodAffinity
+    from kubesched.plugins.label_providers import foreign_provider as foreign_provider, local_keys as local_keys
     from kubesched.plugins.node_affinity import NodeAffinity as NodeAffinity
     from kubesched.plugins.node_declared_features import NodeDeclaredFeatures as NodeDeclaredFeatures
     from kubesched.plugins.node_name import NodeName as NodeName

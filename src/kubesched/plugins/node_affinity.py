@@ -90,8 +90,9 @@ class NodeAffinity(Plugin):
         """Each label that the node selector misses, and what the nearest of the required terms misses."""
         own = required_node_affinity(state.pod.node_choice)
         if own is not None:
-            yield from (unmet(pair, node.node) for pair in own.pairs if not pair.matches(node.labels))
-            yield from missed_terms(own.terms.terms, node.node) if own.terms is not None else ()
+            nodes = self.handle.snapshot().nodes
+            yield from (unmet(pair, node.node, nodes) for pair in own.pairs if not pair.matches(node.labels))
+            yield from missed_terms(own.terms.terms, node.node, nodes) if own.terms is not None else ()
             if own.terms is not None and not own.terms.terms:
                 why = joined(own.terms.faults) if own.terms.faults else "an empty term matches no node"
                 yield f"no node can match the node affinity: {why}"

@@ -5,24 +5,34 @@ from typing import Final
 
 from kubesched.api import Node, ParsedNodeTerm, Requirement, Selector
 from kubesched.documents import count, plural
+from kubesched.plugins.label_providers import provider_words, values_words
 from kubesched.state import Nodes, PodInfo
 
 _MAX_NAMED: Final = 3
 
 
-def unmet(requirement: Requirement, node: Node) -> str:
-    """A label of a node that does not meet a requirement, and what is wanted."""
-    has = node.labels.get(requirement.key)
-    return f"label {requirement.key} is {'absent' if has is None else repr(has)}, wanted: {_wish(requirement)}"
+def unmet(requirement: Requirement, node: Node, nodes: Nodes) -> str:
+    """A label of a node that does not meet a requirement, and what is wanted; other words where no node can meet it.
+
+    Args:
+        nodes: all of them.
+    """
+    key, has = requirement.key, node.labels.get(requirement.key)
+    asks_for_nothing = requirement.operator == "In" and requirement.values == {""}
+    if asks_for_nothing and (values := values_words(key, nodes)):
+        return f"label {key} is wanted with an empty value, nodes have {values}"
+    if has is None and (whose := provider_words(key, nodes)):
+        return f"no node has the label {key}, wanted: {_wish(requirement)} ({whose})"
+    return f"label {key} is {'absent' if has is None else repr(has)}, wanted: {_wish(requirement)}"
 
 
-def missed_terms(terms: list[ParsedNodeTerm], node: Node) -> list[str]:
+def missed_terms(terms: list[ParsedNodeTerm], node: Node, nodes: Nodes) -> list[str]:
     """What a node lacks of the term that it comes nearest to; nothing where it meets one."""
-    return min((_misses(term, node) for term in terms), key=len, default=[])
+    return min((_misses(term, node, nodes) for term in terms), key=len, default=[])
 
 
-def _misses(term: ParsedNodeTerm, node: Node) -> list[str]:
-    labels = [unmet(requirement, node) for requirement in term.requirements if not requirement.matches(node.labels)]
+def _misses(term: ParsedNodeTerm, node: Node, nodes: Nodes) -> list[str]:
+    labels = [unmet(one, node, nodes) for one in term.requirements if not one.matches(node.labels)]
     return labels + [f"the name is not {_wish(field)}" for field in term.fields if not field.accepts(node.name)]
 
 

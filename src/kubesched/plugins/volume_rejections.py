@@ -30,7 +30,7 @@ def unreached(snapshot: Snapshot, bound: Iterable[PersistentVolumeClaim], node: 
     for claim in bound:
         terms = _terms(snapshot, claim, node.name)
         if terms is not None and not terms.matches_node(node):
-            place = _place(terms, node) or f": {', '.join(missed_terms(terms.terms, node))}"
+            place = _place(terms, node) or f": {', '.join(missed_terms(terms.terms, node, snapshot.nodes))}"
             yield f"volume {claim.spec.volume_name} of claim {claim.name}{place}"
 
 

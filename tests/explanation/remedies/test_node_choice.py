@@ -192,3 +192,66 @@ def test_a_spot_node_is_found_under_the_key_of_another_provider_and_its_taint_is
     assert said[0] == f"{corrected}karpenter.sh/capacity-type=spot and tolerate spot=true:NoSchedule"
     open_to_all = make_node("n2", labels=spot)
     assert texts(pod, nodes[0], open_to_all)[0] == f"{corrected}karpenter.sh/capacity-type=spot"
+
+
+EKS, GKE, AKS = "eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool"
+KARPENTER = "karpenter.sh/nodepool"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "here", "whose"),
+    [(GKE, EKS, "GKE"), (EKS, GKE, "EKS"), (KARPENTER, EKS, "Karpenter"), (GKE, AKS, "GKE"), (AKS, KARPENTER, "AKS")],
+)
+def test_the_pool_of_another_provider_is_selected_by_the_label_that_pools_have_here(wanted: str, here: str, whose: str):
+    nodes = [make_node("n1", labels={here: "web", "pool": "web"}), make_node("n2", labels={here: "db", "pool": "db"})]
+    pod = make_pod("p", node_selector={wanted: "web"})
+    pools = f"the label is {whose}'s; pools here are named by {here} (db, web)"
+    assert why(pod, *nodes) == {"NodeAffinity": f"no node has the label {wanted}, wanted: 'web' ({pools})"}
+    correction = f"correct the node selector {wanted}=web (no node has it) to {here}=web"
+    assert texts(pod, *nodes) == [correction, f"drop the node selector {wanted}=web"]
+
+
+def test_no_pool_of_another_provider_is_invented():
+    nodes = [make_node(f"n-{pool}", labels={EKS: pool}) for pool in ("web", "db")]
+    pod = make_pod("p", node_selector={GKE: "batch"})
+    assert texts(pod, *nodes) == [f"drop the node selector {GKE}=batch"]
+    spec = node_affinity({"key": GKE, "operator": "In", "values": ["batch"]})
+    assert texts(make_pod("p", spec=spec), *nodes) == ["drop the node affinity"]
+    change = f"change the node selector {GKE}=batch, which no node has, to {EKS}=web, if that will do"
+    assert texts(pod, *nodes[:1]) == [change, f"drop the node selector {GKE}=batch"]
+
+
+def test_a_capacity_type_of_another_provider_names_the_label_that_is_used_here():
+    key, here = "cloud.google.com/gke-spot", "karpenter.sh/capacity-type"
+    node = make_node("n1", labels={here: "on-demand"})
+    said = why(make_pod("p", node_selector={key: "true"}), node)["NodeAffinity"]
+    assert said.endswith(f"(the label is GKE's; capacity types here are named by {here} (on-demand))")
+
+
+def test_labels_of_the_provider_of_the_nodes_are_not_foreign():
+    node = make_node("n1", labels={GKE: "web"})
+    said = why(make_pod("p", node_selector={"cloud.google.com/gke-spot": "true"}), node)["NodeAffinity"]
+    assert said == "label cloud.google.com/gke-spot is absent, wanted: 'true'"
+
+
+@pytest.mark.parametrize("is_affinity", [False, True])
+def test_an_empty_value_is_named_and_put_on_no_node(is_affinity: bool):
+    nodes = [make_node(f"n-{pool}", labels={"pool": pool}) for pool in ("web", "db")]
+    spec = node_affinity({"key": "pool", "operator": "In", "values": [""]})
+    pod = make_pod("p", spec=spec) if is_affinity else make_pod("p", node_selector={"pool": ""})
+    assert why(pod, *nodes) == {"NodeAffinity": "label pool is wanted with an empty value, nodes have db, web"}
+    what = "node affinity" if is_affinity else "node selector pool="
+    assert texts(pod, *nodes) == [f"drop the {what}"]
+
+
+def test_an_empty_value_becomes_the_only_one_that_the_open_nodes_have():
+    nodes = [make_node(f"n{i}", labels={"pool": "web"}) for i in (1, 2)]
+    nodes.append(make_node("n3", labels={"pool": "db"}, taints=["db:NoSchedule"]))
+    first, *_ = texts(make_pod("p", node_selector={"pool": ""}), *nodes)
+    assert first == "set the node selector pool, which is empty, to web, if that will do"
+
+
+def test_an_empty_value_is_a_role_where_no_node_has_another_value():
+    role = "node-role.example.com/worker"
+    said = texts(make_pod("p", node_selector={role: ""}), make_node("n1"))
+    assert said[0] == f"label n1 with {role}=, which no node has"

@@ -39,6 +39,7 @@ from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.other_devices import is_device
 from kubesched.explanation.remedies.taints import tainted, to_tolerate, toleration_of
 from kubesched.naming import near_spelling, respelt
+from kubesched.plugins import foreign_provider, local_keys
 from kubesched.state import NodeInfo
 
 _DIGITS: Final = re.compile("[0-9]+")
@@ -96,18 +97,30 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
         yield _correction(key, value, new_key, new_value)
     if value not in known and not near:
         yield from _labelled_node(case, _model(case, lacking), key, value, known)
-    others = set(codes[lacking].tolist())
-    if len(others) == 1 and (other := column.values.values[others.pop()]) is not None and not near:
-        has_devices = value in known and any(map(is_device, case.info.requests.value.wanted))
-        if not has_devices and not names_part(key, OF_IMAGES):
-            nowhere, maybe = ("", "") if value in known else (", which no node has,", ", if that will do")
-            text = f"change the node selector {key}={value}{nowhere} to {key}={other}{maybe}"
-            change = _with_pair(key, key, other)
-            yield Remedy(text, "nodeSelector", False, change, effort=Effort.SWITCH)
+    if not near:
+        yield from _other_value(case, lacking, key, value, known)
     arch = _only_arch(case, codes == column.code(value)) if value in known else ""
     kept = f" (and select {_ARCH}={arch}, which its nodes have)" if arch else ""
     change = _with_pair(key, _ARCH if arch else "", arch)
     yield _drop(f"the node selector {key}={value}{kept}", "nodeSelector", change)
+
+
+def _other_value(case: Case, lacking: BoolVector, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
+    """The only value that some nodes have; of the label that says the same here, where no node has this one."""
+    has_devices = value in known and any(map(is_device, case.info.requests.value.wanted))
+    if has_devices or names_part(key, OF_IMAGES):
+        return
+    here = local_keys(key, case.nodes)[:1] if foreign_provider(key, case.nodes) else []
+    new_key = next(iter(here), key)
+    others = {case.nodes.label(new_key).values.values[code] for code in case.nodes.codes(new_key)[lacking].tolist()}
+    other = others.pop() if len(others) == 1 else None
+    if not other:
+        return
+    nowhere, maybe = ("", "") if value in known else (", which no node has,", ", if that will do")
+    text = f"change the node selector {key}={value}{nowhere} to {new_key}={other}{maybe}"
+    if not value:
+        text = f"set the node selector {key}, which is empty, to {other}{maybe}"
+    yield Remedy(text, "nodeSelector", False, _with_pair(key, new_key, other), effort=Effort.SWITCH)
 
 
 def _of_namespace(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remedy]:
@@ -194,7 +207,12 @@ def _model(case: Case, among: BoolVector) -> NodeInfo:
 
 
 def _labelled_node(case: Case, node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
-    """A node with a label that no node has: one more, where the label says what the machine is; else any."""
+    """A node with a label that no node has: one more, where the label says what the machine is; else any.
+
+    None has a label of a provider whose nodes are not here, nor an empty value where others have a value.
+    """
+    if (known and not value) or foreign_provider(key, case.nodes):
+        return
     is_free = not known and is_coined(key, value)  # pools of machines without a label
     if is_free or not describes_machine(key, value):
         text = f"label {node.name} with {key}={value}, which no node has"
@@ -226,7 +244,8 @@ def _under_other_key(case: Case, key: str, value: str) -> list[tuple[str, str]]:
     if (wanted := capacity(key, value)) and key not in POOL_LABELS:
         return [pair for pair in every if pair[0] in OF_CAPACITY and capacity(*pair) == wanted][:1]
     same = [pair for pair in every if pair[1] == value and value not in _PLAIN_VALUES]
-    return same if len(same) == 1 else []
+    here = local_keys(key, case.nodes)
+    return [pair for pair in same if pair[0] in here] or (same if len(same) == 1 else [])
 
 
 def _corrected(case: Case, one: SelectorRequirement) -> SelectorRequirement | None:
