@@ -48,8 +48,10 @@ with lazy_exports(__name__):
         is_object_key as is_object_key,
         is_qualified_name as is_qualified_name,
         is_scalar_resource as is_scalar_resource,
+        label_faults as label_faults,
         label_value_faults as label_value_faults,
         qualified_name_faults as qualified_name_faults,
+        subdomain_faults as subdomain_faults,
     )
     from kubesched.api.new_pods import (
         HorizontalPodAutoscaler as HorizontalPodAutoscaler,
@@ -124,11 +126,37 @@ with lazy_exports(__name__):
         whole_units as whole_units,
     )
     from kubesched.api.resource_claims import (
+        Allocation as Allocation,
+        CELSelector as CELSelector,
+        CapacityRange as CapacityRange,
+        CapacityRequestPolicy as CapacityRequestPolicy,
         CapacityRequirements as CapacityRequirements,
+        ClaimUser as ClaimUser,
+        Counter as Counter,
+        CounterConsumption as CounterConsumption,
+        CounterSet as CounterSet,
+        Device as Device,
+        DeviceAttribute as DeviceAttribute,
+        DeviceCapacity as DeviceCapacity,
+        DeviceClaim as DeviceClaim,
         DeviceClass as DeviceClass,
+        DeviceClassSpec as DeviceClassSpec,
+        DeviceConstraint as DeviceConstraint,
+        DeviceRequest as DeviceRequest,
+        DeviceResult as DeviceResult,
+        DeviceResults as DeviceResults,
+        DeviceSelector as DeviceSelector,
+        DeviceStatus as DeviceStatus,
+        DeviceSubRequest as DeviceSubRequest,
         ResourceClaim as ResourceClaim,
+        ResourceClaimSpec as ResourceClaimSpec,
+        ResourceClaimStatus as ResourceClaimStatus,
         ResourceClaimTemplate as ResourceClaimTemplate,
+        ResourceClaimTemplateSpec as ResourceClaimTemplateSpec,
+        ResourcePool as ResourcePool,
         ResourceSlice as ResourceSlice,
+        ResourceSliceSpec as ResourceSliceSpec,
+        TemplateMeta as TemplateMeta,
     )
     from kubesched.api.selector_faults import as_int64 as as_int64
     from kubesched.api.selector_text import parse_selector_text as parse_selector_text

@@ -27,6 +27,12 @@ _SUBDOMAIN_RULE: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
     f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN_FORMAT}')"
 )
+_LABEL_FORMAT: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_DNS_LABEL = re.compile(_LABEL_FORMAT)
+_LABEL_RULE: Final = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL_FORMAT}')"
+)
 _TWO_SLASHES: Final = (
     f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
 )
@@ -65,7 +71,7 @@ def qualified_name_faults(text: str) -> list[str]:
     *prefixes, name = text.split("/")
     if len(prefixes) > 1:
         return [_TWO_SLASHES]
-    faults = [f"prefix part {fault}" for prefix in prefixes for fault in _subdomain_faults(prefix)]
+    faults = [f"prefix part {fault}" for prefix in prefixes for fault in subdomain_faults(prefix)]
     if not name:
         faults.append("name part must be non-empty")
     elif len(name.encode()) > 63:
@@ -73,11 +79,18 @@ def qualified_name_faults(text: str) -> list[str]:
     return faults if _LABEL_NAME.fullmatch(name) else [*faults, f"name part {_NAME_RULE}"]
 
 
-def _subdomain_faults(prefix: str) -> list[str]:
-    if not prefix:
+def subdomain_faults(text: str) -> list[str]:
+    """What keeps a text from being a DNS subdomain, as names of classes are, in upstream's words."""
+    if not text:
         return ["must be non-empty"]
-    faults = ["must be no more than 253 bytes"] if len(prefix.encode()) > 253 else []
-    return faults if _DNS_SUBDOMAIN.fullmatch(prefix) else [*faults, _SUBDOMAIN_RULE]
+    faults = ["must be no more than 253 bytes"] if len(text.encode()) > 253 else []
+    return faults if _DNS_SUBDOMAIN.fullmatch(text) else [*faults, _SUBDOMAIN_RULE]
+
+
+def label_faults(text: str) -> list[str]:
+    """What keeps a text from being a DNS label, as names of requests are, in upstream's words."""
+    faults = ["must be no more than 63 characters"] if len(text) > 63 else []
+    return faults if _DNS_LABEL.fullmatch(text) else [*faults, _LABEL_RULE]
 
 
 @lru_cache(maxsize=8192)
