@@ -116,17 +116,9 @@ class PendingReasons:
         """What equal pods have in common: everything that rules read, and the outcome."""
         pod = self._pods[placement.pod]
         info = self._session.cluster_state.pod_info(pod)
-        parts = (info.requests, info.tolerations, info.node_choice, info.ports, info.terms, info.spread)
-        owned = placement.owner or info.identity
-        spec = (
-            pod.namespace,
-            owned,
-            pod.priority,
-            tuple(pod.claim_names),
-            msgspec.json.encode(pod.spec.resource_claims),
-        )
+        spec = (pod.namespace, placement.owner or info.identity, info.read_by_filters, tuple(pod.claim_names))
         said = (placement.profile, placement.state, placement.message, placement.nominated_node, placement.leaving)
-        return (*parts, *spec, *said)
+        return (*spec, *said)
 
     def _found(self, placement: Placement) -> Told:
         evaluation = self.evaluated(placement)

@@ -86,10 +86,7 @@ class Recreation:
         return list(groups.values())
 
     def _key(self, info: PodInfo) -> Hashable:
-        parts = (info.identity, info.requests, info.tolerations, info.node_choice, info.ports, info.terms, info.spread)
-        pod, devices = info.pod, msgspec.json.encode(info.pod.spec.resource_claims)
-        claims = tuple(pod.claim_names) if all(one.ephemeral is None for one in pod.volumes) else _lasting_claims(pod)
-        return (*parts, pod.scheduler_name, pod.priority, claims, devices)
+        return info.pod.scheduler_name, info.identity, info.read_by_filters, _lasting_claims(info.pod)
 
     def disk_in_use(self, pod: Pod) -> str:
         """Why one more such pod on another node would not start while this one runs; empty where nothing is known."""

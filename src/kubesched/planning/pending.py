@@ -240,8 +240,7 @@ def _fitting(session: Session) -> Iterator[str]:
         if framework is None or session.extenders is not None or pod.is_terminating:
             continue
         info = session.cluster_state.pod_info(pod)
-        parts = (info.requests, info.tolerations, info.node_choice, info.ports, info.terms, info.spread, info.identity)
-        key = (framework, parts, info.priority, tuple(pod.claim_names), pod.spec.resource_claims)
+        key = (framework, info.identity, info.read_by_filters, tuple(pod.claim_names))
         if key not in known:
             known[key] = session.attempt(pod, Preempt.NEVER).fits
         if known[key]:

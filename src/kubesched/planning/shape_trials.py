@@ -68,8 +68,7 @@ def left_pods(session: Session, only: Collection[str]) -> tuple[Report, list[Lef
 def _alike(session: Session, placement: Placement, pod: Pod) -> Hashable:
     """What equal pods have in common: their workload, if they have one, and all that filters read but their labels."""
     info = session.cluster_state.pod_info(pod)
-    parts = (info.requests, info.tolerations, info.node_choice, info.ports, info.terms, info.spread)
-    return pod.namespace, placement.owner, placement.profile, parts, pod.priority, tuple(pod.claim_names)
+    return pod.namespace, placement.owner, placement.profile, info.read_by_filters, tuple(pod.claim_names)
 
 
 class ShapeTrials:

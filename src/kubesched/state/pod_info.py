@@ -256,6 +256,12 @@ class PodInfo:
         return self._template.spread or self._found("spread")
 
     @property
+    def read_by_filters(self) -> Hashable:
+        """Equal for pods that filters treat alike, apart from their identity and their claims."""
+        parts = (self.requests, self.tolerations, self.node_choice, self.ports, self.terms, self.spread)
+        return parts, self.priority, self.pod.spec.resource_claims
+
+    @property
     def volumes(self) -> PodVolumes:
         """The volumes that rules look at; no part, because claims are a pod's own."""
         if self._volumes is None:
