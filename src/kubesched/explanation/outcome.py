@@ -69,10 +69,6 @@ class PodOutcome(msgspec.Struct, frozen=True):
                 return self.why
         return f"{self.state.value}: {self.why}"
 
-    def failure_with(self, fix: str) -> str:
-        """The same, and on a second line the best fix, if there is one."""
-        return f"{self.failure}\nfix: {fix}" if self.failure and fix else self.failure
-
 
 def outcome(evaluation: Evaluation, fix: Fix | None = None) -> PodOutcome:
     """What becomes of an explained pod.

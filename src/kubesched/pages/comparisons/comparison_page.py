@@ -29,6 +29,7 @@ from kubesched.pages.formats import (
     grouped,
     limits,
     page_of,
+    with_fix,
 )
 from kubesched.pages.simulations import fill_table, nodes_table
 
@@ -305,7 +306,7 @@ def _pending_table(name: str, title: str, pods: Sequence[PendingPod], n_runs: in
 def _cause(pods: Sequence[PendingPod]) -> str:
     """Why the first pod of some that has a reason is pending, and the best fix."""
     first = next((one for one in pods if one.cause), pods[0])
-    return first.cause + (f"\nfix: {first.fix}" if first.fix else "")
+    return with_fix(first.cause, first.fix)
 
 
 def _runs(counts: Sequence[int], n_runs: int) -> str:

@@ -29,6 +29,7 @@ from kubesched.pages.formats import (
     command_about,
     limits,
     page_of,
+    with_fix,
 )
 from kubesched.scheduler import EXTENDER
 
@@ -114,7 +115,7 @@ def check(explanation: Explanation) -> Check:
     """The check of one pod: whether it has a node, or would get one now."""
     pod, outcome = explanation.pod, explanation.outcome
     fix = str(explanation.fixes[0]) if explanation.fixes else ""
-    return Check(pod.namespace, pod.name, outcome.failure_with(fix), note=outcome.note)
+    return Check(pod.namespace, pod.name, with_fix(outcome.failure, fix), note=outcome.note)
 
 
 def _ended_page(explanation: Explanation, ended: Ended, document: dict[str, Any]) -> Page:

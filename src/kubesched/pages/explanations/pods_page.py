@@ -23,6 +23,7 @@ from kubesched.pages.formats import (
     Table,
     command_about,
     limits,
+    with_fix,
 )
 from kubesched.pages.simulations import victims_table
 from kubesched.session import PendingCounts, Victim
@@ -221,7 +222,7 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
             )
         else:
             state = Cell(group.state.value, level=_LEVELS[group.state])
-            why = _why(group) + (f"\nfix: {group.told.fix}" if group.told.fix else "")
+            why = with_fix(_why(group), group.told.fix)
             rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     n_fit, best = Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "WOULD GO TO", Align.NODE)
     others = Column("leftOut", "OTHER NODES")
@@ -260,7 +261,7 @@ def _claims_in_use(groups: Sequence[_Group]) -> list[Paragraph]:
 def _checks(groups: Sequence[_Group]) -> list[Check]:
     """A check for each pod: whether it has a node, or would get one now."""
     return [
-        Check(pod.partition("/")[0], pod.partition("/")[2], told.outcome.failure_with(told.fix), note=told.outcome.note)
+        Check(*pod.split("/"), with_fix(told.outcome.failure, told.fix), note=told.outcome.note)
         for group in groups
         for pod, told in zip(group.pods, group.told_of, strict=True)
     ]

@@ -12,7 +12,7 @@ with lazy_exports(__name__):
         WITHOUT_SENTENCES as WITHOUT_SENTENCES,
         Format as Format,
     )
-    from kubesched.pages.formats.hand import hand as hand
+    from kubesched.pages.formats.hand import hand as hand, with_fix as with_fix
     from kubesched.pages.formats.html import as_fragment as as_fragment, as_html as as_html
     from kubesched.pages.formats.junit import as_junit as as_junit
     from kubesched.pages.formats.limits import age_sentence as age_sentence, limits as limits

@@ -7,6 +7,11 @@ from kubesched.api import Patch, PatchTarget
 from kubesched.pages.formats.model import Level, Paragraph
 
 
+def with_fix(why: str, fix: str, between: str = "\n") -> str:
+    """Why a pod is harmed, and on a second line the best fix, if there is one; empty for a pod that is not."""
+    return f"{why}{between}fix: {fix}" if why and fix else why
+
+
 def hand(title: str, patches: Sequence[Patch]) -> Iterator[Paragraph]:
     """The steps under a heading.
 

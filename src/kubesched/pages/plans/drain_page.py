@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of, plain
-from kubesched.pages.plans.drain_parts import drain_parts, failure_of, namespace_and_name
+from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of, plain, with_fix
+from kubesched.pages.plans.drain_parts import drain_parts, namespace_and_name, what_is_wrong
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, save_commands
 from kubesched.planning import Drain, Fate
@@ -42,7 +42,7 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
     elif budget := next((one.budget for one in result.budgets if one.n_blocked), ""):
         namespace, _, name = budget.partition("/")
         following = command_about("kubectl describe poddisruptionbudget -n", namespace, name)
-    checks = [Check(*namespace_and_name(pod), failure_of(pod)) for pod in result.pods]
+    checks = [Check(*namespace_and_name(pod), with_fix(what_is_wrong(pod), pod.fix)) for pod in result.pods]
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.could_go else Level.BAD),

@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api import is_extended_resource
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table, grouped
+from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table, grouped, with_fix
 from kubesched.pages.simulations import fill_level, nodes_table, victims_table
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.session import Victim, workload_text
@@ -92,7 +92,7 @@ def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
     rows: list[Row] = []
     for group in grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values():
         first = group[0]
-        reason = (first.cause or first.message) + (f"\nfix: {first.fix}" if first.fix else "")
+        reason = with_fix(first.cause or first.message, first.fix)
         row: Row = [len(group), Cell(workload_of(first), level=Level.WARNING), reason, first.message]
         rows.append(row[: len(columns)])
     return Table(name, f"{title}: {len(pods):,}", columns, rows)
@@ -242,12 +242,6 @@ def what_is_wrong(pod: DrainedPod) -> str:
     if pod.fate is Fate.NOT_KNOWN:
         return pod.message
     return (pod.cause or pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
-
-
-def failure_of(pod: DrainedPod) -> str:
-    """The same, and on a second line the best fix, if there is one."""
-    wrong = what_is_wrong(pod)
-    return f"{wrong}\nfix: {pod.fix}" if wrong and pod.fix else wrong
 
 
 # --- nodes ---

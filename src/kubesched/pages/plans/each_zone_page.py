@@ -18,6 +18,7 @@ from kubesched.pages.formats import (
     grouped,
     limits,
     plain,
+    with_fix,
 )
 from kubesched.pages.plans.drain_page import placed_first
 from kubesched.pages.plans.drain_tables import before_each, could_go, could_go_cell, why_not
@@ -25,7 +26,6 @@ from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.held_back import reasons_of
 from kubesched.planning import Drain
 
-_FIX: Final = "\nfix: "
 _MAX_ROWS: Final = 60
 _PLANNED: Final = (
     "Each zone is drained as in planned work, in the steps that budgets allow. A zone that fails takes all of its pods "
@@ -120,7 +120,7 @@ def _harm(results: Sequence[Drain]) -> Table:
         for (of, why, fix), reasons in grouped(
             harmed, lambda reason: (reason.workload, reason.why, reason.fix)
         ).items():
-            rows.append([zone_of(one), len(reasons), of, Cell(f"{why}{fix and f'{_FIX}{fix}'}", level=Level.WARNING)])
+            rows.append([zone_of(one), len(reasons), of, Cell(with_fix(why, fix), level=Level.WARNING)])
     return Table("harm", "What would be harmed", columns, rows, is_wide=len(rows) > _MAX_ROWS)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from kubesched.documents import listed
-from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table, grouped
+from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table, grouped, with_fix
 from kubesched.pages.plans.drain_parts import workload_of
 from kubesched.planning import Drain, DrainedPod, Fate
 from kubesched.session import workload_text
@@ -120,7 +120,7 @@ def held_back_table(causes: Sequence[HeldBack]) -> Table:
         [
             len(one.nodes),
             len(one.alone),
-            Cell(one.why + (f"\nfix: {one.fix}" if one.fix else ""), level=Level.WARNING),
+            Cell(with_fix(one.why, one.fix), level=Level.WARNING),
             listed(one.workloads, first=_N_NAMED),
             listed(one.nodes, first=_N_NAMED),
         ]

@@ -7,7 +7,20 @@ import msgspec
 from kubesched.admission import RefusedReplicas
 from kubesched.documents import count, plural
 from kubesched.explanation import quota_patches
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, hand, plain
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Row,
+    Table,
+    hand,
+    plain,
+    with_fix,
+)
 
 
 def with_refused(page: Page, refused: Sequence[RefusedReplicas]) -> Page:
@@ -33,7 +46,7 @@ def refused_table(refused: Sequence[RefusedReplicas]) -> Table:
         Column("message", is_wide=True),
     )
     rows: list[Row] = [
-        [one.n_refused, Cell(one.workload, level=Level.BAD), f"{one.text}\nfix: {one.fix}", one.message]
+        [one.n_refused, Cell(one.workload, level=Level.BAD), with_fix(one.text, one.fix), one.message]
         for one in refused
     ]
     n = sum(one.n_refused for one in refused)
@@ -57,4 +70,4 @@ def refused_hands(refused: Sequence[RefusedReplicas]) -> Iterator[Paragraph]:
 def refused_checks(refused: Sequence[RefusedReplicas]) -> Iterator[Check]:
     """A check that fails for each workload."""
     for one in refused:
-        yield Check(one.namespace, one.workload.rpartition("/")[2], f"{one.text}\nfix: {one.fix}")
+        yield Check(one.namespace, one.workload.rpartition("/")[2], with_fix(one.text, one.fix))

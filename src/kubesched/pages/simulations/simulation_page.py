@@ -24,6 +24,7 @@ from kubesched.pages.formats import (
     hand,
     limits,
     page_of,
+    with_fix,
 )
 from kubesched.pages.simulations.node_fill_tables import fill_table, fill_words, nodes_table
 from kubesched.pages.simulations.placement_lines import placement_line, report_document
@@ -121,8 +122,9 @@ def summary_of(report: Report) -> str:
     """What became of the pods, and how full the cluster gets, in one line; then a line for each cause and its fix."""
     known = (one for one in report.placements if not one.is_foreign)
     left = [one for one in known if one.is_left_pending or one.state is PodState.NOT_TRIED]
-    causes = [f"{len(group)} of {group[0].workload}: {_reason_and_fix(group[0], '; ')}" for group in _by_reason(left)]
-    causes += [f"{one.n_refused} of {one.workload}: {one.text}; fix: {one.fix}" for one in report.refused]
+    groups = ((len(group), group[0]) for group in _by_reason(left))
+    causes = [f"{n} of {pod.workload}: {with_fix(_reason(pod), pod.fix, '; ')}" for n, pod in groups]
+    causes += [f"{one.n_refused} of {one.workload}: {with_fix(one.text, one.fix, '; ')}" for one in report.refused]
     return "\n".join([f"{_verdict(report)} {fill_words(report.nodes)}".rstrip(), *causes])
 
 
@@ -178,17 +180,13 @@ def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[st
         first = group[0]
         message = without_post_filter(first.message)
         of = Cell(first.workload, level=Level.BAD if first.state is PodState.ERROR else Level.WARNING)
-        rows.append([len(group), of, _reason_and_fix(first), Cell(message, level=Level.DETAIL)])
+        rows.append([len(group), of, with_fix(_reason(first), first.fix), Cell(message, level=Level.DETAIL)])
     return Table(name, f"{title}: {len(placements)}", columns, rows, notes=notes)
 
 
 def _by_reason(placements: Iterable[Placement]) -> Iterable[list[Placement]]:
     """The pods of a workload that share a reason together."""
     return grouped(placements, lambda one: f"{one.workload} {_without_numbers(one)}").values()
-
-
-def _reason_and_fix(placement: Placement, between: str = "\n") -> str:
-    return _reason(placement) + (f"{between}fix: {placement.fix}" if placement.fix else "")
 
 
 def _notes_on(pending: Iterable[Placement], victims: Iterable[Victim]) -> tuple[str, ...]:
