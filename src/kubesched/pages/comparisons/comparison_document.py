@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from kubesched.comparison import Comparison, FigureDifference, Unit
-from kubesched.pages.formats import Cell, Column, Table, plain
+from kubesched.pages.formats import Cell, Column, Table, fields
 
 _COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
 _DIGITS: Final = 12
@@ -13,29 +13,15 @@ _DIGITS: Final = 12
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
     """The whole comparison."""
+    both = fields(comparison, "faults", "widest", "undecided", "outvoted", "not_placed")
     return {
-        "a": comparison.a,
-        "b": comparison.b,
+        **fields(
+            comparison, "a", "b", "pending", "moves", "spreads", "settings", "pools", "nodes", "drained", "emptied"
+        ),
+        **fields(comparison, "n_runs", "staying", "staying_with", "may_be_lost", "unpriced"),
+        **{name: dict(zip("ab", sides, strict=True)) for name, sides in both.items()},
         "pods": {"mode": comparison.choice.mode, "selector": comparison.choice.selector, "count": comparison.n_pods},
-        "runs": comparison.n_runs,
         "figures": [_figure(one) for one in comparison.differences],
-        "pending": [plain(one) for one in comparison.pending],
-        "moves": [plain(one) for one in comparison.moves],
-        "spreads": [plain(one) for one in comparison.spreads],
-        "faults": dict(zip("ab", comparison.faults, strict=True)),
-        "widest": dict(zip("ab", comparison.widest, strict=True)),
-        "settings": plain(comparison.settings),
-        "undecided": dict(zip("ab", comparison.undecided, strict=True)),
-        "outvoted": dict(zip("ab", comparison.outvoted, strict=True)),
-        "pools": [plain(one) for one in comparison.pools],
-        "nodes": plain(comparison.nodes),
-        "drained": list(comparison.drained),
-        "emptied": list(comparison.emptied),
-        "notPlaced": dict(zip("ab", map(list, comparison.not_placed), strict=True)),
-        "staying": comparison.staying,
-        "stayingWith": comparison.staying_with,
-        "mayBeLost": list(comparison.may_be_lost),
-        "unpriced": comparison.unpriced,
     }
 
 

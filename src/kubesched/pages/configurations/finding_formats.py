@@ -22,6 +22,7 @@ from kubesched.pages.formats import (
     Page,
     Paragraph,
     Table,
+    fields,
     finding_text,
     severity_cell,
     severity_counts,
@@ -214,15 +215,7 @@ def _counted(files: Sequence[CheckedFile]) -> str:
 
 def _finding_document(file: CheckedFile, finding: Finding) -> dict[str, Any]:
     line, column = file.source.position(finding.line, finding.column)
-    return {
-        "column": column,
-        "help": finding.help,
-        "line": line,
-        "message": finding.message,
-        "path": finding.path,
-        "rule": finding.rule,
-        "severity": finding.severity,
-    }
+    return {**fields(finding, "help", "message", "path", "rule", "severity"), "line": line, "column": column}
 
 
 def _sarif_result(file: CheckedFile, finding: Finding, rule: int, *, is_silenced: bool) -> dict[str, Any]:

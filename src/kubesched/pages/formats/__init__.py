@@ -35,6 +35,7 @@ with lazy_exports(__name__):
         Part as Part,
         Row as Row,
         Table as Table,
+        fields as fields,
         grouped as grouped,
         plain as plain,
     )

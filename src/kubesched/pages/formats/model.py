@@ -220,3 +220,17 @@ def grouped(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 def plain(value: object) -> Any:
     """A value as a reader of the JSON gets it: mappings, lists, texts and numbers."""
     return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def fields(value: msgspec.Struct, *names: str) -> dict[str, Any]:
+    """Fields and properties of a value as plain values, under their names in JSON: `n_old_left` is `oldLeft`.
+
+    Args:
+        names: none for all fields.
+    """
+    return {_json_name(name): plain(getattr(value, name)) for name in names or value.__struct_fields__}
+
+
+def _json_name(name: str) -> str:
+    first, *words = name.removeprefix("n_").split("_")
+    return "".join([first, *map(str.capitalize, words)])

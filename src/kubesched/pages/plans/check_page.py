@@ -15,6 +15,7 @@ from kubesched.pages.formats import (
     Row,
     Table,
     command_about,
+    fields,
     finding_text,
     limits,
     page_of,
@@ -132,29 +133,16 @@ def _following(result: ClusterCheck, explain: str) -> str:
 
 def _document(result: ClusterCheck) -> dict[str, Any]:
     return {
-        "counts": result.counts,
-        "faults": list(result.faults),
+        **fields(result, "counts", "faults", "n_foreign", "n_pending", "n_pods", "n_undecided", "n_unexplained"),
         "findings": [_finding_document(finding) for finding in result.findings],
-        "foreign": result.n_foreign,
-        "pending": result.n_pending,
-        "pods": result.n_pods,
         "silenced": len(result.silenced),
-        "undecided": result.n_undecided,
-        "unexplained": result.n_unexplained,
         "workloads": result.n_workloads,
     }
 
 
 def _finding_document(finding: Finding) -> dict[str, Any]:
-    return {
-        "help": finding.help,
-        "message": finding.message,
-        "objects": list(finding.about),
-        "pods": finding.n_pods,
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "tried": finding.is_tried,
-    }
+    shown = fields(finding, "help", "message", "n_pods", "rule", "severity")
+    return {**shown, "objects": list(finding.about), "tried": finding.is_tried}
 
 
 def _checks(result: ClusterCheck, failing: Collection[str]) -> Iterator[Check]:

@@ -5,7 +5,18 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import Check, Level, Page, Paragraph, command_about, limits, page_of, plain, with_fix
+from kubesched.pages.formats import (
+    Check,
+    Level,
+    Page,
+    Paragraph,
+    command_about,
+    fields,
+    limits,
+    page_of,
+    plain,
+    with_fix,
+)
 from kubesched.pages.plans.drain_parts import drain_parts, namespace_and_name, what_is_wrong
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, save_commands
@@ -22,6 +33,10 @@ _OUTCOMES: Final = {
     Fate.LOST: "would be lost",
     Fate.MAY_BE_LOST: "may be lost",
 }
+
+
+BEFORE: Final = ("n_placed_before", "n_pending_before", "n_failed_before", "n_undecided_before", "unplaced_before")
+"""Fields of a drain about the pods that are pending in the snapshot."""
 
 
 @page_of.register
@@ -153,23 +168,11 @@ def _still_pending(result: Drain) -> str:
 
 def _document(result: Drain) -> dict[str, Any]:
     return {
-        "nodes": list(result.nodes),
+        **fields(
+            result, "nodes", "steps", "pods", "pushed_out", "budgets", "evicted_before", "evicted_again", "faults"
+        ),
+        **fields(result, "unreachable", "cordoned_before", "out_meanwhile", "n_waiting"),
         "canGo": result.could_go,
-        "steps": result.steps,
-        "pods": [plain(pod) for pod in result.pods],
-        "pushedOut": [plain(one) for one in result.pushed_out],
-        "budgets": [plain(one) for one in result.budgets],
-        "evictedBefore": [plain(one) for one in result.evicted_before],
-        "evictedAgain": [plain(one) for one in result.evicted_again],
-        "unreachable": list(result.unreachable),
-        "cordonedBefore": list(result.cordoned_before),
-        "outMeanwhile": list(result.out_meanwhile),
-        "waiting": result.n_waiting,
-        "unplacedBefore": list(result.unplaced_before),
-        "placedBefore": result.n_placed_before,
-        "pendingBefore": result.n_pending_before,
-        "failedBefore": result.n_failed_before,
-        "undecidedBefore": result.n_undecided_before,
-        "faults": list(result.faults),
+        **fields(result, *BEFORE),
         "summary": {fate.value: n for fate, n in result.counts.items()},
     }

@@ -20,6 +20,7 @@ from kubesched.pages.formats import (
     Row,
     Table,
     command_about,
+    fields,
     grouped,
     limits,
     page_of,
@@ -422,37 +423,21 @@ def _victims(answer: Fit) -> Iterator[Table]:
 def _document(answer: Fit) -> dict[str, Any]:
     whole = report_document(answer.report)
     return {
-        "assumed": list(answer.assumed),
-        "asked": answer.n_asked,
+        **fields(answer, "assumed", "is_maximum", "workloads", "nodes_like", "added_nodes", "obstacle", "helpful_node"),
+        **fields(answer, "n_asked", "existing", "namesakes", "kept", "without_pods", "notes", "undecided"),
         "fit": None if answer.is_maximum and answer.undecided else answer.n_fit,
-        "isMaximum": answer.is_maximum,
-        "workloads": list(answer.workloads),
         "byWorkload": [
-            {"workload": one.workload, "asked": one.n_asked, "fit": one.n_fit, "why": _reasons(one)}
-            for one in answer.by_workload
+            {**fields(one, "workload", "n_asked", "n_fit"), "why": _reasons(one)} for one in answer.by_workload
         ],
         "pods": [placement_line(one) for one in answer.placements],
         "firstLeft": placement_line(answer.first_left) if answer.first_left is not None else None,
-        "nodesLike": answer.nodes_like,
-        "addedNodes": list(answer.added_nodes),
         "fitWithout": answer.n_without,
         "fitAtMost": None if answer.undecided else answer.n_at_most,
-        "obstacle": answer.obstacle,
-        "helpfulNode": answer.helpful_node,
         "fitAlone": answer.n_alone,
         "gangs": [gang_document(one) for one in answer.gangs],
-        "existing": [{"workload": one.workload, "pods": one.pods} for one in answer.existing],
-        "namesakes": list(answer.namesakes),
-        "kept": [
-            {"workload": one.workload, "before": one.before, "after": one.after, "running": one.running}
-            for one in answer.kept
-        ],
-        "rollouts": [_rollout_document(one) for one in answer.rollouts],
-        "victims": whole["victims"],
-        "withoutPods": [{"workload": one.workload, "why": one.why} for one in answer.without_pods],
-        "notes": list(answer.notes),
+        "rollouts": [fields(one) for one in answer.rollouts],
         "faults": list(answer.report.faults),
-        "undecided": list(answer.undecided),
+        "victims": whole["victims"],
         "nodes": whole["nodes"],
     }
 
@@ -478,20 +463,6 @@ def _checks(answer: Fit) -> Iterable[Check]:
         namespace, name = _named(rollout.workload)
         stops = rollout.n_old_left and not answer.undecided
         yield Check(namespace, f"rollout of {name}", _rollout(rollout).text if stops else "")
-
-
-def _rollout_document(one: Rollout) -> dict[str, Any]:
-    return {
-        "workload": one.workload,
-        "steps": one.steps,
-        "old": one.n_old,
-        "oldLeft": one.n_old_left,
-        "kept": one.n_kept,
-        "lowest": one.n_lowest,
-        "highest": one.n_highest,
-        "wayOut": one.way_out,
-        "wayOutLowest": one.way_out_lowest,
-    }
 
 
 def _named(workload: str) -> tuple[str, str]:

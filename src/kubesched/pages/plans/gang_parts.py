@@ -3,7 +3,7 @@
 from typing import Any
 
 from kubesched.documents import listed
-from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
+from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table, fields
 from kubesched.planning import Fit, GangFit
 
 
@@ -36,8 +36,7 @@ def lost_gangs(answer: Fit) -> str:
 
 def gang_document(one: GangFit) -> dict[str, Any]:
     """What JSON has of a gang."""
-    counts = {"needs": one.needs, "pods": one.n_pods, "fit": one.n_placed}
-    return {"gang": one.gang, "kind": _kind(one), **counts, "runs": one.runs, "outcome": one.outcome}
+    return {**fields(one, "gang", "needs", "n_pods", "runs", "outcome"), "kind": _kind(one), "fit": one.n_placed}
 
 
 def _kind(one: GangFit) -> str:

@@ -7,7 +7,20 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.documents import count, joined, listed, plural
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits, page_of
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Row,
+    Table,
+    fields,
+    limits,
+    page_of,
+)
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.planning import PodsLeft, ShapesThatFit, ShapeUse, ShapeVerdict, premise
 
@@ -181,52 +194,32 @@ def _why(verdict: ShapeVerdict, limit: str) -> tuple[str, str]:
 
 def _document(answer: ShapesThatFit) -> dict[str, Any]:
     return {
-        "assumed": list(answer.assumed),
-        "left": answer.n_left,
-        "placed": answer.n_placed,
+        **fields(answer, "assumed", "n_left", "n_placed", "notes", "faults"),
         "wouldFit": answer.n_helped,
         "pods": [
             {
-                "workload": one.workload,
-                "pods": list(one.pods),
-                "cause": one.cause,
+                **fields(one, "workload", "pods", "cause"),
                 "shape": one.best,
                 "shapes": [_verdict_document(verdict) for verdict in one.verdicts],
             }
             for one in answer.left
         ],
         "shapes": [_shape_document(one) for one in answer.shapes],
-        "notes": list(answer.notes),
-        "faults": list(answer.faults),
     }
 
 
 def _verdict_document(one: ShapeVerdict) -> dict[str, Any]:
-    return {
-        "shape": one.shape,
-        "onOne": one.n_on_one,
-        "nodes": one.n_nodes,
-        "withinLimit": one.n_within,
-        "zones": list(one.zones),
-        "reasons": list(one.reasons),
-        "obstacle": one.obstacle,
-    }
+    shown = fields(one, "shape", "n_on_one", "n_nodes", "zones", "reasons", "obstacle")
+    return {**shown, "withinLimit": one.n_within}
 
 
 def _shape_document(one: ShapeUse) -> dict[str, Any]:
     shape = one.shape
     return {
+        **fields(one, "n_pods", "n_on_one", "n_nodes"),
+        **fields(shape, "source", "n_now", "limit", "note", "price", "zones"),
         "shape": shape.name,
-        "source": shape.source,
-        "pods": one.n_pods,
-        "onOne": one.n_on_one,
-        "nodes": one.n_nodes,
-        "now": shape.n_now,
         "mayBeAdded": shape.n_more,
-        "limit": shape.limit,
-        "note": shape.note,
-        "price": shape.price,
-        "zones": list(shape.zones),
         "allocatable": dict(shape.model.status.allocatable or {}),
     }
 
