@@ -18,22 +18,11 @@ from kubesched.pages.formats import (
     with_fix,
 )
 from kubesched.pages.plans.drain_parts import drain_parts, namespace_and_name, what_is_wrong
+from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, save_commands
 from kubesched.planning import Drain, Fate
 from kubesched.session import Victim
-
-_OUTCOMES: Final = {
-    Fate.MOVES: "would run elsewhere",
-    Fate.RETURNS: "would come back",
-    Fate.PENDING: "would stay pending",
-    Fate.NOT_KNOWN: "cannot be decided",
-    Fate.BLOCKED: "would never be evicted",
-    Fate.HANGS: "would hang",
-    Fate.LOST: "would be lost",
-    Fate.MAY_BE_LOST: "may be lost",
-}
-
 
 BEFORE: Final = ("n_placed_before", "n_pending_before", "n_failed_before", "n_undecided_before", "unplaced_before")
 """Fields of a drain about the pods that are pending in the snapshot."""
@@ -122,7 +111,7 @@ def _verdict(result: Drain) -> str:
 def _harm_of(result: Drain) -> str:
     """Which harm is done; where the other pods would run is in the tables."""
     n = result.n_evicted
-    bad = {words: fate for fate, words in _OUTCOMES.items() if fate.is_bad and fate is not Fate.NOT_KNOWN}
+    bad = {words.would: fate for fate, words in FATES.items() if words.short and fate is not Fate.NOT_KNOWN}
     harm = {words: n_so for words, fate in bad.items() if (n_so := result.counts[fate])}
     more = [f"{unknown:,} cannot be decided"] if (unknown := result.counts[Fate.NOT_KNOWN]) else []
     pushed = f"{count(len(result.pushed_out), 'pod')} of other nodes"
@@ -141,7 +130,7 @@ def _harm_of(result: Drain) -> str:
 def _outcome_of(result: Drain) -> str:
     """What would become of the pods that have to leave, and of those that make room for them."""
     n, counts = result.n_evicted, result.counts
-    said = {words: counts[fate] for fate, words in _OUTCOMES.items() if counts[fate]}
+    said = {words.would: counts[fate] for fate, words in FATES.items() if counts[fate]}
     steps = f", in {result.steps} steps" if result.can_go and result.steps > 1 else ""
     if not n:
         leaving = "no pod would have to move"

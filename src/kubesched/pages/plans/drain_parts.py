@@ -9,6 +9,7 @@ import msgspec
 from kubesched.api import is_extended_resource
 from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table, grouped, with_fix
+from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.simulations import fill_level, nodes_table, victims_table
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.session import Victim, workload_text
@@ -21,16 +22,6 @@ _MAX_NODES: Final = 20
 _HEADINGS: Final = {"cpu": "CPU", "memory": "MEMORY"}
 _GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload", "OF"))
 _BACK: Final = (Fate.MOVES, Fate.RETURNS, Fate.PENDING, Fate.NOT_KNOWN)
-_LEVELS: Final = {
-    Fate.MOVES: Level.GOOD,
-    Fate.RETURNS: Level.WARNING,
-    Fate.PENDING: Level.WARNING,
-    Fate.NOT_KNOWN: Level.WARNING,
-    Fate.BLOCKED: Level.WARNING,
-    Fate.HANGS: Level.BAD,
-    Fate.LOST: Level.BAD,
-    Fate.MAY_BE_LOST: Level.BAD,
-}
 
 
 def drain_parts(result: Drain) -> Iterator[Part]:
@@ -225,7 +216,7 @@ def _pods(result: Drain) -> Table:
     )
     rows: list[Row] = []
     for pod in result.pods:
-        fate = Cell(pod.fate.value, level=_LEVELS.get(pod.fate, Level.PLAIN))
+        fate = Cell(pod.fate.value, level=FATES[pod.fate].level if pod.fate in FATES else Level.PLAIN)
         why, was_pending = what_is_wrong(pod) or pod.cause or pod.message, "yes" if pod.was_pending else ""
         rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, why, pod.fix, was_pending])
     return Table("pods", "Every pod", columns, rows, is_wide=True)

@@ -5,22 +5,26 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits, plain
-from kubesched.pages.plans.drain_page import drain_page, kubectl_drain, placed_first
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Row,
+    Table,
+    fields,
+    limits,
+    plain,
+)
+from kubesched.pages.plans.drain_page import BEFORE, drain_page, kubectl_drain, placed_first
 from kubesched.pages.plans.drain_parts import drain_parts, workload_of
+from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.held_back import held_back, held_back_table
 from kubesched.planning import Drain, Fate
-
-_BADLY: Final = {
-    Fate.RETURNS: "come back",
-    Fate.PENDING: "pending",
-    Fate.NOT_KNOWN: "not decided",
-    Fate.BLOCKED: "blocked",
-    Fate.HANGS: "hang",
-    Fate.LOST: "lost",
-    Fate.MAY_BE_LOST: "may be lost",
-}
 
 _COULD_GO: Final = {
     True: Cell("yes", level=Level.GOOD),
@@ -30,7 +34,12 @@ _COULD_GO: Final = {
 
 
 def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> Page:
-    """The page of `--each`: the nodes that could go first, those with the fewest pods to move first."""
+    """The page of `--each`: the nodes that could go first, those with the fewest pods to move first.
+
+    Args:
+        results: of at least one node.
+        taken_at: when the snapshot was taken; None where that is not known.
+    """
     ordered = sorted(results, key=lambda one: (not could_go(one), not one.could_go, one.n_evicted))
     columns = (
         Column("node", align=Align.NODE),
@@ -45,13 +54,12 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
     first = next((one for one in ordered if could_go(one)), None)
     causes = held_back(results)
     unexplained = _unexplained(results)
-    pending = placed_first(results[0], is_alone=False) if results else ()
     return Page(
         "drain-each",
         _how_many(results),
         (
             *fault_parts(faults),
-            *pending,
+            *placed_first(results[0], is_alone=False),
             held_back_table(causes),
             *(Paragraph(f"{sentence}.", Level.WARNING) for sentence in unexplained),
             Table("nodes", "", columns, rows),
@@ -63,7 +71,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "nodes": lines,
             "causes": [plain(one) for one in causes],
             "canGo": _n_go(results),
-            **before_each(results),
+            **fields(results[0], *BEFORE),
             "unexplained": [drain.nodes[0] for drain in results if not drain.is_explained],
             "faults": faults,
         },
@@ -79,17 +87,6 @@ def _unexplained(results: Sequence[Drain]) -> list[str]:
     n = sum(not drain.is_explained and bool(drain.of(Fate.PENDING)) for drain in results)
     pods = f"pods of {count(n, 'node')} that stay pending"
     return [f"{pods} have kube-scheduler's message as the cause, and no fix was tried; drain a node alone"] if n else []
-
-
-def before_each(results: Sequence[Drain]) -> dict[str, Any]:
-    """What becomes of the pending pods before each drain, for the document."""
-    return {
-        "placedBefore": results[0].n_placed_before if results else 0,
-        "pendingBefore": results[0].n_pending_before if results else 0,
-        "failedBefore": results[0].n_failed_before if results else 0,
-        "undecidedBefore": results[0].n_undecided_before if results else 0,
-        "unplacedBefore": list(results[0].unplaced_before) if results else [],
-    }
 
 
 def could_go(one: Drain) -> bool:
@@ -178,11 +175,10 @@ def why_not(result: Drain) -> str:
     if result.faults:
         return "a plugin failed"
     parts = []
-    for fate, words in _BADLY.items():
-        pods = result.of(fate)
-        if pods:
+    for fate, words in FATES.items():
+        if words.short and (pods := result.of(fate)):
             workloads = dict.fromkeys(map(workload_of, pods))
-            parts.append(f"{len(pods):,} {words}: {listed(workloads, first=2)}")
+            parts.append(f"{len(pods):,} {words.short}: {listed(workloads, first=2)}")
     if result.pushed_out:
         parts.append(f"evicts {count(len(result.pushed_out), 'pod')} of other nodes")
     if result.unreachable:
@@ -191,14 +187,13 @@ def why_not(result: Drain) -> str:
 
 
 def _line(result: Drain) -> dict[str, Any]:
-    pods = {fate.value: [pod.pod for pod in result.of(fate)] for fate in (*_BADLY, Fate.STILL_PENDING)}
+    shown = (*(fate for fate, words in FATES.items() if words.short), Fate.STILL_PENDING)
     return {
+        **fields(result, "n_evicted", "steps"),
+        **{fate.value: [pod.pod for pod in result.of(fate)] for fate in shown},
         "node": result.nodes[0],
         "canGo": result.could_go,
         "unreachable": bool(result.unreachable),
-        "evicted": result.n_evicted,
-        "steps": result.steps,
-        **pods,
         "pushedOut": [one.pod for one in result.pushed_out],
         "evictedAgain": [one.pod for one in result.evicted_again],
     }

@@ -15,13 +15,14 @@ from kubesched.pages.formats import (
     Paragraph,
     Row,
     Table,
+    fields,
     grouped,
     limits,
     plain,
     with_fix,
 )
-from kubesched.pages.plans.drain_page import placed_first
-from kubesched.pages.plans.drain_tables import before_each, could_go, could_go_cell, why_not
+from kubesched.pages.plans.drain_page import BEFORE, placed_first
+from kubesched.pages.plans.drain_tables import could_go, could_go_cell, why_not
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.held_back import reasons_of
 from kubesched.planning import Drain
@@ -72,7 +73,7 @@ def each_zone_page(results: Sequence[Drain], *, failure: str = "", taken_at: dat
         main="zones",
         limits=limits(taken_at),
         next_command=f"{failure}{zone_of(worst)}" if failure else "",
-        document={"zones": [_line(one) for one in results], **before_each(results), "faults": faults},
+        document={"zones": [_line(one) for one in results], **fields(results[0], *BEFORE), "faults": faults},
         lines=[_line(one) for one in results],
         checks=[Check("zones", zone_of(one), "" if could_go(one) else why_not(one)) for one in results],
         faults=faults,
@@ -132,13 +133,9 @@ def _hidden(harm: Table) -> Iterator[Paragraph]:
 
 def _line(one: Drain) -> dict[str, Any]:
     return {
+        **fields(one, "nodes", "unreachable", "n_evicted", "steps", "pushed_out"),
         "zone": zone_of(one),
-        "nodes": list(one.nodes),
         "canGo": one.could_go,
-        "unreachable": list(one.unreachable),
-        "evicted": one.n_evicted,
-        "steps": one.steps,
         "nHarmed": _n_harmed(one),
         "harmed": [plain(pod) for pod in one.pods if pod.fate.is_bad],
-        "pushedOut": [plain(victim) for victim in one.pushed_out],
     }

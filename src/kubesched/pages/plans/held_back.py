@@ -8,21 +8,13 @@ import msgspec
 from kubesched.documents import listed
 from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table, grouped, with_fix
 from kubesched.pages.plans.drain_parts import workload_of
+from kubesched.pages.plans.fate_words import FATES
 from kubesched.planning import Drain, DrainedPod, Fate
 from kubesched.session import workload_text
 
 _N_NAMED: Final = 3
 _NONE: Mapping[tuple[str, str], DrainedPod] = {}
 _LOST: Final = (Fate.LOST, Fate.MAY_BE_LOST)
-_WORDS: Final = {
-    Fate.RETURNS: "come back: their new pods tolerate the cordon",
-    Fate.PENDING: "stay pending",
-    Fate.NOT_KNOWN: "cannot be decided",
-    Fate.BLOCKED: "are never evicted",
-    Fate.HANGS: "stay Terminating: the node is unreachable",
-    Fate.LOST: "are lost",
-    Fate.MAY_BE_LOST: "may be lost",
-}
 
 
 class HeldBack(msgspec.Struct, frozen=True, rename="camel"):
@@ -90,7 +82,7 @@ def reasons_of(result: Drain, explained: Mapping[tuple[str, str], DrainedPod] = 
         return
     budgets = {one.budget: one for one in result.budgets}
     for pod in result.pods:
-        words, of = _WORDS.get(pod.fate, ""), workload_of(pod)
+        words, of = FATES[pod.fate].are if pod.fate in FATES else "", workload_of(pod)
         if pod.fate is Fate.PENDING:
             told = explained.get((of, pod.message), pod)
             yield Reason(node, of, f"{words}: {told.cause or told.message}".rstrip(": "), told.fix)
@@ -126,6 +118,6 @@ def held_back_table(causes: Sequence[HeldBack]) -> Table:
         ]
         for one in causes
     ]
-    is_example = any(one.why.startswith(_WORDS[Fate.PENDING]) and len(one.nodes) > 1 for one in causes)
+    is_example = any(one.why.startswith(FATES[Fate.PENDING].are) and len(one.nodes) > 1 for one in causes)
     notes = ("Of pods that stay pending, the cause and the fix are those of the first node.",) if is_example else ()
     return Table("causes", "What holds nodes back", columns, rows, notes=notes)
