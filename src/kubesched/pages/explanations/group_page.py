@@ -72,7 +72,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         next_command=command_about(again, first) if first and not foreign else "",
         document=document,
         lines=(document,),
-        checks=[Check(*_split(pod), without.get(pod, "")) for pod in (*fit.running, *fit.placed, *without)],
+        checks=[Check.of(pod, without.get(pod, "")) for pod in (*fit.running, *fit.placed, *without)],
     )
 
 
@@ -80,8 +80,3 @@ def _table(name: str, title: str, headings: tuple[str, str], rows: Sequence[Row]
     second = Align.NODE if headings[1] == "NODE" else Align.TEXT
     columns = (Column("pods", headings[0], Align.NUMBER), Column(headings[1].lower(), headings[1], second))
     return Table(name, title, columns, rows)
-
-
-def _split(key: str) -> tuple[str, str]:
-    namespace, _, name = key.partition("/")
-    return namespace, name

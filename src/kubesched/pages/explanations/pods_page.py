@@ -261,7 +261,7 @@ def _claims_in_use(groups: Sequence[_Group]) -> list[Paragraph]:
 def _checks(groups: Sequence[_Group]) -> list[Check]:
     """A check for each pod: whether it has a node, or would get one now."""
     return [
-        Check(*pod.split("/"), with_fix(told.outcome.failure, told.fix), note=told.outcome.note)
+        Check.of(pod, with_fix(told.outcome.failure, told.fix), told.outcome.note)
         for group in groups
         for pod, told in zip(group.pods, group.told_of, strict=True)
     ]

@@ -144,6 +144,12 @@ class Check(msgspec.Struct, frozen=True):
     skipped: str = ""
     note: str = ""
 
+    @classmethod
+    def of(cls, key: str, failure: str = "", note: str = "") -> "Check":
+        """The check of an object, `namespace/name`."""
+        namespace, _, name = key.partition("/")
+        return cls(namespace, name, failure, note=note)
+
 
 class Page(msgspec.Struct, frozen=True):
     """A report.

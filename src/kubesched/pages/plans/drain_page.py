@@ -17,12 +17,11 @@ from kubesched.pages.formats import (
     plain,
     with_fix,
 )
-from kubesched.pages.plans.drain_parts import drain_parts, namespace_and_name, what_is_wrong
+from kubesched.pages.plans.drain_parts import drain_parts, what_is_wrong
 from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, save_commands
 from kubesched.planning import Drain, Fate
-from kubesched.session import Victim
 
 BEFORE: Final = ("n_placed_before", "n_pending_before", "n_failed_before", "n_undecided_before", "unplaced_before")
 """Fields of a drain about the pods that are pending in the snapshot."""
@@ -46,7 +45,8 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
     elif budget := next((one.budget for one in result.budgets if one.n_blocked), ""):
         namespace, _, name = budget.partition("/")
         following = command_about("kubectl describe poddisruptionbudget -n", namespace, name)
-    checks = [Check(*namespace_and_name(pod), with_fix(what_is_wrong(pod), pod.fix)) for pod in result.pods]
+    evicted = ((one.pod, f"it would be evicted from {one.node} for {one.preemptor}") for one in result.pushed_out)
+    failures = [*((pod.pod, with_fix(what_is_wrong(pod), pod.fix)) for pod in result.pods), *evicted]
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.could_go else Level.BAD),
@@ -57,13 +57,9 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
         document=_document(result),
         lines=[plain(pod) for pod in result.pods],
         main="pods",
-        checks=[*checks, *map(_check, result.pushed_out)],
+        checks=[Check.of(*failure) for failure in failures],
         faults=result.faults,
     )
-
-
-def _check(one: Victim) -> Check:
-    return Check(*namespace_and_name(one), f"it would be evicted from {one.node} for {one.preemptor}")
 
 
 def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]:

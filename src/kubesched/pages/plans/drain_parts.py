@@ -12,7 +12,7 @@ from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part,
 from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.simulations import fill_level, nodes_table, victims_table
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.session import Victim, workload_text
+from kubesched.session import workload_text
 
 NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
 """The flag of kubectl drain that does not wait for pods of unreachable nodes."""
@@ -274,12 +274,3 @@ def _share(offered: int, before: int, after: int) -> Cell:
     first, then = before / offered, after / offered
     text = f"{first:.0%}" if f"{first:.0%}" == f"{then:.0%}" else f"{first:.0%} -> {then:.0%}"
     return Cell(text, round(then, 4), fill_level(then), bar=(first, then))
-
-
-# --- words ---
-
-
-def namespace_and_name(pod: DrainedPod | Victim) -> tuple[str, str]:
-    """The parts of the key of a pod."""
-    namespace, _, name = pod.pod.partition("/")
-    return namespace, name

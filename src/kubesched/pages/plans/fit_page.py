@@ -446,7 +446,7 @@ def _checks(answer: Fit) -> Iterable[Check]:
     """Each new pod, each of several workloads, what has no pods, each rollout; if no pod fits at all, the first pod."""
     tried = answer.placements or ([answer.next_left] if answer.next_left is not None else [])
     for one in tried:
-        yield Check(*_key(one), "" if has_place(one) else why(one))
+        yield Check.of(one.pod, "" if has_place(one) else why(one))
     for whole in answer.by_workload if _has_several(answer) else ():
         lacks = f"{whole.n_fit:,} of {whole.n_asked:,} would fit: {' '.join(_reasons(whole))}"
         yield Check(*_named(whole.workload), lacks if whole.n_fit < whole.n_asked else "")
@@ -470,8 +470,3 @@ def _named(workload: str) -> tuple[str, str]:
     kind, _, key = workload.partition(" ")
     namespace, _, name = key.partition("/")
     return namespace, f"{kind} {name}"
-
-
-def _key(placement: Placement) -> tuple[str, str]:
-    namespace, _, name = placement.pod.partition("/")
-    return namespace, name

@@ -8,7 +8,7 @@ import msgspec
 from kubesched.api import is_object_key
 from kubesched.documents import count, joined, listed, plural
 from kubesched.pages.formats import Level, Paragraph, Part, command_about, grouped
-from kubesched.pages.plans.drain_parts import NO_WAIT, by_interruption, namespace_and_name, workload_of
+from kubesched.pages.plans.drain_parts import NO_WAIT, by_interruption, workload_of
 from kubesched.pages.plans.held_back import reasons_of
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.session import workload_text
@@ -87,7 +87,7 @@ def _rollouts(pods: Sequence[DrainedPod], result: Drain) -> Iterator[str]:
     out = {workload_of(pod): pod for pod in pods if pod.step and workload_of(pod) in result.out_meanwhile}
     for pod in out.values():
         kind, _, name = pod.owner.partition("/")
-        namespace, _ = namespace_and_name(pod)
+        namespace = pod.pod.partition("/")[0]
         if kind in _ROLLED_OUT and all(map(is_object_key, (namespace, name))):
             yield f"kubectl rollout status -n {namespace} {kind.lower()}/{name} --timeout=10m"
 
@@ -158,7 +158,7 @@ def save_commands(pods: Sequence[DrainedPod]) -> dict[str, str]:
     """
     names: dict[str, list[str]] = {}
     for pod in pods:
-        namespace, name = namespace_and_name(pod)
+        namespace, _, name = pod.pod.partition("/")
         names.setdefault(namespace, []).append(name)
     commands = {space: command_about("kubectl get pod -n", space, *of) for space, of in names.items()}
     if len(pods) > _MAX_SAVED or not all(commands.values()):

@@ -229,6 +229,4 @@ def _checks(answer: ShapesThatFit) -> Iterator[Check]:
     for one in answer.left:
         whys = dict.fromkeys(verdict.obstacle for verdict in one.verdicts if verdict.obstacle)
         why = "" if one.best else f"would not fit within the limit of a known shape: {'; '.join(whys) or one.cause}"
-        for pod in one.pods:
-            namespace, _, name = pod.partition("/")
-            yield Check(namespace, name, why)
+        yield from (Check.of(pod, why) for pod in one.pods)

@@ -261,9 +261,8 @@ def _pods(report: Report) -> Table:
 
 def _checks(report: Report) -> Iterator[Check]:
     for one in report.placements:
-        namespace, _, name = one.pod.partition("/")
         is_placed = one.state is PodState.SCHEDULED and not one.evicted_by
-        yield Check(namespace, name, "" if is_placed else "\n".join(filter(None, _words(one))))
+        yield Check.of(one.pod, "" if is_placed else "\n".join(filter(None, _words(one))))
     yield from refused_checks(report.refused)
 
 
