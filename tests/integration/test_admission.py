@@ -12,6 +12,7 @@ from kubesched.admission import Refusals, refusal_message
 from kubesched.api import Pod, parse_quantity
 from kubesched.errors import KubeschedError
 from kubesched.snapshot import load_snapshot
+from tests.admission.device_claim_cases import CASES
 from tests.integration.admission_cases import (
     LAST,
     NAMESPACES,
@@ -149,3 +150,19 @@ def resources_of(part: Document) -> Document:
 
 def numbers(quantities: Any) -> dict[str, int]:
     return {name: parse_quantity(text) for name, text in (quantities or {}).items()}
+
+
+def test_new_resource_claims_are_taken_and_refused_as_by_kube_apiserver(cluster: ControlPlane) -> None:
+    said = [verdict_on(cluster.client, document) for document, _ in CASES]
+    wrong = [(message, answer) for (_, message), answer in zip(CASES, said, strict=True) if message not in answer]
+    assert not wrong
+    assert [bool(answer) for answer in said] == [bool(message) for _, message in CASES]
+
+
+def verdict_on(client: ApiClient, document: Document) -> str:
+    """What the API server says against an object that it would otherwise create; empty where it takes it."""
+    try:
+        client.call("POST", path_of(document["kind"]), document, dryRun="All")
+    except ApiError as error:
+        return str(error)
+    return ""

@@ -13,8 +13,11 @@ from kubesched.admission.applied import CHANGED, applied, as_stored, changed_in
 from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
+from kubesched.admission.device_claim_checks import check_device_claim
+from kubesched.admission.device_claims import claims_of_templates
 from kubesched.admission.field_names import check_fields
 from kubesched.admission.idle_constraints import idle_constraints
+from kubesched.admission.known_fields import FIELDS
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.pod_checks import check_new_pod, notes_on, pod_faults
 from kubesched.admission.pod_defaults import default_pod
@@ -181,7 +184,7 @@ class Admission:
         """Admit what pods refer to, such as a class, a namespace or a claim."""
         decoded = decode_object(kind, raw)
         document = decoded.document
-        if not KINDS[kind].is_optional:  # of a custom resource, only the fields that are read are known
+        if kind in FIELDS:  # of a custom resource, only the fields that are read are known
             check_fields(kind, document)
         document |= {"apiVersion": KINDS[kind].api_version, "kind": KINDS[kind].name}
         document["metadata"]["namespace"] = decoded.namespace
@@ -196,7 +199,9 @@ class Admission:
             return
         if kind == "PersistentVolume":
             document["status"] = {"phase": "Available"}
-        self._keep(as_stored(self._checked(kind, document)), place)
+        stored = as_stored(self._checked(kind, document))
+        check_device_claim(stored)
+        self._keep(stored, place)
 
     @cached_property
     def _present(self) -> dict[Key, KubeObject]:
@@ -325,18 +330,31 @@ class Admission:
         written = deepcopy(document) if self._cluster.limit_ranges.adds_to(metadata["namespace"]) else None
         default_pod(document, self._cluster, self._cluster.limit_ranges)
         self.unapplied.look(document, self._cluster.runtime_classes)
+        device_claims = [*claims_of_templates(document, self._cluster.claim_templates)]
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
             self._check_new_pod(pod.spec, written)
-            said = (f"{place}: {within}{one}" for one in notes_on(pod.spec))
+            said = (f"{place}: {within}{one}" for one in (*notes_on(pod.spec), *self._claims_that_miss(pod)))
             self.notes += [one for one in said if one not in self.notes]
             if pod.spec.topology_spread_constraints or pod.spec.affinity:
                 self._constrained.append((f"{place}: {within}", pod))
             self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)
+        for claim in device_claims:
+            self._keep_unless_there(claim, place)
         self._keep(pod, place)
+
+    def _claims_that_miss(self, pod: Pod) -> Iterator[str]:
+        """A note for each claim that nothing makes, because its template does not exist."""
+        for i, entry in enumerate(pod.spec.resource_claims or ()):
+            name = entry.resource_claim_template_name
+            if name and (pod.namespace, name) not in self._cluster.claim_templates:
+                yield (
+                    f"spec.resourceClaims[{i}]: ResourceClaimTemplate {pod.namespace}/{name} does not exist; the pod "
+                    "waits for a claim of it"
+                )
 
     def _check_new_pod(self, spec: PodSpec, written: Document | None) -> None:
         """Check a new pod that has its defaults.
@@ -365,7 +383,7 @@ class Admission:
         metadata = document["metadata"]
         key = (document["kind"], metadata["namespace"], metadata["name"])
         metadata.setdefault("uid", self._cluster.uid_of(key))
-        admitted = self._checked(document["kind"], document)
+        admitted = as_stored(self._checked(document["kind"], document))
         if key not in self._cluster:
             self._keep(admitted, place)
             if isinstance(admitted, PersistentVolumeClaim):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from kubesched.admission.cluster_outline import Key, key_of
+from kubesched.admission.device_claims import with_claim_defaults
 from kubesched.api import KubeObject, StorageClass
 
 Document = dict[str, Any]
@@ -52,10 +53,13 @@ def applied(stored: Document, manifest: Document) -> Document:
 def as_stored(known: KubeObject) -> KubeObject:
     """The object as an API server stores it; the same object if it is complete.
 
-    Rule: kube-apiserver v1.36 storage/v1 defaults: the binding mode of a StorageClass is Immediate.
+    Rule: kube-apiserver v1.36 storage/v1 defaults: the binding mode of a StorageClass is Immediate; those of
+        resource claims.
     """
-    if not isinstance(known, StorageClass) or known.volume_binding_mode is not None:
-        return known
-    stored = replace(known, volume_binding_mode="Immediate")
-    stored.__dict__.update(known.__dict__)
+    if isinstance(known, StorageClass) and known.volume_binding_mode is None:
+        stored: KubeObject = replace(known, volume_binding_mode="Immediate")
+    else:
+        stored = with_claim_defaults(known)
+    if stored is not known:
+        stored.__dict__.update(known.__dict__)
     return stored

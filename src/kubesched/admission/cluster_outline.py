@@ -8,7 +8,7 @@ from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.runtime_classes import RuntimeClasses
-from kubesched.api import KubeObject, Namespace, Node, Pod, ReplicaSet, StorageClass, kind_of
+from kubesched.api import KubeObject, Namespace, Node, Pod, ReplicaSet, ResourceClaimTemplate, StorageClass, kind_of
 from kubesched.controllers import stable_uid
 
 Key = tuple[str, str, str]  # kind, namespace, name
@@ -28,6 +28,7 @@ class ClusterOutline:
         namespaces: the names of those that are there.
         storage_classes: by name.
         storage_class: the name of the one that claims without a class get; empty for none.
+        claim_templates: what resource claims are made from, by namespace and name.
     """
 
     def __init__(self, objects: Sequence[KubeObject]) -> None:
@@ -45,6 +46,8 @@ class ClusterOutline:
         self.namespaces = frozenset(known.name for known in objects if isinstance(known, Namespace))
         self.storage_classes = {known.name: known for known in objects if isinstance(known, StorageClass)}
         self.storage_class = default_storage_class(objects)
+        templates = (known for known in objects if isinstance(known, ResourceClaimTemplate))
+        self.claim_templates = {(known.namespace, known.name): known for known in templates}
 
     def __contains__(self, key: Key) -> bool:
         return key in self._objects

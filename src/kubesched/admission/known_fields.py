@@ -14,6 +14,7 @@ AppArmorProfile = localhostProfile type
 AzureDiskVolumeSource = cachingMode diskName diskURI fsType kind readOnly
 AzureFilePersistentVolumeSource = readOnly secretName secretNamespace shareName
 AzureFileVolumeSource = readOnly secretName shareName
+CELDeviceSelector = expression
 CSIDriver = apiVersion kind metadata:ObjectMeta spec:CSIDriverSpec
 CSIDriverSpec = attachRequired fsGroupPolicy nodeAllocatableUpdatePeriodSeconds podInfoOnMount
     preventPodSchedulingIfMissing requiresRepublish seLinuxMount serviceAccountTokenInSecrets storageCapacity
@@ -28,6 +29,7 @@ CSIStorageCapacity = apiVersion capacity kind maximumVolumeSize metadata:ObjectM
     storageClassName
 CSIVolumeSource = driver fsType nodePublishSecretRef:LocalObjectReference readOnly volumeAttributes
 Capabilities = add drop
+CapacityRequirements = requests
 CephFSPersistentVolumeSource = monitors path readOnly secretFile secretRef:SecretReference user
 CephFSVolumeSource = monitors path readOnly secretFile secretRef:LocalObjectReference user
 CinderPersistentVolumeSource = fsType readOnly secretRef:SecretReference volumeID
@@ -44,10 +46,12 @@ Container = args command env:EnvVar envFrom:EnvFromSource image imagePullPolicy 
     resources:ResourceRequirements restartPolicy restartPolicyRules:ContainerRestartRule
     securityContext:SecurityContext startupProbe:Probe stdin stdinOnce terminationMessagePath terminationMessagePolicy
     tty volumeDevices:VolumeDevice volumeMounts:VolumeMount workingDir
+ContainerClaim = name request
 ContainerPort = containerPort hostIP hostPort name protocol
 ContainerResizePolicy = resourceName restartPolicy
 ContainerRestartRule = action exitCodes:ContainerRestartRuleOnExitCodes
 ContainerRestartRuleOnExitCodes = operator values
+CounterSet = counters name
 CronJob = apiVersion kind metadata:ObjectMeta spec:CronJobSpec status
 CronJobSpec = concurrencyPolicy failedJobsHistoryLimit jobTemplate:JobTemplateSpec schedule startingDeadlineSeconds
     successfulJobsHistoryLimit suspend timeZone
@@ -60,6 +64,20 @@ Deployment = apiVersion kind metadata:ObjectMeta spec:DeploymentSpec status
 DeploymentSpec = minReadySeconds paused progressDeadlineSeconds replicas revisionHistoryLimit selector:LabelSelector
     strategy:DeploymentStrategy template:PodTemplateSpec
 DeploymentStrategy = rollingUpdate:RollingUpdateDeployment type
+Device = allNodes allowMultipleAllocations attributes bindingConditions bindingFailureConditions bindsToNode capacity
+    consumesCounters:DeviceCounterConsumption name nodeAllocatableResourceMappings nodeName nodeSelector:NodeSelector
+    taints:Taint
+DeviceClaim = config:DeviceClaimConfiguration constraints:DeviceConstraint requests:DeviceRequest
+DeviceClaimConfiguration = opaque:OpaqueDeviceConfiguration requests
+DeviceClass = apiVersion kind metadata:ObjectMeta spec:DeviceClassSpec
+DeviceClassConfiguration = opaque:OpaqueDeviceConfiguration
+DeviceClassSpec = config:DeviceClassConfiguration extendedResourceName selectors:DeviceSelector
+DeviceConstraint = distinctAttribute matchAttribute requests
+DeviceCounterConsumption = counterSet counters
+DeviceRequest = exactly:ExactDeviceRequest firstAvailable:DeviceSubRequest name
+DeviceSelector = cel:CELDeviceSelector
+DeviceSubRequest = allocationMode capacity:CapacityRequirements count deviceClassName name selectors:DeviceSelector
+    tolerations:Toleration
 DownwardAPIProjection = items:DownwardAPIVolumeFile
 DownwardAPIVolumeFile = fieldRef:ObjectFieldSelector mode path resourceFieldRef:ResourceFieldSelector
 DownwardAPIVolumeSource = defaultMode items:DownwardAPIVolumeFile
@@ -74,6 +92,8 @@ EphemeralContainer = args command env:EnvVar envFrom:EnvFromSource image imagePu
     securityContext:SecurityContext startupProbe:Probe stdin stdinOnce targetContainerName terminationMessagePath
     terminationMessagePolicy tty volumeDevices:VolumeDevice volumeMounts:VolumeMount workingDir
 EphemeralVolumeSource = volumeClaimTemplate:PersistentVolumeClaimTemplate
+ExactDeviceRequest = adminAccess allocationMode capacity:CapacityRequirements count deviceClassName
+    selectors:DeviceSelector tolerations:Toleration
 ExecAction = command
 FCVolumeSource = fsType lun readOnly targetWWNs wwids
 FileKeySelector = key optional path volumeName
@@ -129,6 +149,7 @@ ObjectFieldSelector = apiVersion fieldPath
 ObjectMeta = annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
     generation labels managedFields name namespace ownerReferences:OwnerReference resourceVersion selfLink uid
 ObjectReference = apiVersion fieldPath kind name namespace resourceVersion uid
+OpaqueDeviceConfiguration = driver parameters
 Overhead = podFixed
 OwnerReference = apiVersion blockOwnerDeletion controller kind name uid
 PersistentVolume = apiVersion kind metadata:ObjectMeta spec:PersistentVolumeSpec status
@@ -199,11 +220,18 @@ ReplicaSet = apiVersion kind metadata:ObjectMeta spec:ReplicaSetSpec status
 ReplicaSetSpec = minReadySeconds replicas selector:LabelSelector template:PodTemplateSpec
 ReplicationController = apiVersion kind metadata:ObjectMeta spec:ReplicationControllerSpec status
 ReplicationControllerSpec = minReadySeconds replicas selector template:PodTemplateSpec
-ResourceClaim = name request
+ResourceClaim = apiVersion kind metadata:ObjectMeta spec:ResourceClaimSpec status
+ResourceClaimSpec = devices:DeviceClaim
+ResourceClaimTemplate = apiVersion kind metadata:ObjectMeta spec:ResourceClaimTemplateSpec
+ResourceClaimTemplateSpec = metadata:ObjectMeta spec:ResourceClaimSpec
 ResourceFieldSelector = containerName divisor resource
+ResourcePool = generation name resourceSliceCount
 ResourceQuota = apiVersion kind metadata:ObjectMeta spec:ResourceQuotaSpec status
 ResourceQuotaSpec = hard scopeSelector:ScopeSelector scopes
-ResourceRequirements = claims:ResourceClaim limits requests
+ResourceRequirements = claims:ContainerClaim limits requests
+ResourceSlice = apiVersion kind metadata:ObjectMeta spec:ResourceSliceSpec
+ResourceSliceSpec = allNodes devices:Device driver nodeName nodeSelector:NodeSelector perDeviceNodeSelection
+    pool:ResourcePool sharedCounters:CounterSet
 RollingUpdateDaemonSet = maxSurge maxUnavailable
 RollingUpdateDeployment = maxSurge maxUnavailable
 RollingUpdateStatefulSetStrategy = maxUnavailable partition

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from kubesched.admission.checks import EFFECTS
+from kubesched.admission.device_claim_checks import pod_claim_faults
 from kubesched.admission.resource_checks import (
     byte_notes,
     huge_page_faults,
@@ -74,6 +75,7 @@ def pod_faults(spec: PodSpec, known_resources: Collection[str] = BASIC_RESOURCES
     yield from resource_faults("spec.resources", spec.resources, of_pod=True)
     yield from huge_page_faults("spec.resources", spec.resources)
     yield from pod_level_faults(spec)
+    yield from pod_claim_faults(spec)
     for i, toleration in enumerate(spec.tolerations or ()):
         yield from _toleration_faults(f"spec.tolerations[{i}]", toleration)
     for i, constraint in enumerate(spec.topology_spread_constraints or ()):

@@ -126,6 +126,8 @@ with lazy_exports(__name__):
         whole_units as whole_units,
     )
     from kubesched.api.resource_claims import (
+        EXTENDED_RESOURCE_CLAIM as EXTENDED_RESOURCE_CLAIM,
+        POD_CLAIM_NAME as POD_CLAIM_NAME,
         Allocation as Allocation,
         CELSelector as CELSelector,
         CapacityRange as CapacityRange,

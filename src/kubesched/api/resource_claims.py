@@ -4,12 +4,19 @@ Nothing is allocated yet; snapshots keep what a later version needs. The opaque 
 the data that drivers report in a claim's status are not decoded: they decide nothing, and may hold secrets.
 """
 
+from typing import Final
+
 import msgspec
 
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.node import Taint
 from kubesched.api.pod_fields import PodCondition, Quantities, Toleration
 from kubesched.api.selectors import NodeSelector
+
+POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"
+"""The annotation of a claim of a template: the entry of the pod that it is for."""
+EXTENDED_RESOURCE_CLAIM: Final = "resource.kubernetes.io/extended-resource-claim"
+"""The annotation of a claim that serves the extended resources of its pod: "true"."""
 
 Quantity = str | int | float
 

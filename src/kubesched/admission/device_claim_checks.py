@@ -1,0 +1,162 @@
+"""Checks what scheduling reads of new resource claims, and the entries of a pod that refer to them.
+
+Rule: kube-apiserver v1.36 validation of resource.k8s.io/v1 and of core/v1 pods, with its messages.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from kubesched.admission.device_claims import EXACT_COUNT
+from kubesched.api import (
+    DeviceConstraint,
+    DeviceRequest,
+    DeviceSelector,
+    DeviceSubRequest,
+    KubeObject,
+    PodSpec,
+    ResourceClaim,
+    ResourceClaimSpec,
+    ResourceClaimTemplate,
+    Toleration,
+    label_faults,
+    subdomain_faults,
+)
+from kubesched.config import FieldError
+from kubesched.errors import ObjectError
+
+_ALL: Final = "All"
+_EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
+_MAX_ITEMS: Final = 32  # requests, constraints, selectors
+_MAX_ALTERNATIVES: Final = 8
+_ONE_FORM: Final = "exactly one of `exactly` or `firstAvailable` is required"
+_ONE_ATTRIBUTE: Final = (
+    'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+)
+_NAME_OF_REQUEST: Final = (
+    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+)
+_QUALIFIED: Final = "a fully qualified name must be a domain and a name separated by a slash"
+
+
+def check_device_claim(known: KubeObject) -> None:
+    """Check a new claim or template that has its defaults; any other object passes.
+
+    Raises:
+        ObjectError: an API server refuses the first such field; the message begins with it.
+    """
+    faults: Iterable[FieldError] = ()
+    if isinstance(known, ResourceClaim):
+        faults = _claim_faults("spec", known.spec)
+    elif isinstance(known, ResourceClaimTemplate):
+        faults = _claim_faults("spec.spec", known.spec.spec)
+    for fault in faults:
+        raise ObjectError(f"{fault}; {fault.help}" if fault.help else str(fault))
+
+
+def _claim_faults(path: str, spec: ResourceClaimSpec) -> Iterator[FieldError]:
+    requests, constraints = spec.devices.requests or (), spec.devices.constraints or ()
+    where = f"{path}.devices.requests"
+    yield from _too_many(where, requests, _MAX_ITEMS)
+    yield from _duplicates(where, [request.name for request in requests])
+    for i, request in enumerate(requests):
+        yield from _request_faults(f"{where}[{i}]", request)
+    names = {request.name for request in requests}
+    names |= {f"{one.name}/{alternative.name}" for one in requests for alternative in one.first_available or ()}
+    yield from _too_many(f"{path}.devices.constraints", constraints, _MAX_ITEMS)
+    for i, constraint in enumerate(constraints):
+        yield from _constraint_faults(f"{path}.devices.constraints[{i}]", constraint, names)
+
+
+def _request_faults(path: str, request: DeviceRequest) -> Iterator[FieldError]:
+    alternatives = request.first_available or ()
+    yield from _label_faults(f"{path}.name", request.name)
+    if request.exactly is None and not alternatives:
+        yield FieldError.required(path, _ONE_FORM)
+    elif request.exactly is not None and alternatives:
+        yield FieldError.invalid(path, None, f"{_ONE_FORM}, but multiple fields are set")
+    if request.exactly is not None:
+        yield from _ask_faults(f"{path}.exactly", request.exactly)
+    yield from _too_many(f"{path}.firstAvailable", alternatives, _MAX_ALTERNATIVES)
+    yield from _duplicates(f"{path}.firstAvailable", [alternative.name for alternative in alternatives])
+    for i, alternative in enumerate(alternatives):
+        yield from _label_faults(f"{path}.firstAvailable[{i}].name", alternative.name)
+        yield from _ask_faults(f"{path}.firstAvailable[{i}]", alternative)
+
+
+def _ask_faults(path: str, ask: DeviceSubRequest) -> Iterator[FieldError]:
+    """What is wrong with what one request asks for."""
+    if not ask.device_class_name:
+        yield FieldError.required(f"{path}.deviceClassName")
+    for fault in subdomain_faults(ask.device_class_name) if ask.device_class_name else ():
+        yield FieldError.invalid(f"{path}.deviceClassName", ask.device_class_name, fault)
+    yield from _selector_faults(f"{path}.selectors", ask.selectors or ())
+    if ask.allocation_mode not in (_ALL, EXACT_COUNT):
+        yield FieldError.unsupported(f"{path}.allocationMode", ask.allocation_mode, (_ALL, EXACT_COUNT))
+    elif ask.allocation_mode == _ALL and ask.count:
+        yield FieldError.invalid(f"{path}.count", ask.count, "must not be specified when allocationMode is 'All'")
+    elif ask.allocation_mode == EXACT_COUNT and ask.count <= 0:
+        yield FieldError.invalid(f"{path}.count", ask.count, "must be greater than zero")
+    for i, toleration in enumerate(ask.tolerations or ()):
+        yield from _toleration_faults(f"{path}.tolerations[{i}]", toleration)
+
+
+def _selector_faults(path: str, selectors: tuple[DeviceSelector, ...]) -> Iterator[FieldError]:
+    yield from _too_many(path, selectors, _MAX_ITEMS)
+    for i, selector in enumerate(selectors):
+        if selector.cel is None:
+            yield FieldError.required(f"{path}[{i}].cel")
+
+
+def _toleration_faults(path: str, toleration: Toleration) -> Iterator[FieldError]:
+    if toleration.operator not in ("Equal", "Exists"):
+        yield FieldError.unsupported(f"{path}.operator", toleration.operator, ("Equal", "Exists"))
+    elif toleration.operator == "Exists" and toleration.value:
+        yield FieldError.invalid(f"{path}.value", toleration.value, "must be empty for operator `Exists`")
+    if toleration.effect and toleration.effect not in _EFFECTS:
+        yield FieldError.unsupported(f"{path}.effect", toleration.effect, _EFFECTS)
+
+
+def _constraint_faults(path: str, constraint: DeviceConstraint, names: set[str]) -> Iterator[FieldError]:
+    for i, name in enumerate(constraint.requests or ()):
+        if name not in names:
+            yield FieldError.invalid(f"{path}.requests[{i}]", name, _NAME_OF_REQUEST)
+    attributes = (("matchAttribute", constraint.match_attribute), ("distinctAttribute", constraint.distinct_attribute))
+    if all(attribute is None for _, attribute in attributes):
+        yield FieldError.required(path, _ONE_ATTRIBUTE)
+    for field, attribute in attributes:
+        if attribute is not None and "/" not in attribute:
+            yield FieldError.invalid(f"{path}.{field}", attribute, _QUALIFIED)
+
+
+def pod_claim_faults(spec: PodSpec) -> Iterator[FieldError]:
+    """What an API server refuses in the entries of spec.resourceClaims."""
+    entries = spec.resource_claims or ()
+    for i, entry in enumerate(entries):
+        path = f"spec.resourceClaims[{i}]"
+        if not entry.name:
+            yield FieldError.required(f"{path}.name")
+        else:
+            yield from _label_faults(f"{path}.name", entry.name)
+        if entry.resource_claim_name and entry.resource_claim_template_name:
+            detail = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            yield FieldError.invalid(path, entry, detail)
+        elif not entry.resource_claim_name and not entry.resource_claim_template_name:
+            yield FieldError.invalid(
+                path, entry, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            )
+    yield from _duplicates("spec.resourceClaims", [entry.name for entry in entries], ".name")
+
+
+def _label_faults(path: str, name: str) -> Iterator[FieldError]:
+    yield from (FieldError.invalid(path, name, fault) for fault in label_faults(name))
+
+
+def _duplicates(path: str, names: list[str], field: str = "") -> Iterator[FieldError]:
+    for i, name in enumerate(names):
+        if name and name in names[:i]:
+            yield FieldError.duplicate(f"{path}[{i}]{field}", name)
+
+
+def _too_many(path: str, listed: tuple[object, ...], most: int) -> Iterator[FieldError]:
+    if len(listed) > most:
+        yield FieldError(path, f"Too many: {len(listed)}: must have at most {most} items")
