@@ -31,7 +31,6 @@ with lazy_exports(__name__):
         missing_resources as missing_resources,
     )
     from kubesched.plugins.node_selection import (
-        NodeTerms as NodeTerms,
         RequiredNodeAffinity as RequiredNodeAffinity,
         required_node_affinity as required_node_affinity,
     )

@@ -27,7 +27,6 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import NodeAffinityArgs
 from kubesched.plugins.node_selection import (
-    NodeTerms,
     PreferredTerms,
     RequiredNodeAffinity,
     parse_preferred,
@@ -35,7 +34,7 @@ from kubesched.plugins.node_selection import (
 )
 from kubesched.plugins.rejection_words import missed_terms, unmet
 from kubesched.plugins.shared_hints import queue_if, registration
-from kubesched.state import NodeChoice, NodeInfo, Nodes, Part
+from kubesched.state import NodeChoice, NodeInfo, Nodes, NodeTerms, Part
 
 _CONFLICT: Final = Status.unresolvable("pod affinity terms conflict")
 _ADDED: Final = 1

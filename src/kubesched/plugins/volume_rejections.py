@@ -16,11 +16,18 @@ from kubesched.api import (
     whole_units,
 )
 from kubesched.engine import BoolVector, IntVector, equal_rows
-from kubesched.plugins.node_selection import NodeTerms
 from kubesched.plugins.rejection_words import missed_terms
 from kubesched.plugins.volume_provisioning import allowed_nodes, makes_volumes, publishes_capacity
 from kubesched.plugins.volumes_at_hand import at_hand_words
-from kubesched.state import Nodes, Snapshot, in_tree_source, storage_class_of, storage_request, translated_affinity
+from kubesched.state import (
+    Nodes,
+    NodeTerms,
+    Snapshot,
+    in_tree_source,
+    storage_class_of,
+    storage_request,
+    translated_affinity,
+)
 
 _NO_CLASS: Final = StorageClass()
 

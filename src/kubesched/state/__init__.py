@@ -17,6 +17,7 @@ with lazy_exports(__name__):
     from kubesched.state.groups import CountedGroup as CountedGroup
     from kubesched.state.image_state import ImageState as ImageState
     from kubesched.state.journal import Fork as Fork
+    from kubesched.state.node_terms import NodeTerms as NodeTerms
     from kubesched.state.node_tree import ZONE_LABELS as ZONE_LABELS, zone_key as zone_key
     from kubesched.state.nodes import NodeInfo as NodeInfo, Nodes as Nodes, Rows as Rows, WhatIfNodes as WhatIfNodes
     from kubesched.state.objects import ObjectStore as ObjectStore

@@ -28,7 +28,6 @@ from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_wo
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.regions import is_of_other_region, labels_there, values_of
 from kubesched.plugins import (
-    NodeTerms,
     allowed_nodes,
     makes_volumes,
     meets_demand,
@@ -37,7 +36,7 @@ from kubesched.plugins import (
     volume_demands,
     volumes_at_hand,
 )
-from kubesched.state import NodeInfo, in_tree_source, is_bound, storage_class_of, translated_affinity
+from kubesched.state import NodeInfo, NodeTerms, in_tree_source, is_bound, storage_class_of, translated_affinity
 
 _WELL_KNOWN: Final = ("kubernetes.io", "k8s.io")  # domains of labels that no driver sets
 _MAX_PLACES: Final = 5  # kinds of places that are tried for a new disk
