@@ -49,6 +49,50 @@ def checked(kind: str, **fields: Any) -> None:
         ("PersistentVolume", {"spec": {"capacity": {"storage": "1GiB"}}}, "spec.capacity.storage"),
         ("PersistentVolumeClaim", {"spec": {"resources": BAD}}, "spec.resources.requests.cpu"),
         ("CSIStorageCapacity", {"capacity": "x"}, "capacity"),
+        (
+            "ResourceSlice",
+            {"spec": {"sharedCounters": [{"name": "a"}, {"name": "b", "counters": {"engines": {"value": "x"}}}]}},
+            "spec.sharedCounters[1].counters.engines",
+        ),
+        (
+            "ResourceSlice",
+            {
+                "spec": {
+                    "devices": [{"consumesCounters": [{"counterSet": "a", "counters": {"engines": {"value": "x"}}}]}]
+                }
+            },
+            "spec.devices[0].consumesCounters[0].counters.engines",
+        ),
+        (
+            "ResourceSlice",
+            {"spec": {"devices": [{}, {"capacity": {"memory": {"value": "80GB"}}}]}},
+            "spec.devices[1].capacity.memory.value",
+        ),
+        (
+            "ResourceSlice",
+            {"spec": {"devices": [{"capacity": {"bw": {"value": "1", "requestPolicy": {"validValues": ["1", "x"]}}}}]}},
+            "spec.devices[0].capacity.bw.requestPolicy.validValues[1]",
+        ),
+        (
+            "ResourceSlice",
+            {"spec": {"devices": [{"capacity": {"bw": {"requestPolicy": {"validRange": {"step": "x"}}}}}]}},
+            "spec.devices[0].capacity.bw.requestPolicy.validRange.step",
+        ),
+        (
+            "ResourceClaim",
+            {"spec": {"devices": {"requests": [{"name": "r", "exactly": {"capacity": {"requests": {"bw": "x"}}}}]}}},
+            "spec.devices.requests[0].exactly.capacity.requests.bw",
+        ),
+        (
+            "ResourceClaim",
+            {"spec": {"devices": {"requests": [{"firstAvailable": [{}, {"capacity": {"requests": {"bw": "x"}}}]}]}}},
+            "spec.devices.requests[0].firstAvailable[1].capacity.requests.bw",
+        ),
+        (
+            "ResourceClaim",
+            {"status": {"allocation": {"devices": {"results": [{"consumedCapacity": {"bw": "x"}}]}}}},
+            "status.allocation.devices.results[0].consumedCapacity.bw",
+        ),
     ],
 )
 def test_what_is_not_a_quantity_is_named_with_its_field(kind: str, fields: dict[str, Any], field: str) -> None:

@@ -12,6 +12,7 @@ from kubesched.api.node import Node
 from kubesched.api.pod import Pod
 from kubesched.api.pod_fields import Container, ContainerStatus, Quantities
 from kubesched.api.quantity import parse_quantity
+from kubesched.api.resource_claims import DeviceCapacity, ResourceClaim, ResourceSlice
 from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from kubesched.errors import ObjectError, QuantityError
 
@@ -78,10 +79,48 @@ def _of_storage(storage: CSIStorageCapacity) -> Found:
     yield "", {name: size for name, size in sizes.items() if size is not None}
 
 
+def _of_slice(devices: ResourceSlice) -> Found:
+    for i, counter_set in enumerate(devices.spec.shared_counters or ()):
+        counters = (counter_set.counters or {}).items()
+        yield f"spec.sharedCounters[{i}].counters", {name: counter.amount for name, counter in counters}
+    for i, device in enumerate(devices.spec.devices or ()):
+        for j, consumed in enumerate(device.consumes_counters or ()):
+            counters = (consumed.counters or {}).items()
+            place = f"spec.devices[{i}].consumesCounters[{j}].counters"
+            yield place, {name: counter.amount for name, counter in counters}
+        for name, capacity in (device.capacity or {}).items():
+            yield f"spec.devices[{i}].capacity.{name}", _of_capacity(capacity)
+
+
+def _of_capacity(capacity: DeviceCapacity) -> Quantities:
+    written: dict[str, str | int | float | None] = {"value": capacity.amount}
+    if (policy := capacity.request_policy) is not None:
+        written["requestPolicy.default"] = policy.default
+        written |= {f"requestPolicy.validValues[{i}]": value for i, value in enumerate(policy.valid_values or ())}
+        if (allowed := policy.valid_range) is not None:
+            written |= {f"requestPolicy.validRange.{name}": getattr(allowed, name) for name in ("min", "max", "step")}
+    return {name: amount for name, amount in written.items() if amount is not None}
+
+
+def _of_devices(claim: ResourceClaim) -> Found:
+    for i, request in enumerate(claim.spec.devices.requests or ()):
+        place = f"spec.devices.requests[{i}]"
+        exactly = [(f"{place}.exactly", request.exactly)] if request.exactly else []
+        listed = [(f"{place}.firstAvailable[{j}]", one) for j, one in enumerate(request.first_available or ())]
+        for where, one in (*exactly, *listed):
+            if one.capacity is not None:
+                yield f"{where}.capacity.requests", one.capacity.requests
+    results = (claim.status.allocation.devices.results or ()) if claim.status.allocation else ()
+    for i, result in enumerate(results):
+        yield f"status.allocation.devices.results[{i}].consumedCapacity", result.consumed_capacity
+
+
 _FOUND: Final[dict[type, Callable[[Any], Found]]] = {
     Node: _of_node,
     Pod: _of_pod,
     PersistentVolume: _of_volume,
     PersistentVolumeClaim: _of_claim,
     CSIStorageCapacity: _of_storage,
+    ResourceSlice: _of_slice,
+    ResourceClaim: _of_devices,
 }
