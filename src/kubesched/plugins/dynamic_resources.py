@@ -59,7 +59,9 @@ class DynamicResources(Plugin):
         state.write(_PRE_FILTERED)
         if pod.spec.resource_claims:
             return _WITH_CLAIMS
-        for resource, name in self.handle.cluster_state.device_classes.serving(state.pod.requests.value.wanted).items():
+        for resource, name in self.handle.cluster_state.devices.classes.serving(
+            state.pod.requests.value.wanted
+        ).items():
             return Status.undecided(
                 f"kubesched does not place pods whose {resource} is served through DeviceClass {name} yet"
             )

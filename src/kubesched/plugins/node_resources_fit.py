@@ -200,7 +200,7 @@ class NodeResourcesFit(Plugin):
 
     def _served(self, part: Part[PodRequests]) -> tuple[str, ...]:
         """The resources of a pod that a device class serves."""
-        classes = self.handle.cluster_state.device_classes
+        classes = self.handle.cluster_state.devices.classes
         return tuple(classes.serving(part.value.wanted)) if classes else ()
 
     def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:
@@ -344,7 +344,7 @@ class NodeResourcesFit(Plugin):
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         assert isinstance(new, Node)
         wanted, room = PodRequests(pod).wanted, allocatable_of(new)
-        served = self.handle.cluster_state.device_classes.serving(wanted)
+        served = self.handle.cluster_state.devices.classes.serving(wanted)
         delegated = [name for name in served if room.get(name, 0) <= 0]
         asked = {name: amount for name, amount in wanted.items() if amount and name not in delegated}
         if room.get("pods", 0) < 1 or any(amount > room.get(name, 0) for name, amount in asked.items()):

@@ -12,7 +12,15 @@ with lazy_exports(__name__):
         in_tree_source as in_tree_source,
         translated_affinity as translated_affinity,
     )
-    from kubesched.state.device_classes import DeviceClasses as DeviceClasses, resources_of_class as resources_of_class
+    from kubesched.state.devices import (
+        DeviceClasses as DeviceClasses,
+        DeviceId as DeviceId,
+        DevicePool as DevicePool,
+        Devices as Devices,
+        DevicesInUse as DevicesInUse,
+        PoolDevice as PoolDevice,
+        resources_of_class as resources_of_class,
+    )
     from kubesched.state.disruption_budgets import Budget as Budget, Budgets as Budgets
     from kubesched.state.groups import CountedGroup as CountedGroup
     from kubesched.state.image_state import ImageState as ImageState

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kubesched.api import Node
 from kubesched.state.columns import NodeColumns
-from kubesched.state.device_classes import DeviceClasses
+from kubesched.state.devices import Devices
 from kubesched.state.disruption_budgets import Budgets
 from kubesched.state.groups import PodGroups
 from kubesched.state.objects import ObjectStore
@@ -29,7 +29,7 @@ class ClusterFacts:
         self.volumes = Volumes(self.columns, self.objects)
         self.services = ServiceSelectors(self.objects)
         self.disruption_budgets = Budgets(self.objects)
-        self.device_classes = DeviceClasses(self.objects)
+        self.devices = Devices(self.columns, self.objects)
 
     def sizes(self) -> dict[str, int]:
         """How much the registries of values hold that objects and pods have, by name.
@@ -49,7 +49,7 @@ class ClusterFacts:
             **{f"{name}, {kind}": n for name, terms in counts.items() for kind, n in terms.sizes().items()},
             **self.volumes.sizes(),
             "groups": len(self.groups),
-            "resources of device classes": len(self.device_classes),
+            **self.devices.sizes(),
             "group bytes": self.groups.n_bytes,
         }
 

@@ -17,8 +17,8 @@ from kubesched.state.csi_migration import csi_handle, in_tree_source, migrated_d
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.pod_volumes import PodVolumes
+from kubesched.state.stale_rows import StaleRows
 from kubesched.state.volumes.claims import is_controlled_by, not_owned, storage_class_of
-from kubesched.state.volumes.stale_rows import StaleRows
 from kubesched.state.volumes.volume_use import VolumeUse
 
 CSIVolume = tuple[str, ...]  # driver, handle; driver, namespace/claim, "" while there is no volume

@@ -8,7 +8,7 @@ from kubesched.api import MAX_INT64, MIGRATED_PLUGINS, CSINode, KubeObject
 from kubesched.engine import BoolVector, IntVector, grown
 from kubesched.state.columns import NodeColumns
 from kubesched.state.objects import ObjectStore
-from kubesched.state.volumes.stale_rows import StaleRows
+from kubesched.state.stale_rows import StaleRows
 
 NO_LIMIT: Final = MAX_INT64
 """The value in a column of limits where a node has none."""

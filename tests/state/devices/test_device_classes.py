@@ -22,7 +22,7 @@ class Classes:
         self.state.apply(WatchEvent(EventType.DELETED, "DeviceClass", known))
 
     def serving(self, requests=ASKED) -> dict[str, str]:
-        return dict(self.state.device_classes.serving(requests))
+        return dict(self.state.devices.classes.serving(requests))
 
 
 def test_a_class_serves_its_own_name_and_the_implicit_one() -> None:
@@ -48,7 +48,7 @@ def test_a_name_that_is_no_extended_resource_serves_nothing(name: str) -> None:
     before = classes.state.sizes()
     classes.put(device_class(resource=name))
     assert classes.serving({**ASKED, name: 1}) == {IMPLICIT: "gpu.nvidia.com"}
-    assert not classes.state.device_classes.needs_claims(make_pod("p", requests={name: "1"}))
+    assert not classes.state.devices.classes.needs_claims(make_pod("p", requests={name: "1"}))
     classes.delete(device_class(resource=name))
     assert classes.state.sizes() == before
 

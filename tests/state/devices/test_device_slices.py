@@ -1,0 +1,189 @@
+"""Which pools of devices a node can use, as slices and nodes come, change and go."""
+
+from typing import Any
+
+import pytest
+
+from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.state import ClusterState, DevicePool
+from kubesched.testing import make_node, make_object
+
+DRIVER = "gpu.example.com"
+ZONE = "topology.kubernetes.io/zone"
+
+
+def device(name: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, **fields}
+
+
+def slice_(name: str, devices: list[dict[str, Any]], generation: int = 1, count: int = 1, **where: Any) -> KubeObject:
+    pool = {"name": where.pop("pool", "p"), "generation": generation, "resourceSliceCount": count}
+    spec = {"driver": where.pop("driver", DRIVER), "pool": pool, "devices": devices, **where}
+    return make_object("ResourceSlice", name, spec=spec)
+
+
+def in_zone(zone: str) -> dict[str, Any]:
+    return {"nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]}
+
+
+class Slices:
+    """Three nodes; a and b are in zone 1, c in zone 2."""
+
+    def __init__(self, *known: KubeObject) -> None:
+        self.state = ClusterState()
+        for name, zone in (("a", "1"), ("b", "1"), ("c", "2")):
+            self.put(make_node(name, labels={ZONE: zone}))
+        for one in known:
+            self.put(one)
+
+    def put(self, known: KubeObject) -> None:
+        kind = "Node" if type(known).__name__ == "Node" else "ResourceSlice"
+        self.state.apply(WatchEvent(EventType.MODIFIED, kind, known))
+
+    def delete(self, known: KubeObject) -> None:
+        kind = "Node" if type(known).__name__ == "Node" else "ResourceSlice"
+        self.state.apply(WatchEvent(EventType.DELETED, kind, known))
+
+    def pools(self, node: str) -> list[DevicePool]:
+        return list(self.state.devices.pools_of(self.state.columns.row_of[node]))
+
+    def names(self) -> dict[str, list[str]]:
+        return {
+            node: [f"{pool.name}/{one.name}" for pool in self.pools(node) for one in pool.devices]
+            for node in self.state.columns.row_of
+        }
+
+
+def test_a_slice_belongs_to_the_node_that_it_names_matches_or_to_all():
+    slices = Slices(
+        slice_("named", [device("x")], nodeName="b", pool="named"),
+        slice_("zone", [device("x")], nodeSelector=in_zone("1"), pool="zone"),
+        slice_("all", [device("x")], allNodes=True, pool="all"),
+    )
+    assert slices.names() == {"a": ["all/x", "zone/x"], "b": ["all/x", "named/x", "zone/x"], "c": ["all/x"]}
+
+
+def test_each_device_has_its_own_nodes_with_per_device_node_selection():
+    devices = [
+        device("everywhere", allNodes=True),
+        device("on-b", nodeName="b"),
+        device("zone-2", nodeSelector=in_zone("2")),
+    ]
+    slices = Slices(slice_("s", devices, perDeviceNodeSelection=True))
+    assert slices.names() == {"a": ["p/everywhere"], "b": ["p/everywhere", "p/on-b"], "c": ["p/everywhere", "p/zone-2"]}
+    slices.put(slice_("s", devices[1:], perDeviceNodeSelection=True))
+    assert slices.names() == {"a": [], "b": ["p/on-b"], "c": ["p/zone-2"]}
+
+
+def test_a_selector_may_name_nodes_and_one_that_does_not_parse_matches_none():
+    field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["c"]}]}
+    broken = {"matchExpressions": [{"key": ZONE, "operator": "Like", "values": ["1"]}]}
+    slices = Slices(slice_("s", [device("x")], nodeSelector={"nodeSelectorTerms": [field, broken, {}]}))
+    assert slices.names() == {"a": [], "b": [], "c": ["p/x"]}
+
+
+def test_only_the_highest_generation_of_the_slices_of_a_node_counts():
+    slices = Slices(
+        slice_("old", [device("x")], allNodes=True),
+        slice_("new", [device("y")], generation=2, nodeSelector=in_zone("1")),
+    )
+    assert slices.names() == {"a": ["p/y"], "b": ["p/y"], "c": ["p/x"]}
+    slices.delete(slice_("new", []))
+    assert slices.names() == {"a": ["p/x"], "b": ["p/x"], "c": ["p/x"]}
+
+
+def test_a_pool_is_complete_when_the_cluster_has_all_its_slices():
+    one = slice_("one", [device("x")], count=2, nodeSelector=in_zone("1"))
+    two = slice_("two", [device("y")], count=2, nodeSelector=in_zone("2"))
+    slices = Slices(one)
+    assert [slices.pools(node)[0].is_complete for node in "ab"] == [False, False]
+    slices.put(two)
+    assert [slices.pools(node)[0].is_complete for node in "abc"] == [True, True, True]
+    slices.put(slice_("three", [device("z")], count=2, nodeSelector=in_zone("2")))
+    assert [slices.pools(node)[0].is_complete for node in "abc"] == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("devices", "is_valid"),
+    [
+        ([device("x"), device("x")], False),
+        ([device("x", consumesCounters=[{"counterSet": "card", "counters": {"engines": {"value": "1"}}}])], True),
+        ([device("x", consumesCounters=[{"counterSet": "card", "counters": {"memory": {"value": "1"}}}])], False),
+        ([device("x", consumesCounters=[{"counterSet": "other", "counters": {"engines": {"value": "1"}}}])], False),
+    ],
+)
+def test_a_pool_that_contradicts_itself_is_invalid(devices: list[dict[str, Any]], is_valid: bool):
+    counters = {"sharedCounters": [{"name": "card", "counters": {"engines": {"value": "7"}}}]}
+    slices = Slices(slice_("d", devices, count=2, allNodes=True), slice_("c", [], count=2, allNodes=True, **counters))
+    (pool,) = slices.pools("a")
+    assert pool.is_valid is is_valid
+    assert pool.counters == {"card": {"engines": 7 * 10**9}}
+
+
+def test_pools_are_in_the_order_of_drivers_and_names_and_those_with_binding_conditions_last():
+    waiting = device("x", bindingConditions=["ready"], bindingFailureConditions=["broken"])
+    slices = Slices(
+        slice_("1", [waiting], nodeName="a", driver="a.example.com"),
+        slice_("2", [device("x")], nodeName="a", driver="b.example.com", pool="q"),
+        slice_("3", [device("x")], nodeName="a", driver="b.example.com", pool="Z"),
+        slice_("4", [device("x", bindsToNode=True)], allNodes=True, driver="b.example.com", pool="p"),
+    )
+    order = [(pool.driver[0], pool.name, pool.has_binding_conditions) for pool in slices.pools("a")]
+    assert order == [("b", "Z", False), ("b", "p", False), ("b", "q", False), ("a", "p", True)]
+
+
+def test_slices_of_a_pool_are_in_the_order_of_their_names():
+    slices = Slices(*(slice_(name, [device(name)], count=3, nodeName="a") for name in ("s2", "s10", "s1")))
+    assert slices.names()["a"] == ["p/s1", "p/s10", "p/s2"]
+
+
+def test_a_node_that_comes_changes_its_labels_or_its_row_has_the_pools_of_its_name_and_labels():
+    slices = Slices(
+        slice_("late", [device("x")], nodeName="late", pool="late"),
+        slice_("zone", [device("x")], nodeSelector=in_zone("2"), pool="zone"),
+    )
+    assert slices.names() == {"a": [], "b": [], "c": ["zone/x"]}
+    slices.put(make_node("a", labels={ZONE: "2"}))
+    slices.delete(make_node("b"))
+    slices.put(make_node("late"))
+    assert slices.names() == {"a": ["zone/x"], "c": ["zone/x"], "late": ["late/x"]}
+
+
+def test_a_slice_that_changes_marks_the_rows_of_its_pool_and_no_others():
+    slices = Slices(
+        slice_("one", [device("x")], count=2, nodeSelector=in_zone("1")),
+        slice_("other", [device("x")], nodeName="c", pool="other"),
+    )
+    slices.names()
+    log, rows = slices.state.columns.row_log, slices.state.columns.row_of
+
+    def marked(known: KubeObject) -> list[str]:
+        before = log.generation
+        slices.put(known)
+        return [name for name, row in rows.items() if row in (log.since(before) or ())]
+
+    assert marked(slice_("one", [device("y")], count=2, nodeSelector=in_zone("1"))) == ["a", "b"]
+    assert marked(slice_("one", [device("y")], count=2, nodeSelector=in_zone("1"))) == []
+    assert marked(slice_("two", [device("z")], count=2, nodeName="c")) == ["a", "b", "c"]
+    assert marked(slice_("two", [device("z")], count=2, nodeName="b")) == ["a", "b", "c"]
+    assert marked(slice_("other", [], nodeName="a", pool="other")) == ["a", "c"]
+
+
+def test_an_attribute_is_found_by_its_qualified_name_and_bare_in_the_domain_of_the_driver():
+    attributes = {"model": {"string": "A"}, "other.com/numa": {"int": 1}, f"{DRIVER}/index": {"int": 0}}
+    slices = Slices(
+        slice_("s", [device("x", attributes=attributes, capacity={"memory": {"value": "1Ki"}})], nodeName="a")
+    )
+    one = slices.pools("a")[0].devices[0]
+    assert (one.driver, one.pool, one.name) == (DRIVER, "p", "x")
+    named = (f"{DRIVER}/model", "other.com/numa", f"{DRIVER}/index", "other.com/model", "numa", f"{DRIVER}/numa")
+    found = [one.attribute(name) for name in named]
+    assert [attribute and (attribute.string, attribute.integer) for attribute in found] == [
+        ("A", None),
+        (None, 1),
+        (None, 0),
+        None,
+        None,
+        None,
+    ]
+    assert one.capacity == {"memory": 1024 * 10**9}
