@@ -83,12 +83,54 @@ def test_one_of_several_devices_that_is_not_offered_is_unhealthy():
     assert said[0] == f"repair the unhealthy device of {GPU}, on n1: it has 8 (capacity), offers 7 (allocatable)"
 
 
-def test_a_product_that_no_node_has_names_those_that_there_are():
-    labels = [{PRODUCT: "NVIDIA-L4-SHARED"}, {PRODUCT: "NVIDIA-L4-SHARED"}, {PRODUCT: "NVIDIA-H100"}]
-    nodes = [machine(f"n{i}", "gpu", labels=each, **{GPU: "8"}) for i, each in enumerate(labels)]
-    said = texts(pending("p", requests={GPU: "1"}, node_selector={PRODUCT: "NVIDIA-L4"}), *nodes)
-    there = "NVIDIA-L4-SHARED (2 nodes) or NVIDIA-H100 (1 node)"
-    assert said[0] == f"no node has {PRODUCT}=NVIDIA-L4: select {there}, or add a node with it"
+def product(*products: str) -> list:
+    """Machines with devices of some products, one each."""
+    return [machine(f"n{i}", "gpu", labels={PRODUCT: name}, **{GPU: "8"}) for i, name in enumerate(products)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "others"),
+    [
+        ("NVIDIA-L4", "NVIDIA-L4-SHARED", ["NVIDIA-L40S", "NVIDIA-H100"]),
+        ("NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-SXM4-80GB", ["NVIDIA-A10G", "NVIDIA-H100-SXM4-40GB"]),
+        ("MI300X", "AMD-Instinct-MI300X-OAM", ["AMD-Instinct-MI210"]),
+    ],
+)
+def test_a_product_of_the_same_family_is_meant_and_not_one_whose_name_looks_alike(wanted, there, others):
+    said = texts(pending("p", requests={GPU: "1"}, node_selector={PRODUCT: wanted}), *product(*others, there))
+    missing = f"{PRODUCT}={wanted}, which no node has"
+    assert said[0] == f"change the node selector {missing}, to {PRODUCT}={there}, if that will do"
+    assert said[1] == f"add a node like n0 with {missing}"
+    assert not [text for text in said for other in others if other in text]
+
+
+def test_the_product_of_a_node_affinity_is_changed_there():
+    one = {"key": PRODUCT, "operator": "In", "values": ["NVIDIA-L4"]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [one]}]}}
+    pod = pending("p", requests={GPU: "1"}, spec={"affinity": {"nodeAffinity": required}})
+    changed = f"change the node affinity {PRODUCT}=NVIDIA-L4, which no node has, to {PRODUCT}=NVIDIA-L4-SHARED"
+    assert texts(pod, *product("NVIDIA-L4-SHARED", "NVIDIA-T4"))[0] == f"{changed}, if that will do"
+
+
+def test_other_products_are_named_only_where_the_pod_fits_with_them():
+    nodes = product("NVIDIA-L4", "NVIDIA-H100", "NVIDIA-H100", "NVIDIA-A100")
+    pod = pending("p", requests={GPU: "8"}, node_selector={PRODUCT: "NVIDIA-T4"})
+    full = [filling("n0", **{GPU: "8"}), filling("n1", **{GPU: "8"})]
+    there = "NVIDIA-H100 or NVIDIA-A100, if that will do"
+    added = f"add a node like n2 with {PRODUCT}=NVIDIA-T4"
+    assert texts(pod, *nodes, *full)[0] == f"no node has {PRODUCT}=NVIDIA-T4: select {there}, or {added}"
+    both = product("NVIDIA-H100", "NVIDIA-H100")
+    there = "NVIDIA-H100 (2 nodes), if that will do"
+    added = f"add a node like n0 with {PRODUCT}=NVIDIA-T4"
+    assert texts(pod, *both)[0] == f"no node has {PRODUCT}=NVIDIA-T4: select {there}, or {added}"
+    full = [filling(node.name, **{GPU: "8"}) for node in both]
+    assert texts(pod, *both, *full)[0] == f"{added}, which no node has"
+
+
+def test_no_machine_with_devices_is_selected_for_a_pod_that_uses_none():
+    nodes = [machine("p5", "p5.48xlarge", **{GPU: "8"}), machine("m6", "m6i.large")]
+    said = texts(pending("p", node_selector={TYPE: "m7i.large"}), *nodes)
+    assert said[0].startswith(f"no node has {TYPE}=m7i.large: select m6i.large, if that will do, or add a node like ")
 
 
 def test_a_selector_is_dropped_within_the_architecture_of_its_nodes():

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.documents import joined
+from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.before_fix import before_of
 from kubesched.explanation.change import Change
@@ -18,6 +18,7 @@ from kubesched.explanation.fix import Fix
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import (
     ELSEWHERE,
+    OTHERS,
     Case,
     Cause,
     Remedy,
@@ -35,6 +36,7 @@ MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
 _MAX_NAMED_PODS: Final = 3
+_MAX_OTHERS: Final = 3  # that are named beside a fix
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
@@ -168,6 +170,7 @@ class _Search:
             return None
         if any(is_equal(move.pod, self._trial.pod) for move in moves if move.pod.key not in places):
             return None  # they only swap who waits
+        remedies = tuple(self._with_others(remedy, remedies, len(names)) for remedy in remedies)
         if len(remedies) == 1:
             return _with_fault(self._fix(remedies[0], names, change, places), fault)
         parts = [self._fix(remedy, names, remedy.change, places) for remedy in remedies]
@@ -187,6 +190,15 @@ class _Search:
             text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key]}")
         first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
         return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left, remedy.cost)
+
+    def _with_others(self, remedy: Remedy, together: Sequence[Remedy], n_nodes: int) -> Remedy:
+        """The remedy with those in its text that help in its place; with the number of nodes where it is another."""
+        rest = sum((one.change for one in together if one is not remedy), Change())
+        opened = ((name, len(self._trial.feasible(rest + change))) for name, change in remedy.instead)
+        helping = ((name if n == n_nodes else f"{name} ({count(n, 'node')})") for name, n in opened if n)
+        if others := " or ".join(islice(helping, _MAX_OTHERS)):
+            return msgspec.structs.replace(remedy, text=remedy.text_with_others.replace(OTHERS, others))
+        return remedy
 
     def _left(self, remedy: Remedy, left: tuple[str, ...]) -> Iterator[str]:
         """What becomes of the pods that make way and have no place."""

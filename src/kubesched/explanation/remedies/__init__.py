@@ -5,6 +5,7 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.explanation.remedies.case import (
         ELSEWHERE as ELSEWHERE,
+        OTHERS as OTHERS,
         Case as Case,
         Remedy as Remedy,
         is_equal as is_equal,

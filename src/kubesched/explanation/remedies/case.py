@@ -35,6 +35,9 @@ from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 ELSEWHERE: Final = "to another node"
 """In the text of a remedy that moves one pod; the fix has the node instead."""
 
+OTHERS: Final = "{others}"
+"""In the text of a remedy that is one of several: what would help in its place."""
+
 _PLACES: Final = ("zone", "region", "arch", "os")  # ends of label keys that do not say which pool a node is of
 _ABOVE_ALL: Final = 2**62  # higher than every priority
 
@@ -49,6 +52,8 @@ class Remedy(msgspec.Struct, frozen=True):
         like: the node that a new node is like; empty for none.
         effort: what it costs; None for what remedies of its kind cost.
         steps: what it consists of, where another remedy may be a part of it; empty for one step.
+        instead: what a person may choose in its place -> the change; tried, too.
+        text_with_others: the text where some of these help.
     """
 
     text: str
@@ -61,6 +66,8 @@ class Remedy(msgspec.Struct, frozen=True):
     like: str = ""
     effort: Effort | None = None
     steps: tuple[str, ...] = ()
+    instead: tuple[tuple[str, Change], ...] = ()
+    text_with_others: str = ""
 
     @property
     def cost(self) -> Effort:

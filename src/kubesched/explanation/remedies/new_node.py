@@ -15,6 +15,7 @@ from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import respelt_names
+from kubesched.explanation.remedies.machine_words import is_site
 from kubesched.explanation.remedies.other_devices import is_device, not_offered, other_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.state import NodeInfo
@@ -85,20 +86,25 @@ def added_node(
         labels: those that are not like the node's.
         name: of the node; empty for a new one.
     """
-    old = like.node
-    metadata = msgspec.structs.replace(old.metadata, labels={**old.labels, **labels})
-    status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
-    return with_node(case, edited(old, metadata=metadata, status=status), name)
+    status = msgspec.structs.replace(like.node.status, allocatable={**(like.node.status.allocatable or {}), **raised})
+    return with_node(case, edited(like.node, status=status), labels, name)
 
 
-def with_node(case: Case, model: Node, name: str = "") -> Change:
+def with_node(case: Case, model: Node, labels: Mapping[str, str] = _NO_LABELS, name: str = "") -> Change:
     """The change that adds a node, with what comes with it, as it is now.
+
+    It has neither the name of a node that it is like, which drivers put into labels, nor is it at that
+    node's sites, such as its rack or its NVLink domain.
 
     Args:
         model: its name is that of a node which new ones are like, or of no node of the cluster.
+        labels: those that are not like the model's.
         name: of the new node; empty for one that no node has.
     """
     like = case.nodes.position_of(model.name)
+    is_new = like is None  # of a pool without nodes
+    own = {key: said for key, said in model.labels.items() if is_new or not (is_site(key) or said == model.name)}
+    model = edited(model, metadata=msgspec.structs.replace(model.metadata, labels={**own, **labels}))
     if like is None:
         pods = (info.pod for info in case.placed.daemon_sets.values())
         on_it: list[KubeObject] = [pod for pod in pods if may_run_daemon(unpinned(pod), model)]

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -20,11 +20,21 @@ from kubesched.api import (
     as_int64,
     edited,
 )
-from kubesched.documents import count, joined
+from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, field_edit, node_edit, spec_edit, with_label
+from kubesched.explanation.remedies.case import (
+    OTHERS,
+    Case,
+    Remedy,
+    daemon_set,
+    field_edit,
+    node_edit,
+    spec_edit,
+    with_label,
+)
+from kubesched.explanation.remedies.lacking_labels import lacking_label
 from kubesched.explanation.remedies.machine_words import (
     OF_CAPACITY,
     OF_HOSTS,
@@ -33,10 +43,13 @@ from kubesched.explanation.remedies.machine_words import (
     capacity,
     describes_machine,
     is_coined,
+    is_of_family,
+    is_site,
+    likeness,
     names_part,
 )
 from kubesched.explanation.remedies.new_node import added_node
-from kubesched.explanation.remedies.other_devices import is_device
+from kubesched.explanation.remedies.other_devices import has_unused_devices, is_device
 from kubesched.explanation.remedies.taints import tainted, to_tolerate, toleration_of
 from kubesched.naming import near_spelling, respelt
 from kubesched.plugins import foreign_provider, local_keys
@@ -45,9 +58,9 @@ from kubesched.state import NodeInfo
 _DIGITS: Final = re.compile("[0-9]+")
 _PLAIN_VALUES: Final = ("", "true", "false", "yes", "no", "1", "0", "linux")
 _ARCH: Final = "kubernetes.io/arch"
-_MAX_VALUES: Final = 3
+_MAX_PRODUCTS: Final = 6  # that are tried in place of one that no node has
 _MAX_REQUIREMENTS: Final = 12
-_MAX_OTHERS: Final = 3  # values of a label that are offered in place of one that a namespace gives
+_MAX_OTHERS: Final = 3  # values of a label that are offered in place of another
 _REQUIRED: Final = "affinity.node_affinity.required"
 
 
@@ -75,7 +88,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
             text = f"write a whole number in the node affinity {_words(one)}, such as {joined(number.values or ())}"
             yield Remedy(text, "nodeAffinity", True, _with_term(terms, i, j, number), effort=Effort.CORRECT)
         elif one.operator == "In" and one.values and not set(one.values) & set(_known_values(case, one.key)):
-            yield from _labelled_node(case, _model(case, where), one.key, one.values[0], _known_values(case, one.key))
+            yield from _unknown(case, where, one.key, one.values[0], partial(_with_values, terms, i, j), "nodeAffinity")
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
     never = _never(terms)
@@ -96,7 +109,9 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     for new_key, new_value in near:
         yield _correction(key, value, new_key, new_value)
     if value not in known and not near:
-        yield from _labelled_node(case, _model(case, lacking), key, value, known)
+        yield from _unknown(case, lacking, key, value, partial(_with_pair, key, key))
+    if value in known:
+        yield from lacking_label(case, lacking, key)
     if not near:
         yield from _other_value(case, lacking, key, value, known)
     arch = _only_arch(case, codes == column.code(value)) if value in known else ""
@@ -116,11 +131,8 @@ def _other_value(case: Case, lacking: BoolVector, key: str, value: str, known: l
     other = others.pop() if len(others) == 1 else None
     if not other:
         return
-    nowhere, maybe = ("", "") if value in known else (", which no node has,", ", if that will do")
-    text = f"change the node selector {key}={value}{nowhere} to {new_key}={other}{maybe}"
-    if not value:
-        text = f"set the node selector {key}, which is empty, to {other}{maybe}"
-    yield Remedy(text, "nodeSelector", False, _with_pair(key, new_key, other), effort=Effort.SWITCH)
+    change, is_known = _with_pair(key, new_key, other), value in known
+    yield _changed((key, value), (new_key, other), change, Effort.SWITCH, is_known=is_known)
 
 
 def _of_namespace(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remedy]:
@@ -144,7 +156,7 @@ def _of_namespace(case: Case, where: BoolVector, key: str, value: str) -> Iterat
         text = f"{verb} {what} to {other}"
         yield Remedy(text, "admission", is_next, _given(case, key, value, other), effort=effort)
     if value not in known:
-        yield from _labelled_node(case, _model(case, lacking), key, value, known)
+        yield from _unknown(case, lacking, key, value)
     yield Remedy(f"drop {what}", "admission", False, _given(case, key, value, ""), effort=Effort.DROP)
 
 
@@ -206,11 +218,24 @@ def _model(case: Case, among: BoolVector) -> NodeInfo:
     return case.nodes[int(positions[case.shortage[positions].argmin()])]
 
 
-def _labelled_node(case: Case, node: NodeInfo, key: str, value: str, known: list[str]) -> Iterator[Remedy]:
-    """A node with a label that no node has: one more, where the label says what the machine is; else any.
+def _unknown(
+    case: Case,
+    lacking: BoolVector,
+    key: str,
+    value: str,
+    selecting: Callable[[str], Change] | None = None,
+    kind: FixKind = "nodeSelector",
+) -> Iterator[Remedy]:
+    """What helps where no node has a label: a product of the same family, or a node with the label.
 
-    None has a label of a provider whose nodes are not here, nor an empty value where others have a value.
+    One more where the label says what the machine is, else any. None is added in a rack that somebody names. None has a
+    label of a provider whose nodes are not here, nor an empty value where others have a value.
+
+    Args:
+        selecting: the change that asks for another value; None where no product is to be another one.
+        kind: of this change.
     """
+    known, node = _known_values(case, key), _model(case, lacking)
     if (known and not value) or foreign_provider(key, case.nodes):
         return
     is_free = not known and is_coined(key, value)  # pools of machines without a label
@@ -219,19 +244,52 @@ def _labelled_node(case: Case, node: NodeInfo, key: str, value: str, known: list
         yield Remedy(
             text, "label", True, Change(edits=(node_edit(node.name, partial(with_label, key=key, value=value)),))
         )
-    elif not names_part(key, OF_HOSTS):
-        text = f"add a node like {node.name} with {key}={value}, which no node has"
-        if known and names_part(key, OF_PRODUCTS - OF_IMAGES):
-            text = f"no node has {key}={value}: select {_nearest(case, key, value, known)}, or add a node with it"
-        yield Remedy(text, "addNode", True, added_node(case, node, {}, {key: value}), like=node.name)
+    elif not (is_site(key) or names_part(key, OF_HOSTS)):
+        near = {} if selecting is None else {one: selecting(one) for one in _products(case, key, value, known)}
+        family = {other: change for other, change in near.items() if is_of_family(value, other)}
+        for other, change in islice(family.items(), _MAX_OTHERS):
+            yield _changed((key, value), (key, other), change, Effort.ADAPT, kind=kind)
+        change, text = added_node(case, node, {}, {key: value}), f"add a node like {node.name} with {key}={value}"
+        instead = () if family else tuple(near.items())[:_MAX_PRODUCTS]
+        text_with_others = f"no node has {key}={value}: select {OTHERS}, if that will do, or {text}"
+        text = f"{text}, which no node has"
+        yield Remedy(text, "addNode", True, change, like=node.name, instead=instead, text_with_others=text_with_others)
 
 
-def _nearest(case: Case, key: str, wrong: str, known: list[str]) -> str:
-    """The values that nodes have which look most like one that none has; only a person knows whether they will do."""
+def _products(case: Case, key: str, wanted: str, known: list[str]) -> list[str]:
+    """The products that nodes have instead of one that none has, the one with most of its words in its name first.
+
+    Only a person knows whether one of them will do. No machine is meant that has devices which the pod does not use.
+    """
+    if not names_part(key, OF_PRODUCTS - OF_IMAGES):
+        return []
     column, codes = case.nodes.label(key), case.nodes.codes(key)
-    near = sorted(known, key=lambda value: -SequenceMatcher(None, wrong, value).ratio())
-    counts = ((value, int(np.count_nonzero(codes == column.code(value)))) for value in near)
-    return " or ".join([f"{value} ({count(n, 'node')})" for value, n in counts if n][:_MAX_VALUES])
+    nodes = ((value, np.flatnonzero(codes == column.code(value))) for value in known)
+    usable = [value for value, positions in nodes if len(positions) and not has_unused_devices(case, positions)]
+    return sorted(usable, key=lambda value: likeness(wanted, value), reverse=True)
+
+
+def _changed(
+    old: tuple[str, str],
+    new: tuple[str, str],
+    change: Change,
+    effort: Effort,
+    *,
+    is_known: bool = False,
+    kind: FixKind = "nodeSelector",
+) -> Remedy:
+    """Another pair in the node selector or affinity.
+
+    Args:
+        is_known: whether nodes have the old one.
+    """
+    (key, value), (new_key, other) = old, new
+    where = "node affinity" if kind == "nodeAffinity" else "node selector"
+    nowhere, maybe = ("", "") if is_known else (", which no node has,", ", if that will do")
+    text = f"change the {where} {key}={value}{nowhere} to {new_key}={other}{maybe}"
+    if not value:
+        text = f"set the {where} {key}, which is empty, to {other}{maybe}"
+    return Remedy(text, kind, False, change, effort=effort)
 
 
 def _without_digits(value: str) -> str:
@@ -291,6 +349,12 @@ def _with_pair(key: str, new_key: str, new_value: str) -> Change:
         return (kept | ({new_key: new_value} if new_key else {})) or None
 
     return spec_edit(lambda spec: msgspec.structs.replace(spec, node_selector=changed(spec.node_selector or {})))
+
+
+def _with_values(terms: tuple[NodeSelectorTerm, ...], i: int, j: int, value: str) -> Change:
+    """The j-th expression of the i-th term with another value."""
+    one = (terms[i].match_expressions or ())[j]
+    return _with_term(terms, i, j, msgspec.structs.replace(one, values=(value,)))
 
 
 def _with_term(terms: tuple[NodeSelectorTerm, ...], i: int, j: int, replacement: SelectorRequirement | None) -> Change:

@@ -45,6 +45,14 @@ def other_devices(case: Case) -> dict[str, list[str]]:
     return found
 
 
+def has_unused_devices(case: Case, positions: np.ndarray) -> bool:
+    """Whether some nodes are made for devices that the pod does not ask for: not all nodes have them."""
+    resources, wanted = case.nodes.columns.resources, case.info.requests.value.wanted
+    others = (name for name in resources.values if name and is_extended_resource(name) and not wanted.get(name))
+    offered = (case.nodes.allocatable[resources.find(name)] for name in others)
+    return any(amounts[positions].all() and not amounts.all() for amounts in offered)
+
+
 def not_offered(case: Case) -> set[str]:
     """The devices that some node of the pod's choice has and does not offer."""
     every = case.chosen if case.chosen is not None else np.ones(len(case.nodes), dtype=np.bool_)

@@ -27,6 +27,7 @@ from kubesched.explanation.remedies.case import (
     removal,
     spec_edit,
 )
+from kubesched.explanation.remedies.lacking_labels import lacking_label
 from kubesched.explanation.trial import Move
 from kubesched.state import Identity, PodInfo, Term, disks_conflict
 
@@ -162,6 +163,8 @@ def affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
             status=msgspec.structs.replace(type(case.pod.status)(), phase="Running"),
         )
         yield Remedy(text, "startPod", True, Change(edits=(Edit("Pod", friend.key, lambda _: friend),)))
+    for key in dict.fromkeys(term.topology_key for term in terms):
+        yield from lacking_label(case, where, key)
     yield from _namespaces(case, terms)
     change = field_edit("affinity.pod_affinity.required")
     yield Remedy("drop the required pod affinity", "podAffinity", False, change)

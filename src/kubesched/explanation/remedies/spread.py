@@ -25,7 +25,7 @@ from kubesched.explanation.remedies.case import (
     spec_edit,
     with_label,
 )
-from kubesched.explanation.remedies.machine_words import OF_HOSTS, OF_PLACES, describes_machine, names_part
+from kubesched.explanation.remedies.machine_words import OF_HOSTS, OF_PLACES, describes_machine, is_site, names_part
 from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
 
@@ -63,7 +63,7 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def _is_place(key: str) -> bool:
-    return names_part(key, OF_HOSTS | OF_PLACES) or not describes_machine(key)
+    return names_part(key, OF_HOSTS | OF_PLACES) or is_site(key) or not describes_machine(key)
 
 
 def _fewer_domains(case: Case, place: int, one: TopologySpreadConstraint) -> Iterator[Remedy]:
