@@ -17,6 +17,7 @@ from kubesched.api import (
     Pod,
     rewritten,
 )
+from kubesched.controllers.claim_controller import fresh_device_claims, renewed_statuses
 from kubesched.controllers.generated_names import is_from_manifest, uid_of_copy
 from kubesched.controllers.kept_replicas import Find
 
@@ -50,15 +51,18 @@ def _renew_pod(document: dict[str, Any], pod: Pod, name: str, node: str) -> None
     metadata = {key: value for key, value in document["metadata"].items() if key in _KEPT_METADATA}
     uid = pod.uid if name == pod.name else uid_of_copy(pod, name)
     document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
-    document.pop("status", None)
+    status: dict[str, Any] = {"resourceClaimStatuses": made} if (made := renewed_statuses(pod, name)) else {}
     spec = document["spec"]
     if spec.get("nodeName") and is_from_manifest(pod) and not _was_scheduled(pod):  # its template names the node
-        document["status"] = {"phase": "Pending"}
+        status["phase"] = "Pending"
     else:
         spec.pop("nodeName", None)
     if node:
         spec["nodeName"] = node
-        document["status"] = {"phase": "Running"}
+        status["phase"] = "Running"
+    document.pop("status", None)
+    if status:
+        document["status"] = status
     for volume in spec.get("volumes") or ():
         source = volume.get("persistentVolumeClaim")
         if source and source.get("claimName", "").endswith(f"-{pod.name}"):
@@ -111,8 +115,8 @@ def replacement_of(pod: Pod, find: Find, *, is_expected: bool = True) -> Replace
     """What changes when a pod has gone: its controller makes a new one of the same template, or may make one.
 
     The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
-    keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and re-created,
-    unbound.
+    keeps its claims, except those of generic ephemeral volumes and of ResourceClaimTemplates: these are deleted with
+    the pod and re-created, unbound and without devices.
 
     Args:
         is_expected: whether a new pod comes, or may come: it needs its room; see `successor_of`.
@@ -127,13 +131,15 @@ def replacement_of(pod: Pod, find: Find, *, is_expected: bool = True) -> Replace
             gone.append(bound)
             made += [rewritten(bound, _free_volume)] if _is_offered_again(bound) else []
         made.append(fresh_claim(claim, pod, new))
+    made += (claim for _, claim in fresh_device_claims(pod, new, find))
     return ([*made, new] if is_expected else []), gone
 
 
 def further_copy(pod: Pod, name: str, find: Find) -> list[KubeObject]:
-    """One more pod like a running one, after the claims of its generic ephemeral volumes."""
+    """One more pod like a running one, after the claims that are made for it."""
     new = fresh_pod(pod, name)
-    return [*(fresh_claim(claim, pod, new) for claim in _own_claims(pod, find)), new]
+    volumes = [fresh_claim(claim, pod, new) for claim in _own_claims(pod, find)]
+    return [*volumes, *(claim for _, claim in fresh_device_claims(pod, new, find)), new]
 
 
 def _own_claims(pod: Pod, find: Find) -> Iterator[PersistentVolumeClaim]:

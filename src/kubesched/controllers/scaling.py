@@ -5,7 +5,17 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
-from kubesched.api import DELETION_COST, KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload, as_int64
+from kubesched.api import (
+    DELETION_COST,
+    KubeObject,
+    PersistentVolumeClaim,
+    Pod,
+    ResourceClaim,
+    StatefulSet,
+    Workload,
+    as_int64,
+)
+from kubesched.controllers.claim_controller import fresh_device_claims
 from kubesched.controllers.kept_replicas import ordinal_of
 from kubesched.controllers.replacements import claims_of, fresh_claim, fresh_pod
 from kubesched.errors import InputError
@@ -64,12 +74,14 @@ def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequen
 def further_pods(workload: Workload, pods: Sequence[Pod], objects: Sequence[KubeObject]) -> Iterator[KubeObject]:
     """The pods that a workload would have next, each after its claims; arguments as for `pods_to_add`."""
     model = max(pods, key=lambda pod: pod.metadata.creation_timestamp or "")
-    taken, claims = set(), {}
+    taken, claims, device_claims = set(), {}, {}
     for obj in objects:
         if isinstance(obj, Pod):
             taken.add(obj.key)
         elif isinstance(obj, PersistentVolumeClaim):
             claims[obj.key] = obj
+        elif isinstance(obj, ResourceClaim):
+            device_claims[obj.key] = obj
     is_numbered = workload.kind == "StatefulSet"
     number = _first_number(workload, objects) if is_numbered else 1
     base = _base(workload, model)
@@ -79,6 +91,7 @@ def further_pods(workload: Workload, pods: Sequence[Pod], objects: Sequence[Kube
             pod = fresh_pod(model, f"{base}{i}")
             new_claims = (fresh_claim(claim, model, pod) for claim in of_model)
             yield from (claim for claim in new_claims if claim.key not in claims)
+            yield from (claim for _, claim in fresh_device_claims(model, pod, lambda _, key: device_claims.get(key)))
             yield pod
 
 
@@ -90,6 +103,7 @@ def with_free_names(new: Iterable[KubeObject], taken: Container[str]) -> Iterato
     """
     known = list(new)
     claims = {one.key: one for one in known if isinstance(one, PersistentVolumeClaim)}
+    device_claims = {one.key: one for one in known if isinstance(one, ResourceClaim)}
     free = count(1)
     renewed: dict[int, KubeObject] = {}
     for pod in known:
@@ -99,6 +113,8 @@ def with_free_names(new: Iterable[KubeObject], taken: Container[str]) -> Iterato
             name = next(name for i in free if f"{pod.namespace}/{(name := f'{base}-new-{i}')}" not in taken)
             renewed[id(pod)] = renamed = fresh_pod(pod, name)
             renewed |= {id(claim): fresh_claim(claim, pod, renamed) for claim in claims_of(pod, claims)}
+            of_templates = fresh_device_claims(pod, renamed, lambda _, key: device_claims.get(key))
+            renewed |= {id(claim): fresh for claim, fresh in of_templates}
     return (renewed.get(id(one), one) for one in known)
 
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, on_node
-from kubesched.controllers import detached, is_bound_to_node, successor_of
+from kubesched.controllers import detached, is_bound_to_node, left_claims, successor_of
 from kubesched.explanation.change import Change, Edit
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.session import best_of
@@ -160,7 +160,9 @@ def applied(state: ClusterState, edits: tuple[Edit, ...]) -> Iterator[None]:
                 state.apply(WatchEvent(EventType.DELETED, kind, old))
             if new is not None:
                 state.apply(WatchEvent(EventType.MODIFIED, kind, new))
-        _detach(state, [pod for pod in before if isinstance(pod, Pod)])
+        moved = [pod for pod in before if isinstance(pod, Pod)]
+        _detach(state, moved)
+        _release_claims(state, moved)
         changed = [pod.uid for pod in after.values() if isinstance(pod, Pod)]
         for node_name, uids in stay.items():
             state.arrange(node_name, [*uids, *changed])
@@ -171,6 +173,15 @@ def _detach(state: ClusterState, moved: Iterable[Pod]) -> None:
     """Detach the volumes of pods that are no longer on their nodes, as controllers would."""
     for attachment in detached(moved, state):
         state.apply(WatchEvent(EventType.DELETED, "VolumeAttachment", attachment))
+
+
+def _release_claims(state: ClusterState, moved: Iterable[Pod]) -> None:
+    """Take back the devices of pods that are on no node any more, as controllers would."""
+    for pod in moved:
+        left = state.objects.get("Pod", pod.key)
+        if pod.node_name and not (isinstance(left, Pod) and left.node_name):
+            for event in left_claims(pod, state.objects.get):
+                state.apply(event)
 
 
 def _pods_beside(state: ClusterState, keys: Iterable[str]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from kubesched.api import EventType, KubeObject, Node, Pod, WatchEvent, completed, kind_of, objects_of
-from kubesched.controllers import detached, has_not_started, is_new_and_bound
+from kubesched.controllers import detached, has_not_started, is_new_and_bound, left_claims
 from kubesched.engine import paused_gc
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
 from kubesched.scheduler import (
@@ -250,6 +250,7 @@ class Session(ClusterNow):
         if isinstance(pod, Pod) and pod.node_name:
             self._inventory.disturbed.add(pod.node_name)
             self.scheduler.handle_event(WatchEvent(EventType.DELETED, "Pod", pod))
+            self._release_claims(pod)
 
     def become(self, objects: Iterable[KubeObject], *, new: Set[str]) -> None:
         """Change the cluster to another one: its objects in the same order, those that are new at the end.
@@ -322,15 +323,24 @@ class Session(ClusterNow):
         finally:
             fork.revert()
 
+    def _release_claims(self, pod: Pod) -> None:
+        """Have controllers take back the devices of a pod that has gone."""
+        for event in left_claims(pod, self.cluster_state.objects.get):
+            self._tell(event)
+
     def _emit(self, action: Action) -> None:
         self.cluster.perform(action)
 
     def _tell(self, event: WatchEvent) -> None:
-        """Note what an event changes, and pass it on."""
+        """Note what an event changes, pass it on, and note what controllers do then."""
         self._inventory.note(event)
         self.scheduler.handle_event(event)
         pod = event.object
-        if isinstance(pod, Pod) and pod.node_name and event.type is not EventType.DELETED:
+        if not isinstance(pod, Pod):
+            return
+        if event.type is EventType.DELETED:
+            self._release_claims(pod)
+        elif pod.node_name:
             created = self.creation.placed(pod)
             if created is not None:
                 self._tell(WatchEvent(EventType.ADDED, "Pod", created))
