@@ -25,6 +25,9 @@ BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out %/__init__.py,$(wildcard
 CAMPAIGNS := $(patsubst campaigns/%/campaign.py,%,$(wildcard campaigns/*/campaign.py))
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Otherwise each worker and each process of a test compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test pages test-debian integration lint format wheel-test check bench campaign clean
 
