@@ -363,6 +363,21 @@ def test_the_implicit_resource_of_a_class_stays_one() -> None:
     assert explain(replaced, replaced.of(Pod)[-1].key).undecided.startswith("kubesched does not place pods whose")
 
 
+def one_per_node(name: str, *nodes: str, strategy: dict) -> list[KubeObject]:
+    """A Deployment whose pods need a node each, on all nodes that they select."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{name}-1", "uid": name, "controller": True}
+    more = {"metadata": {"ownerReferences": [owner]}, "labels": {"app": name, "pod-template-hash": "1"}}
+    apart = {"labelSelector": {"matchLabels": {"app": name}}, "topologyKey": "kubernetes.io/hostname"}
+    spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}}
+    chosen = {"nodeSelector": {f"for-{name}": "yes"}}
+    hosts = [
+        make_node(f"{node}-{name}", labels={"kubernetes.io/hostname": f"{node}-{name}", f"for-{name}": "yes"})
+        for node in nodes
+    ]
+    pods = [make_pod(f"{name}-1-{host.name}", node=host.name, spec={**spec, **chosen}, **more) for host in hosts]
+    return [*hosts, *pods, make_object("Deployment", name, namespace="default", spec={"strategy": strategy})]
+
+
 def test_what_a_check_reads_is_the_same():
     budget = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": "100%"}
     quiet = {"annotations": {"kubesched/ignore": "one-node, hunter2"}}
@@ -372,7 +387,10 @@ def test_what_a_check_reads_is_the_same():
         make_pod("web-2", node="n1", labels={"app": "web"}, metadata=quiet),
         make_object("PodDisruptionBudget", "web", spec=budget, status={"expectedPods": 2, "currentHealthy": 2}),
     ]
+    objects += one_per_node("api", "n2", "n3", strategy={"rollingUpdate": {"maxSurge": "50%", "maxUnavailable": 0}})
+    objects += one_per_node("idle", "n2", "n3", strategy={"type": "Recreate"})
     before, after = check(objects), check(anonymize(ClusterObjects(tuple(objects))).cluster)
+    assert [one.about for one in before.findings if one.rule == "rollout-hangs"] == [("Deployment default/api",)]
     left = [(one.rule, one.n_pods) for one in before.findings if one.rule != "unknown-rule"]
     assert [(one.rule, one.n_pods) for one in after.findings] == left
     assert "hunter2" not in repr([one.message for one in after.findings])

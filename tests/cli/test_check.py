@@ -98,7 +98,7 @@ def test_an_annotation_of_a_deployment_silences_and_its_strategy_counts(tmp_path
         return write(
             tmp_path,
             make_node("n1", allocatable=room),
-            make_object("apps/v1/Deployment", "web", namespace="default", annotations=annotations, spec=spec),
+            make_object("Deployment", "web", namespace="default", annotations=annotations, spec=spec),
             make_pod(
                 "web-1-a", node="n1", requests={"cpu": "1"}, labels=hashed, metadata=owned_by("ReplicaSet", "web-1")
             ),
@@ -110,13 +110,13 @@ def test_an_annotation_of_a_deployment_silences_and_its_strategy_counts(tmp_path
     assert "no findings; 1 silenced" in run("check", quiet).stdout
 
 
-@pytest.mark.parametrize("refused", [(), ("apps/v1/deployments",)])
+@pytest.mark.parametrize("refused", [(), ("Deployment",)])
 def test_a_live_cluster_has_the_strategies_if_this_user_may_list_them(tmp_path: Path, refused: tuple[str, ...]) -> None:
     hashed = {"labels": {"pod-template-hash": "1"}, "metadata": owned_by("ReplicaSet", "web-1")}
     spec = {"replicas": 1, "strategy": {"type": "Recreate"}}
     objects = [
         make_node("n1", allocatable={"cpu": "1", "memory": "4Gi", "pods": "10"}),
-        make_object("apps/v1/Deployment", "web", namespace="default", spec=spec),
+        make_object("Deployment", "web", namespace="default", spec=spec),
         make_pod("web-1-a", node="n1", requests={"cpu": "1"}, **hashed),
     ]
     with api_server(objects, refused) as (url, _):
@@ -152,6 +152,23 @@ def test_a_snapshot_without_the_strategies_of_its_deployments_is_noted(tmp_path)
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "o", "controller": True}
     labels = {"pod-template-hash": "1"}
     pod = make_pod("web-1-a", node="n0", labels=labels, metadata={"ownerReferences": [owner]})
-    deployment = make_object("apps/v1/Deployment", "web", spec={"replicas": 1})
+    deployment = make_object("Deployment", "web", spec={"replicas": 1})
     said = [run("check", write(tmp_path, make_node("n0"), pod, *more)).stderr for more in ((), (deployment,))]
     assert ["the strategies of 1 Deployment are not in the snapshot" in one for one in said] == [True, False]
+
+
+def test_a_saved_snapshot_is_checked_as_the_cluster_is(tmp_path: Path) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "o", "controller": True}
+    labels = {"pod-template-hash": "1"}
+    more = {"labels": labels, "requests": {"cpu": "2"}, "metadata": {"ownerReferences": [owner]}}
+    strategy = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+    cluster = write(
+        tmp_path,
+        make_node("n1", allocatable=ROOM),
+        make_pod("web-1-a", node="n1", **more),
+        make_object("Deployment", "web", namespace="default", spec=strategy),
+    )
+    saved = tmp_path / "saved.json"
+    assert run("snapshot", cluster, "-o", saved).exit_code == 0
+    assert rules(saved) == rules(cluster) == ["rollout-hangs", "single-replica"]
+    assert run("check", saved).stdout == run("check", cluster).stdout.replace(str(cluster), str(saved))

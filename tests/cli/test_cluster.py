@@ -87,9 +87,9 @@ def test_without_a_node_and_a_pending_pod_there_is_nothing_to_answer(tmp_path):
 
 
 def test_workloads_in_a_snapshot_are_answered_with_the_option_for_manifests(tmp_path):
-    (tmp_path / "web.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
+    (tmp_path / "web.yaml").write_text("apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: web}\n")
     write(tmp_path, make_node("n1"))
-    note = "kubesched: note: left out, because kubesched does not read these kinds: 1 Deployment"
+    note = "kubesched: note: left out, because kubesched does not read these kinds: 1 CronJob"
     assert stderr(tmp_path) == [f"{note}; to add the pods of new workloads, use --manifest FILE"]
     assert run("fit", tmp_path, "--resource", "cpu=1").stderr.splitlines() == [note]
 

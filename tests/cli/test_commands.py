@@ -28,7 +28,7 @@ def test_every_command_has_help_with_one_line_for_the_list(name: str):
 SHORT = {"ns": "namespaces", "svc": "services", "rc": "replicationcontrollers", "rs": "replicasets"}
 SHORT |= {"sts": "statefulsets", "pdb": "poddisruptionbudgets", "pc": "priorityclasses", "sc": "storageclasses"}
 SHORT |= {"limits": "limitranges", "quota": "resourcequotas", "hpa": "horizontalpodautoscalers"}
-SHORT |= {"pv": "persistentvolumes", "pvc": "persistentvolumeclaims"}
+SHORT |= {"deploy": "deployments", "pv": "persistentvolumes", "pvc": "persistentvolumeclaims"}
 
 
 @pytest.mark.parametrize("place", ["help", "docs/guides/save-a-snapshot.md"])

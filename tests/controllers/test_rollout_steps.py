@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.api import Pod, Workload
-from kubesched.controllers import RollingUpdate, RolloutPlan, RolloutView, UpdateStrategy, ordinal_of, plan_rollout
+from kubesched.api import Pod, RollingUpdate, UpdateStrategy, Workload
+from kubesched.controllers import RolloutPlan, RolloutView, ordinal_of, plan_rollout
 from kubesched.testing import make_pod
 
 HAS_NODE = st.sets(st.integers(0, 11))

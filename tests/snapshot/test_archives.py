@@ -71,7 +71,7 @@ def test_the_second_copy_of_an_object_in_a_velero_backup_is_left_out():
             "resources/pods/namespaces/shop/p1.json": text(pod("p1")),
         }
     )
-    assert load_snapshot(io.BytesIO(backup)).skipped == {"Deployment": 1}
+    assert load_snapshot(io.BytesIO(backup)).kinds == {"Deployment": 1, "Pod": 1}
     added = load_snapshot(manifests=[io.BytesIO(backup)])
     assert len(added.of(Pod)) == 2
 

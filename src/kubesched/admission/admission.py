@@ -23,7 +23,16 @@ from kubesched.admission.pod_checks import check_new_pod, notes_on, pod_faults
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.unapplied import Unapplied
 from kubesched.admission.workload_checks import PARALLEL, check_pod_spec, check_workload
-from kubesched.api import KINDS, KubeObject, PersistentVolumeClaim, Pod, PodSpec, decode_object, kind_key
+from kubesched.api import (
+    KINDS,
+    KubeObject,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    UpdateStrategy,
+    decode_object,
+    kind_key,
+)
 from kubesched.controllers import (
     GROUPS,
     Autoscalers,
@@ -32,7 +41,6 @@ from kubesched.controllers import (
     NamedManifest,
     PodManifest,
     Scaled,
-    UpdateStrategy,
     WithoutPods,
     WorkloadManifest,
     WrittenWorkload,

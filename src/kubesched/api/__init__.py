@@ -226,6 +226,7 @@ with lazy_exports(__name__):
     )
     from kubesched.api.workloads import (
         CoschedulingPodGroup as CoschedulingPodGroup,
+        Deployment as Deployment,
         ExitCodesPattern as ExitCodesPattern,
         Job as Job,
         Namespace as Namespace,
@@ -235,7 +236,9 @@ with lazy_exports(__name__):
         PriorityClass as PriorityClass,
         ReplicaSet as ReplicaSet,
         ReplicationController as ReplicationController,
+        RollingUpdate as RollingUpdate,
         Service as Service,
         StatefulSet as StatefulSet,
+        UpdateStrategy as UpdateStrategy,
         VolcanoPodGroup as VolcanoPodGroup,
     )

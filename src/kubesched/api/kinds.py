@@ -26,6 +26,7 @@ from kubesched.api.unstructured import Unstructured, plural_of
 from kubesched.api.well_known import KUSTOMIZE_GROUP
 from kubesched.api.workloads import (
     CoschedulingPodGroup,
+    Deployment,
     Job,
     Namespace,
     PodDisruptionBudget,
@@ -137,6 +138,7 @@ KINDS: Final[dict[str, Kind]] = {
             use=KindUse.NEW_PODS,
         ),
         Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass, use=KindUse.NEW_PODS),
+        Kind("Deployment", "apps", "v1", "deployments", True, Deployment, use=KindUse.NEW_PODS),
         Kind("Job", "batch", "v1", "jobs", True, Job, use=KindUse.NEW_PODS),
         Kind("RuntimeClass", "node.k8s.io", "v1", "runtimeclasses", False, RuntimeClass, use=KindUse.NEW_PODS),
         Kind("LimitRange", "", "v1", "limitranges", True, LimitRange, use=KindUse.NEW_PODS),

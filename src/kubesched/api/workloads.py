@@ -61,6 +61,42 @@ class ReplicaSet(KubeObject, frozen=True):
         return self.spec.replicas
 
 
+class RollingUpdate(Value, frozen=True, gc=False):
+    """How many pods a rolling update adds and takes away at a time: numbers or percentages of the replicas.
+
+    `partition` is of StatefulSets: pods with smaller numbers are not updated.
+    """
+
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+    partition: int | None = None
+
+
+class UpdateStrategy(Value, frozen=True, gc=False):
+    """How a workload replaces its pods.
+
+    Attributes:
+        is_parallel: whether a StatefulSet creates and removes pods without waiting for the others:
+            `podManagementPolicy: Parallel` of its spec.
+    """
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+    is_parallel: bool = False
+
+
+class DeploymentSpec(Value, frozen=True, gc=False):
+    """spec of a Deployment; its ReplicaSets have the replicas."""
+
+    strategy: UpdateStrategy = UpdateStrategy()
+
+
+class Deployment(KubeObject, frozen=True):
+    """Replaces the pods of one ReplicaSet by those of another."""
+
+    spec: DeploymentSpec = DeploymentSpec()
+
+
 class StatefulSetOrdinals(Value, frozen=True, gc=False):
     """The numbers of a StatefulSet's pods."""
 

@@ -38,7 +38,7 @@ from kubesched.api import (
 from kubesched.capture.expressions import replaced_amounts, replaced_attribute, replaced_expression, replaced_string
 from kubesched.capture.kubernetes_words import (
     CONDITIONS,
-    LIMIT_TYPES,
+    DEFINED_TYPES,
     OWNER_API_VERSIONS,
     OWNER_KINDS,
     REASONS,
@@ -96,7 +96,7 @@ _DEFINED_FIELDS: Final = frozenset(
 )
 """Fields whose values Kubernetes defines, amounts and times; any other value there is replaced."""
 _KEPT_FIELDS: Final = frozenset(("scheduler_name",))  # the configuration has it
-_BOUNDS: Final = ("min_available", "max_unavailable")
+_BOUNDS: Final = ("min_available", "max_unavailable", "max_surge")
 _BOUND: Final = re.compile("[0-9]+%?")
 _KEYS: Final = ("key", "topology_key", "topology_keys", "match_label_keys", "mismatch_label_keys")
 _LABELS: Final = ("labels", "match_labels", "node_selector", "selector")
@@ -271,7 +271,7 @@ class _Walk:
             return value
         if name in ROLES_OF_FIELDS:
             self.fields[value] = ROLES_OF_FIELDS[name]
-        if name == "type" and value in LIMIT_TYPES:
+        if name == "type" and value in DEFINED_TYPES:
             return value
         return self._condition(value) if name == "type" else self._text(value)
 

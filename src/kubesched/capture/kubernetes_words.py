@@ -47,8 +47,8 @@ CONDITIONS: Final = frozenset(
     )
 )
 """Conditions of nodes, pods and Jobs."""
-LIMIT_TYPES: Final = frozenset(("Container", "PersistentVolumeClaim", "Pod"))
-"""What a LimitRange has limits for."""
+DEFINED_TYPES: Final = frozenset(("Container", "PersistentVolumeClaim", "Pod", "Recreate", "RollingUpdate"))
+"""What a LimitRange has limits for, and the strategies of a Deployment."""
 REASONS: Final = frozenset(
     (
         "Deferred",

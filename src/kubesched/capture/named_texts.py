@@ -28,7 +28,7 @@ ROLES_OF_FIELDS: Final = {
     "runtime_class_name": "runtime",
     "storage_class_name": "class",
 }
-_WORKLOADS: Final = ("ReplicaSet", "StatefulSet", "Job", "ReplicationController")
+_WORKLOADS: Final = ("Deployment", "ReplicaSet", "StatefulSet", "Job", "ReplicationController")
 _SYSTEM: Final = "kube-system"
 _HASHES: Final = ("pod-template-hash", "controller-revision-hash")
 _POOLS: Final = ("pool", "nodepool", "node-pool", "nodegroup", "node-group", "agentpool", "instancegroup")

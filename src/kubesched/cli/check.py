@@ -65,9 +65,8 @@ def check(inputs: InputOptions, choice: CheckedPods, strict: bool, output: str) 
     cluster of the current kubeconfig context is read.
     """  # noqa: D301
     from kubesched.pages.plans import check_page
-    from kubesched.planning import DEPLOYMENTS
 
-    cluster, setup = read_both(inputs, kinds=(DEPLOYMENTS,))
+    cluster, setup = read_both(inputs)
     if inputs.snapshots:
         _note_strategies(cluster)
     result = _answer(cluster, setup, choice)
@@ -79,15 +78,13 @@ def check(inputs: InputOptions, choice: CheckedPods, strict: bool, output: str) 
 
 def _note_strategies(cluster: "ClusterObjects") -> None:
     """Note that a snapshot lacks the Deployments of its pods: a rollout that hangs may not be found."""
-    from kubesched.api import kind_named, workloads
+    from kubesched.api import Deployment, workloads
     from kubesched.documents import count
-    from kubesched.planning import DEPLOYMENTS
 
-    if kind_named(DEPLOYMENTS).key in cluster.listed_kinds | cluster.kinds.keys():
-        return
-    if n := sum(one.kind == "Deployment" for one in workloads(cluster)):
-        save = f"`kubesched snapshot --keep {DEPLOYMENTS.removesuffix('?')} -o cluster.json.gz` stores them"
-        note(f"the strategies of {count(n, 'Deployment')} are not in the snapshot: the default one is assumed; {save}")
+    n = 0 if cluster.of(Deployment) else sum(one.kind == "Deployment" for one in workloads(cluster))
+    if n:
+        add = "add `kubectl get deployments -A -o json`"
+        note(f"the strategies of {count(n, 'Deployment')} are not in the snapshot: the default one is assumed; {add}")
 
 
 def _answer(cluster: "ClusterObjects", setup: "Setup", choice: CheckedPods) -> "ClusterCheck":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubesched.snapshot import ClusterObjects, MissingKinds
 
 
-_WORKLOADS: Final = frozenset(("Deployment", "DaemonSet", "Job", "CronJob"))
+_WORKLOADS: Final = frozenset(("DaemonSet", "CronJob"))
 """Kinds that a manifest may have and a snapshot need not."""
 EXPLAINED: Final = "explained as if created"
 _ADVICE: Final = "; to add the pods of new workloads, use --manifest FILE"
@@ -70,7 +70,7 @@ def read_cluster(
         note(f"read {_counted(cluster)} {where} ({access.server})")
         server = access.server
     is_empty = not may_be_empty and _is_empty(cluster, may_lack_nodes=may_lack_nodes or not snapshots)
-    has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
+    has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped) or bool(_new_workloads(cluster))
     if is_empty:
         raise _empty(cluster, server, snapshots[0] if has_workloads and snapshots else "")
     _note_left_out(cluster, _ADVICE if "manifests" in _parameters() else "")
@@ -108,7 +108,8 @@ def _empty(cluster: "ClusterObjects", server: str, manifest: str) -> "InputError
         return InputError(f"the cluster has {what}, as {server} lists it; expected at least one node or a pending pod")
     command = f"kubesched fit cluster.json.gz -f {shlex.quote(manifest)}"
     then = f"; then `{command}` answers for new pods" if manifest else ""
-    what += f" but {kinds}" if (kinds := _kinds(cluster.skipped)) else ""
+    others = Counter(cluster.skipped) + Counter(workload.kind for workload in _new_workloads(cluster))
+    what += f" but {kinds}" if (kinds := _kinds(others)) else ""
     return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{then}")
 
 
@@ -177,9 +178,9 @@ def note_missing(missing: "Sequence[MissingKinds]") -> None:
 
 def _new_workloads(cluster: "ClusterObjects") -> "set[Workload]":
     """The workloads among the objects that no API server has stored."""
-    from kubesched.api import ReplicaSet, ReplicationController, StatefulSet, Workload, kind_of
+    from kubesched.api import Deployment, ReplicaSet, ReplicationController, StatefulSet, Workload, kind_of
 
-    kinds = (ReplicaSet, ReplicationController, StatefulSet)
+    kinds = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
     return {
         Workload(kind_of(owner), owner.namespace, owner.name)
         for owner in cluster

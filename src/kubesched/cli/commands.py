@@ -193,7 +193,7 @@ def main() -> None:
     \b
     With kubectl:
       kubectl get -A -o json > cluster.json \\
-        nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,jobs,csinodes,csidrivers,csistoragecapacities,volumeattachments,runtimeclasses,limits,quota,hpa
+        nodes,pods,ns,svc,rc,deploy,rs,sts,pdb,pc,pv,pvc,sc,jobs,csinodes,csidrivers,csistoragecapacities,volumeattachments,runtimeclasses,limits,quota,hpa
 
     Exit codes: 0 success; 1 a check you asked for failed; 2 invalid input; 130 interrupted.
     """  # noqa: D301

@@ -81,8 +81,6 @@ with lazy_exports(__name__):
         ManifestPodSpec as ManifestPodSpec,
         NamedManifest as NamedManifest,
         PodManifest as PodManifest,
-        RollingUpdate as RollingUpdate,
-        UpdateStrategy as UpdateStrategy,
         WorkloadManifest as WorkloadManifest,
         WorkloadSpec as WorkloadSpec,
         api_version_of as api_version_of,

@@ -97,6 +97,7 @@ def expand_workload(workload: WrittenWorkload, nodes: Sequence[Node]) -> Iterato
 
 
 def _expand_deployment(deployment: WrittenWorkload) -> Iterator[Document]:
+    yield deployment.document
     label = {_HASH_LABEL: deployment.hash}
     document = msgspec.json.decode(msgspec.json.encode(deployment.document))
     spec, name = document["spec"], f"{deployment.name}-{deployment.hash}"
@@ -113,7 +114,7 @@ def _expand_deployment(deployment: WrittenWorkload) -> Iterator[Document]:
     }
     kept = {key: spec[key] for key in ("replicas", "selector", "template") if key in spec}
     replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": kept}
-    return _expand_replicas(WrittenWorkload("ReplicaSet", replica_set, deployment.spec))
+    yield from _expand_replicas(WrittenWorkload("ReplicaSet", replica_set, deployment.spec))
 
 
 def _expand_replicas(workload: WrittenWorkload) -> Iterator[Document]:

@@ -11,6 +11,7 @@ from kubesched.api import (
     ObjectMeta,
     PersistentVolumeClaim,
     PodSpec,
+    UpdateStrategy,
     Value,
     Volume,
     has_other_fields,
@@ -137,30 +138,6 @@ class PodTemplate(Value, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: ManifestPodSpec = ManifestPodSpec()
-
-
-class RollingUpdate(Value, frozen=True, gc=False):
-    """How many pods a rolling update adds and takes away at a time: numbers or percentages of the replicas.
-
-    `partition` is of StatefulSets: pods with smaller numbers are not updated.
-    """
-
-    max_surge: int | str | None = None
-    max_unavailable: int | str | None = None
-    partition: int | None = None
-
-
-class UpdateStrategy(Value, frozen=True, gc=False):
-    """How a workload replaces its pods.
-
-    Attributes:
-        is_parallel: whether a StatefulSet creates and removes pods without waiting for the others:
-            `podManagementPolicy: Parallel` of its spec.
-    """
-
-    type: str = ""
-    rolling_update: RollingUpdate | None = None
-    is_parallel: bool = False
 
 
 class WorkloadSpec(Value, frozen=True):

@@ -16,10 +16,9 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 from functools import partial
 from typing import Final, NamedTuple
 
-from kubesched.api import Pod, Workload, as_int64
+from kubesched.api import Pod, RollingUpdate, UpdateStrategy, Workload, as_int64
 from kubesched.controllers.daemon_nodes import node_of_daemon
 from kubesched.controllers.kept_replicas import first_awaited, ordinal_of
-from kubesched.controllers.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.controllers.scaling import pods_to_remove
 from kubesched.errors import InputError
 

@@ -17,6 +17,7 @@ from kubesched.api import (
     Pod,
     ReplicaSet,
     Resources,
+    UpdateStrategy,
     Workload,
     is_extended_resource,
     kind_of,
@@ -25,7 +26,7 @@ from kubesched.api import (
     workload_of,
     workloads,
 )
-from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods, further_pods, pods_to_add, with_free_names
+from kubesched.controllers import Scaled, WithoutPods, further_pods, pods_to_add, with_free_names
 from kubesched.documents import count, joined, listed
 from kubesched.errors import InputError, QuantityError
 from kubesched.naming import find_workload, typed_name

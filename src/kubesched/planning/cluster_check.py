@@ -122,8 +122,7 @@ def check(
     depend on the order of the objects.
 
     Args:
-        snapshot: the cluster, as load_snapshot gives it. If Deployments were read, as with
-            `kinds=["apps/v1/Deployment"]`, their strategies count; else the default one.
+        snapshot: the cluster, as load_snapshot gives it. A Deployment that it lacks has the default strategy.
         configuration, plugins, plugin_args, extender_calls: as for Simulator.
         pods: `namespace/name` of the pods that are looked at; None for all.
         progress: called with the number of workloads that were looked at, and of all.

@@ -5,21 +5,16 @@ have the default strategy. A strategy that lets old pods go first waits for the 
 which `planning/created_again.py` tries for every workload.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-import msgspec
-
-from kubesched.api import KubeObject, Unstructured, Workload
+from kubesched.api import Deployment, KubeObject, RollingUpdate, UpdateStrategy, Workload
 from kubesched.config import Finding
-from kubesched.controllers import RollingUpdate, UpdateStrategy, rollout_bounds
+from kubesched.controllers import rollout_bounds
 from kubesched.errors import InputError
 from kubesched.explanation import WAY_OUT
 from kubesched.planning.created_again import Comeback, CreatedAgain, Recreation
 
-DEPLOYMENTS: Final = "apps/v1/Deployment?"
-"""The kind that has the strategies, as a plugin names it in `reads`."""
-_KIND: Final = "apps/v1/deployments"
 _NO_PLACE: Final = (Comeback.NOWHERE, Comeback.REFUSED)
 
 
@@ -30,10 +25,9 @@ class Strategies:
         objects: of the cluster.
     """
 
-    def __init__(self, objects: Sequence[KubeObject]) -> None:
-        self._deployments = {
-            known.key: known for known in objects if isinstance(known, Unstructured) and known.kind_key == _KIND
-        }
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        deployments = (known for known in objects if isinstance(known, Deployment))
+        self._known = {known.key: known.spec.strategy for known in deployments}
 
     def surge(self, workload: Workload, n: int) -> int:
         """How many pods a rollout of `n` pods begins with while none of them may go; 0 where old ones go first.
@@ -43,8 +37,7 @@ class Strategies:
         """
         if workload.kind != "Deployment":
             return 0
-        deployment = self._deployments.get(f"{workload.namespace}/{workload.name}")
-        strategy = UpdateStrategy() if deployment is None else _strategy_of(deployment)
+        strategy = self._known.get(f"{workload.namespace}/{workload.name}", UpdateStrategy())
         if strategy.type == "Recreate":
             return 0
         more, fewer = rollout_bounds(workload, strategy.rolling_update or RollingUpdate(), n)
@@ -52,7 +45,7 @@ class Strategies:
 
     def is_known(self, workload: Workload) -> bool:
         """Whether the cluster has the Deployment, so that its strategy is its own."""
-        return f"{workload.namespace}/{workload.name}" in self._deployments
+        return f"{workload.namespace}/{workload.name}" in self._known
 
 
 def held_rollouts(
@@ -89,11 +82,3 @@ def held_rollouts(
     elif surge.comeback is Comeback.ELSEWHERE and (disk := recreation.disk_in_use(pod)):
         message = f"no old pod may go first{assumed}, and a new one may get another node: {disk}"
         yield Finding("rollout-shares-disk", "", message, "set strategy type: Recreate", about=about, n_pods=n)
-
-
-def _strategy_of(deployment: Unstructured) -> UpdateStrategy:
-    spec = deployment.document.get("spec")
-    try:
-        return msgspec.convert((isinstance(spec, dict) and spec.get("strategy")) or {}, UpdateStrategy)
-    except msgspec.ValidationError as error:
-        raise InputError(f"Deployment {deployment.key}: spec.strategy: {error}") from error

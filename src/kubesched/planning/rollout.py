@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, PatchTarget, Pod, Workload
-from kubesched.controllers import RollingUpdate, RolloutPlan, RolloutView, UpdateStrategy, plan_rollout
+from kubesched.api import KubeObject, PatchTarget, Pod, RollingUpdate, UpdateStrategy, Workload
+from kubesched.controllers import RolloutPlan, RolloutView, plan_rollout
 from kubesched.explanation import WAY_OUT, of_strategy
 from kubesched.planning.asked import Asked
 from kubesched.planning.placed import has_place

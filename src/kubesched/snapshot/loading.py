@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kubesched.admission import Admission, Key, PriorityClasses, changed_in, key_of
-from kubesched.api import KINDS, KubeObject, Pod, PodDisruptionBudget
-from kubesched.controllers import Scaled, UpdateStrategy, WithoutPods
+from kubesched.api import KINDS, KubeObject, Pod, PodDisruptionBudget, UpdateStrategy
+from kubesched.controllers import Scaled, WithoutPods
 from kubesched.documents import count, listed, plural
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError

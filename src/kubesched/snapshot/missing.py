@@ -36,6 +36,7 @@ _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController"
 
 _UNREFERRED: Final = {
     "PodDisruptionBudget": "preemption and drain ignore disruption budgets",
+    "Deployment": "check takes the default strategy for rollouts",
     "Job": "drain cannot tell whether the Job creates a new pod",
     "DeviceClass": "pods that a DeviceClass serves are taken for pods of device plugins",
     **dict.fromkeys(

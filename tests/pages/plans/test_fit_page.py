@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from kubesched.controllers import UpdateStrategy
+from kubesched.api import UpdateStrategy
 from kubesched.framework import Plugin, Status
 from kubesched.pages.formats import as_csv, as_html, as_junit, as_markdown, as_text
 from kubesched.pages.plans import fit_page
