@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.api import KubeObject, kind_of
 from kubesched.errors import InputError
-from kubesched.explanation import Explainer, GroupFit, answer_of, find_group, gangs_of, place_group
+from kubesched.explanation import Explainer, GroupFit, answer_of, find_group, gang_fits, gangs_of, place_group
 from kubesched.pages.explanations import group_page, overview_page
 from kubesched.pages.formats import Paragraph
 from kubesched.setup import set_up
@@ -103,11 +103,13 @@ def test_the_overview_says_which_pods_are_to_run_together():
     group, fields = GROUPS[0]
     objects = [*NODES, group, *(make_pod(f"w{i}", **fields) for i in range(4)), make_pod("alone")]
     with Explainer(objects, set_up()) as explainer:
-        gangs = gangs_of(objects, explainer.pending)
+        gangs = gang_fits(objects, explainer.pending, placed=["default/w0"])
         answers = (answer_of(one, one.pod.key) for one in explainer.evaluations(explainer.pending))
         page = overview_page(answers, gangs=gangs)
-    told = "Pod group default/train needs 3 pods at once; --group train reports how many of them fit together"
-    assert [part.text for part in page.parts if isinstance(part, Paragraph)] == [f"{told}."]
+    told = "1 of 4 pods of gang default/train would have a node; the gang needs 3 at once"
+    more = "--group train reports how many of them fit together"
+    assert [part.text for part in page.parts if isinstance(part, Paragraph)] == [f"{told}; {more}."]
+    assert [one["fit"] for one in page.document["gangs"]] == [1]
     assert gangs_of(objects, [make_pod("alone")]) == []
 
 

@@ -36,7 +36,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
     Returns: the pods for which a plugin failed.
     """
     from kubesched.api import Pod
-    from kubesched.explanation import answer_of, gangs_of
+    from kubesched.explanation import answer_of
     from kubesched.pages.explanations import Rows, as_line, overview_page
     from kubesched.pages.simulations import with_refused
 
@@ -65,7 +65,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
         if has_lines:
             emit(as_line(evaluation) | cells)
     if question.output != Format.JSONL:
-        gangs = gangs_of(question.cluster, chosen.pods)
+        gangs = () if pending is None else pending.gangs(meant)
         foreign = [] if pending is None else [pod for pod in pending.foreign if pod.key in meant]
         counts = pending.counts(chosen.namespace) if pending is not None and chosen.what == "pending" else None
         victims = None if pending is None else pending.report.removed

@@ -23,7 +23,12 @@ with lazy_exports(__name__):
     from kubesched.explanation.explanation import N_NEAREST as N_NEAREST, Explanation as Explanation
     from kubesched.explanation.fix import Fix as Fix
     from kubesched.explanation.fixes import MAX_FIXES as MAX_FIXES
-    from kubesched.explanation.gang import Gang as Gang, find_group as find_group, gangs_of as gangs_of
+    from kubesched.explanation.gang import (
+        Gang as Gang,
+        find_group as find_group,
+        gang_fits as gang_fits,
+        gangs_of as gangs_of,
+    )
     from kubesched.explanation.group import GroupFit as GroupFit, place_group as place_group
     from kubesched.explanation.node_scores import NodeScores as NodeScores
     from kubesched.explanation.obstacle import (

@@ -15,6 +15,7 @@ from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import Diagnosis, FilterResult, Scores, Status
 from kubesched.scheduler import ExtenderAnswer
+from kubesched.session import GangFit
 from kubesched.state import Nodes, PodInfo, Snapshot
 
 
@@ -58,6 +59,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
             are asked about the best node; DefaultPreemption's answer is `preemption`.
         compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
         claims_in_use: the claims of a pending pod whose disks are attached to one node.
+        gang: the pods with which it is to run at once, and how many of them have a node now; None for a pod alone.
         ended: how the pod has ended; nothing is evaluated for it. None for a pod that has not.
         hangs: why a pod that names its node does not start there; empty where nothing is known to prevent it.
         refused: why the API server does not create the pod; it is explained as if it were created. Empty if it does.
@@ -78,6 +80,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
     runs_on: str = ""
     notes: dict[str, tuple[str, ...]] = {}
     claims_in_use: tuple[ClaimInUse, ...] = ()
+    gang: GangFit | None = None
     ended: Ended | None = None
     hangs: str = ""
     refused: str = ""

@@ -13,12 +13,13 @@ from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.explanation import Explanation, explained
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
+from kubesched.explanation.gang import gang_fits, may_be_of_gang
 from kubesched.explanation.trial import applied
 from kubesched.explanation.unscheduled import ended_of
 from kubesched.framework import Diagnosis, Framework, Services
 from kubesched.naming import find_pod
 from kubesched.scheduler import Aside, no_profile
-from kubesched.session import Session
+from kubesched.session import GangFit, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
@@ -106,9 +107,16 @@ class Explainer:
     def _explained(self, evaluation: Evaluation, max_fixes: int = 0, nodes: Collection[str] | None = ()) -> Explanation:
         if max_fixes:
             self.fixes(evaluation, max_fixes=max_fixes)
+        if not evaluation.runs_on and may_be_of_gang(evaluation.pod):
+            evaluation.gang = self._gang(evaluation.pod)
         explanation = explained(evaluation, nodes)
         self._last = explanation, evaluation
         return explanation
+
+    def _gang(self, pod: Pod) -> GangFit | None:
+        """The gang of a pod that waits, which need not be in the cluster."""
+        others = (one for one in self.session.objects_now() if not (isinstance(one, Pod) and one.key == pod.key))
+        return next(iter(gang_fits([*others, pod], [pod])), None)
 
     def evaluate(self, pod: str | Pod, *, preempt: bool = True) -> Evaluation:
         """Evaluate a pod that is not on a node: the plugins behind it give details until the next pod is evaluated.

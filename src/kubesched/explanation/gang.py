@@ -1,6 +1,6 @@
 """Gangs: pods that are to run together, found by what names their group."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -17,6 +17,7 @@ from kubesched.api import (
 )
 from kubesched.errors import InputError
 from kubesched.naming import near_words
+from kubesched.session import GangFit
 
 
 class Gang(msgspec.Struct, frozen=True):
@@ -80,6 +81,71 @@ def gangs_of(objects: Iterable[KubeObject], pods: Iterable[Pod]) -> list[Gang]:
         if gang.minimum > 1 and any(pod.key in meant for pod in gang.pods):
             gangs.setdefault((gang.namespace, gang.name), gang)
     return list(gangs.values())
+
+
+def may_be_of_gang(pod: Pod) -> bool:
+    """Whether a pod names a group with a known key, or is of a Job."""
+    return bool(_job(pod)) or any(group_name(pod, key) for key in GROUP_NAMES)
+
+
+def gang_fits(
+    objects: Iterable[KubeObject],
+    pods: Sequence[Pod],
+    placed: Collection[str] = (),
+    gone: Collection[str] = (),
+    jobs_among: Iterable[Pod] | None = None,
+) -> tuple[GangFit, ...]:
+    """How many pods of the gangs that have one of some pods have a node; a Job with several pods is one, too.
+
+    Args:
+        placed: `namespace/name` of pods that get a node.
+        gone: of those that have none, or lose it.
+        jobs_among: those of whose pods Jobs are made; None for all.
+
+    Example:
+        group = {"pod-group.scheduling.sigs.k8s.io": "red", "pod-group.scheduling.sigs.k8s.io/min-available": "3"}
+        pods = [make_pod(f"worker-{i}", labels=group) for i in range(3)]
+        assert [gang.n_placed for gang in gang_fits(pods, pods, placed=["default/worker-0"])] == [1]
+    """
+    meant = [pod for pod in pods if may_be_of_gang(pod)]
+    every = list(objects) if meant else []
+    groups = gangs_of(every, meant)
+    in_groups = {pod.key for group in groups for pod in group.pods}
+    found = [(f"{one.namespace}/{one.name}", False, one.minimum, one.pods) for one in groups]
+    among = (one for one in every if isinstance(one, Pod)) if jobs_among is None else jobs_among
+    jobs = _jobs(meant, among)
+    found += [(job, True, len(of), tuple(of)) for job, of in jobs if in_groups.isdisjoint(pod.key for pod in of)]
+    return tuple(
+        GangFit(
+            name,
+            is_job,
+            needs,
+            len(of),
+            sum(_has_node(pod, placed, gone) for pod in of),
+            sum(_has_node(pod, (), gone) for pod in of),
+        )
+        for name, is_job, needs, of in found
+    )
+
+
+def _has_node(pod: Pod, placed: Collection[str], gone: Collection[str]) -> bool:
+    return pod.key not in gone and (bool(pod.node_name) or pod.key in placed)
+
+
+def _jobs(meant: Iterable[Pod], among: Iterable[Pod]) -> Iterator[tuple[str, list[Pod]]]:
+    """The Jobs of some pods that have several pods at once."""
+    of_meant = {job for pod in meant if (job := _job(pod))}
+    by_job: dict[str, list[Pod]] = {}
+    for pod in among if of_meant else ():
+        if (job := _job(pod)) in of_meant and not pod.is_finished:
+            by_job.setdefault(job, []).append(pod)
+    return ((job, of) for job, of in by_job.items() if len(of) > 1)
+
+
+def _job(pod: Pod) -> str:
+    """`namespace/name` of the Job that a pod belongs to; empty for none."""
+    controller = pod.metadata.controller
+    return f"{pod.namespace}/{controller.name}" if controller is not None and controller.kind == "Job" else ""
 
 
 def _gangs(objects: Iterable[KubeObject], keys: Sequence[str]) -> list[Gang]:

@@ -27,7 +27,6 @@ with lazy_exports(__name__):
         Fate as Fate,
     )
     from kubesched.planning.drainer import Drainer as Drainer, drain as drain
-    from kubesched.planning.gangs_that_fit import GangFit as GangFit
     from kubesched.planning.kept_pods import Kept as Kept
     from kubesched.planning.pending import PendingPods as PendingPods
     from kubesched.planning.placed import has_place as has_place

@@ -11,6 +11,7 @@ from kubesched.controllers import is_from_manifest
 from kubesched.documents import count, listed
 from kubesched.explanation import with_reasons
 from kubesched.planning.changed_cluster import Changed, premise
+from kubesched.planning.gangs_that_fit import gangs_of_run
 from kubesched.planning.placed import has_place
 from kubesched.planning.settling import cluster_after_run
 from kubesched.planning.storage_caveats import storage_caveats
@@ -92,7 +93,8 @@ def simulated(
     """
     session.assumed = changed.nodes
     refused = refused_replicas(changed.objects)
-    report = msgspec.structs.replace(with_reasons(session, run(session)), refused=refused)
+    report = with_reasons(session, run(session))
+    report = msgspec.structs.replace(report, refused=refused, gangs=gangs_of_run(changed.objects, report))
     caveats = storage_caveats(session, report.placements, changed.objects)
     return Simulated(report, cluster_after_run(session, report, changed.cluster) if keeps_objects else (), caveats)
 

@@ -28,9 +28,11 @@ from kubesched.explanation import (
 )
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.planning.difference import new_pods
+from kubesched.planning.gangs_that_fit import gangs_of_run
 from kubesched.scheduler import SchedulingCycle
 from kubesched.session import (
     UNSEEN,
+    GangFit,
     PendingCounts,
     Placement,
     PodState,
@@ -87,6 +89,7 @@ class PendingPods:
         session.decisions = self._note
         self.report: Report = session.schedule(progress)
         session.decisions = None
+        self._known = known
         self._evicted = {action.pod.key: action.pod for action in session.cluster.evicted}
         self._workload_of = workload_of
         self._pods = {pod.key: pod for pod in session.pending}
@@ -202,6 +205,14 @@ class PendingPods:
         whom = ", ".join(dict.fromkeys(one.preemptor for one in left))
         victims = listed(one.pod for one in left)
         return f"takes room on {placement.node} that preemption makes for {whom} by evicting {victims}"
+
+    def gangs(self, keys: Collection[str]) -> tuple[GangFit, ...]:
+        """What becomes of the gangs that have some of the pending pods, and of Jobs with several pods.
+
+        Args:
+            keys: `namespace/name` of these pods.
+        """
+        return gangs_of_run(self._known, self.report, keys)
 
     def counts(self, namespace: str = "") -> PendingCounts:
         """How many pods wait for a node, as in a simulation.

@@ -15,7 +15,7 @@ from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.blocking_budgets import why_it_blocks
 from kubesched.planning.changed_cluster import Changed, WhatIf, node_model
 from kubesched.planning.changes import with_nodes_like
-from kubesched.planning.gangs_that_fit import GangFit, gangs_that_fit
+from kubesched.planning.gangs_that_fit import gangs_that_fit
 from kubesched.planning.kept_pods import Kept, without_kept
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
@@ -24,7 +24,7 @@ from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.settling import cluster_after_run
 from kubesched.planning.storage_caveats import storage_caveats
 from kubesched.scheduler import TieBreak
-from kubesched.session import Placement, PodState, Progress, Report, Session, placements_frame, workload_text
+from kubesched.session import GangFit, Placement, PodState, Progress, Report, Session, placements_frame, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.shown import Shown
 from kubesched.snapshot import ClusterObjects

@@ -12,6 +12,7 @@ with lazy_exports(__name__):
     )
     from kubesched.session.creation import refused_pods as refused_pods
     from kubesched.session.devices import listed_devices as listed_devices
+    from kubesched.session.gang_fit import GangFit as GangFit
     from kubesched.session.kubelets import UNSEEN as UNSEEN
     from kubesched.session.memory_cluster import MemoryCluster as MemoryCluster
     from kubesched.session.node_groups import NodeGroup as NodeGroup, group_nodes as group_nodes

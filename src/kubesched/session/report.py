@@ -10,6 +10,7 @@ from kubesched.admission import RefusedReplicas
 from kubesched.api import Patch
 from kubesched.documents import plural
 from kubesched.engine import IntMatrix
+from kubesched.session.gang_fit import GangFit
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.pending_counts import PendingCounts
 from kubesched.session.pending_diagnosis import without_post_filter
@@ -239,6 +240,8 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         stuck: the pods of the snapshot that have a node and do not start there, as placements without a node.
         refused: workloads of the snapshot with pods that do not exist, because the API server refuses them; only
             `simulate` looks for them.
+        gangs: groups with pending pods that are to run at once, and Jobs with several pods; only `simulate` looks for
+            them.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -255,6 +258,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     stuck: tuple[Placement, ...] = ()
     devices: Mapping[str, int] = _NO_DEVICES
     refused: tuple[RefusedReplicas, ...] = ()
+    gangs: tuple[GangFit, ...] = ()
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from kubesched.explanation import N_NEAREST, Evaluation, Explanation, Fix, HookAnswer, PluginVerdicts, Preemption
 from kubesched.framework import Code, Status
+from kubesched.pages.simulations import gang_document
 from kubesched.scheduler import ExtenderAnswer, default_sample
 
 _NOT_DECIDED: Final = "NotDecided"
@@ -107,6 +108,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
     if not explanation.runs_on:
         document["claimsInUse"] = msgspec.to_builtins(explanation.claims_in_use)
+    document["gang"] = {} if explanation.gang is None else gang_document(explanation.gang)
     document["preemption"] = _preemption(explanation.preemption)
     chosen = explanation.choice
     if chosen is not None and explanation.compares:

@@ -31,6 +31,7 @@ from kubesched.pages.formats import (
     page_of,
     with_fix,
 )
+from kubesched.pages.simulations import gang_words, partly_placed
 from kubesched.scheduler import EXTENDER
 
 _LEVELS: Final = {
@@ -216,6 +217,9 @@ def circumstances(explanation: Explanation, chosen: Choice | None) -> Iterator[P
     if not explanation.runs_on:
         best = chosen.best.node if chosen is not None else ""
         yield from (Paragraph(one.text, Level.WARNING) for one in explanation.claims_in_use if one.node != best)
+    yield from (
+        Paragraph(f"{gang_words(one)}.", Level.WARNING) for one in partly_placed(filter(None, [explanation.gang]))
+    )
     yield from data_paragraphs(explanation)
     message = explanation.message if explanation.failure is None else explanation.failure.located
     if message and not explanation.undecided:

@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.documents import count, listed, plural
-from kubesched.explanation import Fix, Gang, PodAnswer, State, Told
+from kubesched.explanation import Fix, PodAnswer, State, Told
 from kubesched.pages.explanations.explanation_document import fix_document
 from kubesched.pages.explanations.rejection import fix_table, fix_title, hand_of
 from kubesched.pages.formats import (
@@ -25,8 +25,8 @@ from kubesched.pages.formats import (
     limits,
     with_fix,
 )
-from kubesched.pages.simulations import victims_table
-from kubesched.session import PendingCounts, Victim
+from kubesched.pages.simulations import gang_checks, gang_document, gang_words, partly_placed, victims_table
+from kubesched.session import GangFit, PendingCounts, Victim
 
 _NUMBERS: Final = re.compile(r"\d+")
 _MAX_NAMED: Final = 3
@@ -113,7 +113,7 @@ def overview_page(
     answers: Iterable[PodAnswer] | Rows,
     *,
     foreign: Sequence[Pod] = (),
-    gangs: Sequence[Gang] = (),
+    gangs: Sequence[GangFit] = (),
     what: str = _PENDING,
     again: str = "kubesched explain",
     lines: Sequence[dict[str, Any]] = (),
@@ -127,7 +127,7 @@ def overview_page(
         answers: in the order of the queue; each is read before the next one is asked for. Or the rows that were made of
             them.
         foreign: pods that no profile serves.
-        gangs: groups that have some of the pods.
+        gangs: those that have some of the pods.
         what: which pods they are: an adjective.
         again: the command with the same cluster and setup, which the next command extends; empty for none.
         lines: what `-o json` prints of each pod.
@@ -150,9 +150,10 @@ def overview_page(
         parts.append(_foreign(foreign))
     elif foreign and counts is not None:
         parts.append(_foreign_alone(foreign, what))
-    if gangs:
-        parts.append(_gangs(gangs))
+    parts += _gangs(gangs)
     document: dict[str, Any] = {"pods": list(lines)}
+    if gangs:
+        document["gangs"] = [gang_document(one) for one in gangs]
     if victims is not None:
         evicting = [group for group in ordered if group.state is State.PREEMPTS]
         is_said = all(len(group.pods) == 1 for group in evicting)  # each row names its victims
@@ -167,7 +168,7 @@ def overview_page(
         limits=limits() if ordered else (),
         next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
         document=document,
-        checks=_checks(ordered),
+        checks=(*_checks(ordered), *gang_checks(gangs)),
         lines=lines,
         node_names=rows.node_names,
         appendix=tuple(part for group in ordered for part in hand_of(_whom(group), _best(group))),
@@ -323,13 +324,14 @@ def _foreign_alone(pods: Sequence[Pod], what: str) -> Paragraph:
     return Paragraph(f"{n} for {schedulers}, which no profile serves; add a profile with --config.", Level.WARNING)
 
 
-def _gangs(gangs: Sequence[Gang]) -> Paragraph:
-    """The pods that are to run together, of which the rows speak one by one."""
-    needs = listed(f"{gang.namespace}/{gang.name} needs {gang.minimum} pods" for gang in gangs)
-    groups = "Pod group" if len(gangs) == 1 else "Pod groups:"
-    name = gangs[0].name if len(gangs) == 1 else "NAME"
-    told = f"--group {name} reports how many of them fit together"
-    return Paragraph(f"{groups} {needs} at once; {told}.", Level.DETAIL)
+def _gangs(gangs: Iterable[GangFit]) -> Iterator[Paragraph]:
+    """The pods that are to run together and would not, of which the rows speak one by one."""
+    lacking = partly_placed(gangs)
+    for one in lacking[:_MAX_NAMED]:
+        told = "" if one.is_job else f"; --group {one.gang.partition('/')[2]} reports how many of them fit together"
+        yield Paragraph(f"{gang_words(one)}{told}.", Level.DETAIL if one.is_job else Level.WARNING)
+    if n := len(lacking[_MAX_NAMED:]):
+        yield Paragraph(f"{count(n, 'more gang lacks', 'more gangs lack')} pods with a node.", Level.WARNING)
 
 
 def _foreign(pods: Sequence[Pod]) -> Paragraph:

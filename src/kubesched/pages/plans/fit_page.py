@@ -26,11 +26,14 @@ from kubesched.pages.formats import (
     page_of,
 )
 from kubesched.pages.plans.fault_parts import fault_parts
-from kubesched.pages.plans.gang_parts import gang_document, gangs_table, lost_gangs
 from kubesched.pages.simulations import (
     fill_table,
     fill_words,
+    gang_checks,
+    gang_document,
+    gangs_table,
     hands_of,
+    lost_gangs,
     nodes_table,
     placement_line,
     report_document,
@@ -68,7 +71,7 @@ def fit_page(
         *fault_parts(faults),
         *_notes(answer),
         _workloads(answer),
-        gangs_table(answer),
+        gangs_table(answer.gangs),
         _pools(answer),
         _where(answer),
         _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)]),
@@ -159,7 +162,7 @@ def _verdict(answer: Fit) -> str:
         total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}{_without_queue(answer)}"
         return f"{total}{_which(answer, answer.n_fit, first)}: {_short(first)}" if first else f"At least {total}."
     counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}{_without_queue(answer)}"
-    counted += lost_gangs(answer)
+    counted += _lost_gangs(answer)
     if first is None:
         return f"{counted}."
     if answer.n_at_most is not None and answer.next_left is not None:
@@ -442,6 +445,14 @@ def _document(answer: Fit) -> dict[str, Any]:
     }
 
 
+def _lost_gangs(answer: Fit) -> str:
+    """Which gangs would not run, for the first line; empty for none."""
+    lost = lost_gangs(answer.gangs)
+    if len(lost) == 1:
+        return f"; none of gang {lost[0].gang} would run, which needs {lost[0].needs:,}"
+    return f"; none of {len(lost):,} gangs would run ({listed(one.gang for one in lost)})" if lost else ""
+
+
 def _checks(answer: Fit) -> Iterable[Check]:
     """Each new pod, each of several workloads, what has no pods, each rollout; if no pod fits at all, the first pod."""
     tried = answer.placements or ([answer.next_left] if answer.next_left is not None else [])
@@ -450,10 +461,7 @@ def _checks(answer: Fit) -> Iterable[Check]:
     for whole in answer.by_workload if _has_several(answer) else ():
         lacks = f"{whole.n_fit:,} of {whole.n_asked:,} would fit: {' '.join(_reasons(whole))}"
         yield Check(*_named(whole.workload), lacks if whole.n_fit < whole.n_asked else "")
-    for gang in answer.gangs:
-        if not gang.is_job:
-            namespace, name = gang.gang.split("/")
-            yield Check(namespace, f"gang {name}", "" if gang.runs else gang.outcome)
+    yield from gang_checks(answer.gangs)
     for one_without in answer.without_pods:
         yield Check(*_named(one_without.workload), skipped=f"no pod is added: it {one_without.why}")
     for kept in answer.kept:

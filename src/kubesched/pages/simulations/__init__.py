@@ -3,6 +3,14 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.pages.simulations.gang_parts import (
+        gang_checks as gang_checks,
+        gang_document as gang_document,
+        gang_words as gang_words,
+        gangs_table as gangs_table,
+        lost_gangs as lost_gangs,
+        partly_placed as partly_placed,
+    )
     from kubesched.pages.simulations.node_fill_tables import (
         fill_level as fill_level,
         fill_table as fill_table,

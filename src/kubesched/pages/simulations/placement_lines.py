@@ -3,6 +3,7 @@
 from typing import Any
 
 from kubesched.pages.formats import plain
+from kubesched.pages.simulations.gang_parts import gang_document
 from kubesched.session import Placed, Placement, PodState, Report
 
 
@@ -23,7 +24,7 @@ def placed_line(placed: Placed) -> dict[str, Any]:
 
 
 def report_document(report: Report) -> dict[str, Any]:
-    """The whole report: `pods`, `victims`, `nodes`, `stuck`, `summary`, and `refused` if there is some."""
+    """The whole report: `pods`, `victims`, `nodes`, `stuck`, `summary`, and `gangs` and `refused` if there are some."""
     counts = {state.value: report.count(state) for state in PodState}
     return {
         "pods": [placement_line(placement) for placement in report.placements],
@@ -31,5 +32,6 @@ def report_document(report: Report) -> dict[str, Any]:
         "nodes": plain(report.nodes),
         "stuck": [placement_line(placement) for placement in report.stuck],
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
+        **({"gangs": [gang_document(one) for one in report.gangs]} if report.gangs else {}),
         **({"refused": plain(report.refused)} if report.refused else {}),
     }

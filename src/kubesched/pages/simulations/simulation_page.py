@@ -26,6 +26,7 @@ from kubesched.pages.formats import (
     page_of,
     with_fix,
 )
+from kubesched.pages.simulations.gang_parts import gang_checks, gang_sentences, gangs_table, partly_placed
 from kubesched.pages.simulations.node_fill_tables import fill_table, fill_words, nodes_table
 from kubesched.pages.simulations.placement_lines import placement_line, report_document
 from kubesched.pages.simulations.refused_replicas_parts import (
@@ -90,6 +91,7 @@ def report_page(
         _why("stuck", "Have a node and do not run", stuck),
         _why("notCreated", "Would not be created", [one for one in not_tried if one.is_not_created]),
         refused_table(report.refused),
+        gangs_table(partly_placed(report.gangs)),
         victims_table("victims", "Would be evicted to make room", report.removed),
         *([fill_table(fills, devices=report.devices)] if has_nodes else []),
         _pods(report),
@@ -148,6 +150,7 @@ def _verdict(report: Report) -> str:
     return (
         pending_counts((*report.placements, *report.stuck)).sentences(outcomes, kind)
         + evicted
+        + gang_sentences(report.gangs)
         + refused_words(report.refused)
     )
 
@@ -263,6 +266,7 @@ def _checks(report: Report) -> Iterator[Check]:
     for one in report.placements:
         is_placed = one.state is PodState.SCHEDULED and not one.evicted_by
         yield Check.of(one.pod, "" if is_placed else "\n".join(filter(None, _words(one))))
+    yield from gang_checks(report.gangs)
     yield from refused_checks(report.refused)
 
 
