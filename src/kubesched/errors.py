@@ -4,6 +4,7 @@
     ├── InputError                 invalid input; exit code 2
     │   ├── QuantityError          a resource quantity that Kubernetes does not accept
     │   ├── SelectorError          a label or node selector that does not parse
+    │   ├── CelCompileError        a CEL expression that does not compile
     │   ├── ObjectError            a Kubernetes object that does not decode
     │   ├── YamlError              a text that is not valid YAML, or has what JSON cannot express
     │   └── ConfigError            a KubeSchedulerConfiguration or a kubeconfig that is not valid
@@ -19,6 +20,7 @@
     ├── LeaseLostError             this process led, and must not any more
     ├── ExtenderError              an HTTP extender failed
     ├── ClaimError                 VolumeBinding cannot judge a claim
+    ├── CelRuntimeError            a CEL expression cannot be evaluated for a device
     └── NoRoomError                the body of a request waited too long for memory
     BaseException
     └── DeadlineExceeded           the time of an attempt is over; not an Exception, so no plugin's fault
@@ -58,6 +60,10 @@ class SelectorError(InputError):
         distinct = list(dict.fromkeys(faults))
         super().__init__(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
         self.faults = faults
+
+
+class CelCompileError(InputError):
+    """A CEL expression that does not compile; the text is upstream's, with the place and the source."""
 
 
 class ObjectError(InputError):
@@ -173,6 +179,10 @@ class ExtenderError(KubeschedError):
 
 class ClaimError(KubeschedError):
     """A claim that VolumeBinding cannot judge; the text is upstream's."""
+
+
+class CelRuntimeError(KubeschedError):
+    """The evaluation of a CEL expression failed; the text is upstream's."""
 
 
 class NoRoomError(KubeschedError):

@@ -1,0 +1,109 @@
+"""Compiles selectors, keeps what is compiled, and evaluates it for devices."""
+
+import json
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from kubesched.cel.cel_values import type_name
+from kubesched.cel.checker import check_expression
+from kubesched.cel.closures import Compiler
+from kubesched.cel.conjuncts import Conjunct, Conjunction, Refusal
+from kubesched.cel.device_reads import Reads, reads_of
+from kubesched.cel.device_value import DeviceValue
+from kubesched.cel.exact_amounts import Quantity
+from kubesched.cel.literal_comparisons import LiteralComparison, comparisons_of
+from kubesched.cel.parser import parse_expression
+from kubesched.cel.semantic_versions import Semver
+from kubesched.errors import CelCompileError, CelRuntimeError
+
+_KEPT: Final = 1024
+
+
+class CompiledSelector:
+    """A CEL expression about a device.
+
+    Attributes:
+        text: as written.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._tree = parse_expression(text)
+        check_expression(self._tree, text)
+        compiler = Compiler()
+        self._evaluate = compiler.compile(self._tree)
+        self._places = [None] * (compiler.places - 1)
+
+    @cached_property
+    def reads(self) -> Reads:
+        """The facts of a device that decide."""
+        return reads_of(self._tree)
+
+    @cached_property
+    def comparisons(self) -> tuple[LiteralComparison, ...]:
+        """The comparisons of facts with literals, wherever they are in the expression."""
+        return tuple(comparisons_of(self._tree))
+
+    @property
+    def conjuncts(self) -> tuple[Conjunct, ...]:
+        """The parts that all have to hold."""
+        return self._conjunction.conjuncts
+
+    @cached_property
+    def _conjunction(self) -> Conjunction:
+        return Conjunction(self._tree, self.text)
+
+    def refusal(self, device: DeviceValue) -> Refusal | None:
+        """The part of the expression that a device does not meet, None if it matches."""
+        return self._conjunction.refusal(device)
+
+    def with_literal(self, comparison: LiteralComparison, literal: str) -> str:
+        """The text with another literal in a comparison; what was in quotes stays in quotes.
+
+        Raises:
+            ValueError: no literal is written there, as in `has(...)`.
+        """
+        if comparison.start < 0:
+            raise ValueError(f"{comparison.operator} has no literal")
+        is_text = isinstance(comparison.literal, str | Quantity | Semver)
+        written = json.dumps(literal, ensure_ascii=False) if is_text else literal
+        return self.text[: comparison.start] + written + self.text[comparison.end :]
+
+    def matches(self, device: DeviceValue) -> bool:
+        """Whether the expression holds for a device.
+
+        Raises:
+            CelRuntimeError: it cannot be evaluated; the text is upstream's.
+        """
+        result = self._evaluate([device, *self._places])
+        return result if type(result) is bool else _not_a_bool(result)
+
+
+def _not_a_bool(value: Any) -> bool:
+    name = type_name(value)
+    reason = {
+        "string": "unsupported native conversion from string to 'bool'",
+        "int": "unsupported type conversion from 'int' to bool",
+    }.get(name, f"unsupported conversion from {name} to bool")
+    raise CelRuntimeError(f"CEL result of type {name} could not be converted to bool: {reason}")
+
+
+def compile_selector(text: str) -> CompiledSelector:
+    """Compile an expression. The last 1,024 different ones are kept, whether they compile or not.
+
+    Raises:
+        CelCompileError: the expression does not compile; the text is upstream's.
+    """
+    compiled = _compiled(text)
+    if isinstance(compiled, str):
+        raise CelCompileError(compiled)
+    return compiled
+
+
+@lru_cache(maxsize=_KEPT)
+def _compiled(text: str) -> CompiledSelector | str:
+    """A selector, or the error of what is none."""
+    try:
+        return CompiledSelector(text)
+    except CelCompileError as error:
+        return str(error)

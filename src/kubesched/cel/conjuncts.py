@@ -1,0 +1,98 @@
+"""The parts of a selector that all have to hold, and which of them a device does not meet."""
+
+from dataclasses import replace
+
+import msgspec
+
+from kubesched.cel.closures import Compiler, Evaluate
+from kubesched.cel.device_paths import DEVICE_ALIASES, Aliases, inner_aliases
+from kubesched.cel.device_value import DeviceValue
+from kubesched.cel.literal_comparisons import FactValue, LiteralComparison, comparison_of
+from kubesched.cel.syntax_tree import Expression, FunctionCall, MacroCall, MacroKind
+from kubesched.errors import CelRuntimeError
+
+
+class Conjunct(msgspec.Struct, frozen=True):
+    """A part of a selector.
+
+    Attributes:
+        start, end: of the part in the text.
+        comparison: what it compares, if it is one comparison and nothing else.
+    """
+
+    text: str
+    start: int
+    end: int
+    comparison: LiteralComparison | None = None
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a device does not match.
+
+    Attributes:
+        conjunct: the first part that is false; if there is none, the first one that fails.
+        value: what the device has where the part is one comparison, None if it has nothing there.
+        error: of the evaluation; empty if the part is false.
+    """
+
+    conjunct: Conjunct
+    value: FactValue | None = None
+    error: str = ""
+
+
+class Conjunction:
+    """The parts of one selector, also those inside of `cel.bind`.
+
+    Attributes:
+        conjuncts: in the order of the text; one, if the selector is no conjunction.
+    """
+
+    def __init__(self, tree: Expression, text: str) -> None:
+        parts = list(_parts(tree, DEVICE_ALIASES, ()))
+        self.conjuncts = tuple(
+            Conjunct(text[node.start : node.end], node.start, node.end, comparison_of(node, aliases))
+            for node, aliases, _ in parts
+        )
+        compiler = Compiler()
+        self._evaluators = [compiler.compile(_bound(node, bindings)) for node, _, bindings in parts]
+        self._places = compiler.places
+
+    def refusal(self, device: DeviceValue) -> Refusal | None:
+        """The part that a device does not meet, None if it meets all of them."""
+        failed = None
+        for conjunct, evaluate in zip(self.conjuncts, self._evaluators, strict=True):
+            refusal = self._refused(conjunct, evaluate, device)
+            if refusal is not None and not refusal.error:
+                return refusal
+            failed = failed or refusal
+        return failed
+
+    def _refused(self, conjunct: Conjunct, evaluate: Evaluate, device: DeviceValue) -> Refusal | None:
+        try:
+            if evaluate([device, *[None] * (self._places - 1)]) is True:
+                return None
+            error = ""
+        except CelRuntimeError as raised:
+            error = str(raised)
+        value = conjunct.comparison.value(device) if conjunct.comparison else None
+        return Refusal(conjunct, value, error)
+
+
+def _parts(
+    node: Expression, aliases: Aliases, bindings: tuple[MacroCall, ...]
+) -> list[tuple[Expression, Aliases, tuple[MacroCall, ...]]]:
+    """The operands of a conjunction, each with the variables and the `cel.bind` around it."""
+    match node:
+        case FunctionCall(function="_&&_"):
+            return [part for operand in node.arguments for part in _parts(operand, aliases, bindings)]
+        case MacroCall(kind=MacroKind.BIND):
+            return _parts(node.body, inner_aliases(node, aliases), (*bindings, node))
+        case _:
+            return [(node, aliases, bindings)]
+
+
+def _bound(node: Expression, bindings: tuple[MacroCall, ...]) -> Expression:
+    """A part with its own `cel.bind` around it."""
+    for binding in reversed(bindings):
+        node = replace(binding, body=node)
+    return node
