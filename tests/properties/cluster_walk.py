@@ -15,6 +15,7 @@ from campaigns.oracle import more
 from campaigns.oracle.generate import APPS, GROUPS, TEAMS, ZONES, Maker
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
 from kubesched.state import ClusterState
+from tests.properties.device_objects import device_objects
 
 Features = tuple[str, ...]
 
@@ -44,7 +45,10 @@ def generated(
         items += [*maker.volumes(), *(csi_node(node, maker.r) for node in made)]
     items += [maker.pod(i, maker.r.choice(made)["metadata"]["name"]) for i in range(bound)]
     items += [maker.pod(i) for i in range(pending)]
-    return more.enrich(items, seed, features) if features else items
+    if "devices" in features:
+        items += device_objects((node["metadata"]["name"] for node in made), maker.r)
+    rarer = tuple(name for name in features if name != "devices")
+    return more.enrich(items, seed, rarer) if rarer else items
 
 
 def service(app: str) -> dict:

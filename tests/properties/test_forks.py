@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from campaigns.oracle.generate import APPS
 from kubesched.api import KubeObject
 from kubesched.framework import Framework
-from kubesched.state import ClusterState, Fork
+from kubesched.state import ClusterState, DevicePool, Fork
 from tests.properties.cluster_walk import Walk, as_pod, generated, key_of, read
+from tests.properties.device_objects import KINDS, READS, changed
 from tests.properties.test_cluster_state import assert_same_columns, described
 from tests.properties.test_column_cache import OTHER_ARGS, framework_of, is_pending, opinions
 from tests.trials import examples
 
 FEATURES = (
-    *("attachments", "budgets", "capacity", "claims", "ephemeral", "host-ports", "image-sizes", "inline-disks"),
-    *("local", "migrated", "pod-level", "resize", "selectors", "zones"),
+    *("attachments", "budgets", "capacity", "claims", "devices", "ephemeral", "host-ports", "image-sizes"),
+    *("inline-disks", "local", "migrated", "pod-level", "resize", "selectors", "zones"),
 )
 ACTIONS = ("fork", "fork", "revert", "revert", "commit", "look", "look")
 
@@ -32,7 +33,15 @@ class ForkedWalk(Walk):
 
     STEPS = (
         *Walk.STEPS,
-        *("assume_with_objects", "assume_with_objects", "assume_more", "annotate", "load_some", "renew_pod"),
+        *(
+            "assume_with_objects",
+            "assume_with_objects",
+            "assume_more",
+            "assume_devices",
+            "annotate",
+            "load_some",
+            "renew_pod",
+        ),
         *("change_other", "change_other", "put_back_other", "move_pod", "put_back_pod", "relabel_namespace"),
         "arrange",
     )
@@ -77,6 +86,13 @@ class ForkedWalk(Walk):
             uid = r.choice(sorted(self.assumed))
             self.cluster_state.assume_objects(uid, [(item["kind"], read(item)) for item in plan])
 
+    def _assume_devices(self, r: random.Random) -> None:
+        claims = [item for item in self.others.values() if item["kind"] == "ResourceClaim"]
+        if self.assumed and claims:
+            allocated = changed(r.choice(claims), self._slices, r)
+            uid = r.choice(sorted(self.assumed))
+            self.cluster_state.assume_objects(uid, [("ResourceClaim", read(allocated))])
+
     def _annotate(self, r: random.Random) -> None:
         if self.assumed:
             self.cluster_state.assume_annotations(r.choice(sorted(self.assumed)), {"device": str(r.random())})
@@ -113,6 +129,8 @@ class ForkedWalk(Walk):
             item["status"] = {"disruptionsAllowed": r.randrange(3)}
         elif kind == "CSINode":
             item["spec"]["drivers"] = item["spec"]["drivers"][: r.randrange(2)]
+        elif kind in KINDS:
+            item = changed(item, self._slices, r)
         self._put(item)
 
     def _put_back_other(self, r: random.Random) -> None:
@@ -148,6 +166,10 @@ class ForkedWalk(Walk):
             item = copy.deepcopy(r.choice(names))
             item["metadata"]["labels"] = {"team": r.choice(["red", "blue", "green"])}
             self._put(item)
+
+    @property
+    def _slices(self) -> list[dict]:
+        return [item for item in self.others.values() if item["kind"] == "ResourceSlice"]
 
     def _remove(self, item: dict) -> None:
         super()._remove(item)
@@ -210,7 +232,7 @@ class Walker:
         state = self.walk.cluster_state
         state.groups.group("look", lambda pod: pod.labels.get("app") == "web").by_domain("topology.kubernetes.io/zone")
         state.snapshot().places(0)
-        return [opinions(self.framework, state.pod_info(pod)) for pod in self.probes]
+        return [opinions(self.framework, state.pod_info(pod)) for pod in self.probes] + [alike_devices(state)]
 
 
 def whole(state: ClusterState) -> dict[str, Any]:
@@ -246,11 +268,37 @@ def whole(state: ClusterState) -> dict[str, Any]:
         },
         "free volumes": {name: free_volumes(state, name) for name in classes},
         "attached": attached(state),
+        "devices": devices(state),
         "CSI nodes": {
             driver: {name: int(limits[row]) for name, row in columns.row_of.items()}
             for driver, limits in state.volumes.csi_nodes.limits.items()
         },
     }
+
+
+def alike_devices(state: ClusterState) -> dict[str, list[list[str]]]:
+    """The nodes whose devices are alike, by what is read of them."""
+    nodes = state.snapshot().nodes
+    found: dict[str, list[list[str]]] = {}
+    for reads in READS:
+        groups: dict[int, list[str]] = {}
+        for name, number in zip(nodes.names, state.devices.alike(nodes, reads).tolist(), strict=True):
+            groups.setdefault(number, []).append(name)
+        found[str(reads)] = sorted(sorted(names) for names in groups.values())
+    return found
+
+
+def devices(state: ClusterState) -> dict[str, Any]:
+    known = state.devices
+    pools = {name: [described_pool(pool) for pool in known.pools_of(row)] for name, row in state.columns.row_of.items()}
+    ids = {device for of_row in pools.values() for pool in of_row for device in pool["devices"]}
+    in_use = {one: (known.in_use.is_taken(one), known.in_use.consumed(one), known.in_use.holders(one)) for one in ids}
+    return {"pools": pools, "in use": in_use, "classes": known.classes.serving({"example.com/gpu": 1})}
+
+
+def described_pool(pool: DevicePool) -> dict[str, Any]:
+    devices = [device.id for device in pool.devices]
+    return {name: getattr(pool, name) for name in pool.__struct_fields__} | {"devices": devices}
 
 
 def free_volumes(state: ClusterState, class_name: str) -> list[str]:

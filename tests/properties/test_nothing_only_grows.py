@@ -12,7 +12,9 @@ from kubesched.api import EventType, WatchEvent
 from kubesched.framework import Framework
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_object, make_pod
-from tests.properties.cluster_walk import HOST, ZONE
+from tests.properties.cluster_walk import HOST, ZONE, read
+from tests.properties.device_objects import READS, Reads, network_slices, slice_of
+from tests.properties.device_objects import claim as claim_for_devices
 from tests.properties.test_column_cache import framework_of, opinions
 
 DRIVER, CLASS = "csi.example.com", "fast"
@@ -79,6 +81,7 @@ class Weeks:
         self.new_storage_classes(number)
         self.odd_pods(number)
         self.device_classes(number)
+        self.devices(number, r)
         self.cluster_state.check_invariants()
 
     def rollout(self, number: int, i: int, r: random.Random) -> None:
@@ -143,6 +146,20 @@ class Weeks:
             self.put("Pod", pod)
             self.ask(pod)
 
+    def devices(self, number: int, r: random.Random) -> None:
+        """Slices, of which each names something of its own, and claims that hold devices of them."""
+        slices = [slice_of(f"week-{number}-{i}", r) for i in range(N_NODES)]
+        slices += network_slices([f"week-{number}-0"], r)
+        for i, item in enumerate(slices):
+            for one in item["spec"].get("devices", ()):
+                one["attributes"] |= {f"made-up-{number}-{i}": {"bool": True}}
+            item["metadata"]["name"] += f"-{number}"
+        for item in (*slices, *(claim_for_devices(f"devices-{number}-{i}", slices, r) for i in range(20))):
+            self.put(item["kind"], read(item))
+        nodes = self.cluster_state.snapshot().nodes
+        for reads in (*READS, Reads(frozenset({f"gpu.example.com/made-up-{number}-0"}))):
+            self.cluster_state.devices.alike(nodes, reads)
+
     def odd_pods(self, number: int) -> None:
         """Pending pods with resources, labels of nodes, claims and ports that nobody knows."""
         for i in range(150):
@@ -159,6 +176,8 @@ class Weeks:
         self.framework.cache.evict()
         self.cluster_state.groups.forget_all()
         self.cluster_state.parts.forget_recent()
+        self.cluster_state.devices.forget_all()
+        self.cluster_state.devices.alike(self.cluster_state.snapshot().nodes, READS[0])
         self.framework.handle.snapshot()
         gc.collect()
         return self.cluster_state.sizes() | {

@@ -69,6 +69,11 @@ class Interner(Generic[ValueT]):
         self._holders[number] += 1
         return number
 
+    def hold_again(self, number: int) -> int:
+        """Count one more that has the value of a number that is held. Returns: the number."""
+        self._holders[number] += 1
+        return number
+
     def release(self, number: int) -> bool:
         """Count one less that has the value of a number. Returns: whether it was the last, and the number is free."""
         self._holders[number] -= 1

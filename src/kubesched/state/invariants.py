@@ -9,9 +9,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from kubesched.state.columns import NodeColumns
+from kubesched.state.devices import DevicePool, Devices
 from kubesched.state.facts import ClusterFacts
 from kubesched.state.groups import CountedGroup, PodGroups
 from kubesched.state.node_tree import NodeTree, zone_key
+from kubesched.state.nodes import Nodes
+from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_table import PodTable
 from kubesched.state.recount import row_differences
@@ -51,6 +54,8 @@ def check_invariants(
         terms = [(row, term) for row, info in standing for term in getattr(info.terms.value, strength)]
         _check_terms(counts, terms, columns, namespace_labels, facts.parts.identities)
     _check_volume_use(facts.volumes.use, standing)
+    if facts.devices.is_asked:
+        _check_devices(facts.devices, facts.objects, columns)
 
 
 # --- columns ---
@@ -224,3 +229,28 @@ def _check_volume_use(use: VolumeUse, standing: list[tuple[int, PodInfo]]) -> No
     assert use.claim_rows == claim_rows
     assert use.direct_uses == {key: n for key, n in direct_uses.items() if n}
     assert use._disks == disks
+
+
+def _check_devices(devices: Devices, objects: ObjectStore, columns: NodeColumns) -> None:
+    """Pools, what is in use and which rows are alike: as if the objects had just been loaded."""
+    loaded = ObjectStore()
+    for kind in ("DeviceClass", "ResourceClaim", "ResourceSlice"):
+        for obj in objects.list(kind):
+            loaded.put(kind, obj)
+    fresh = Devices(columns, loaded)
+    for row in columns.row_of.values():
+        assert _pools(devices, row) == _pools(fresh, row)
+    for table in ("_takers", "_sharers", "_consumed"):
+        assert getattr(devices.in_use, table) == getattr(fresh.in_use, table)
+    nodes = Nodes(columns, np.array(list(columns.row_of.values()), dtype=np.intp))
+    for reads in devices.kept_readings:
+        both = (devices.alike(nodes, reads).tolist(), fresh.alike(nodes, reads).tolist())
+        assert len(set(zip(*both, strict=True))) == len(set(both[0])) == len(set(both[1]))
+
+
+def _pools(devices: Devices, row: int) -> list[dict[str, object]]:
+    return [
+        {name: getattr(pool, name) for name in DevicePool.__struct_fields__}
+        | {"devices": [(device.id, device.spec) for device in pool.devices]}
+        for pool in devices.pools_of(row)
+    ]

@@ -103,6 +103,24 @@ def test_a_pool_is_complete_when_the_cluster_has_all_its_slices():
     assert [slices.pools(node)[0].is_complete for node in "abc"] == [False, False, False]
 
 
+def test_pools_that_were_read_earlier_stay_as_they_were():
+    slices = Slices(slice_("one", [device("x")], count=2, allNodes=True))
+    (before,) = slices.pools("a")
+    slices.put(slice_("two", [], count=2, nodeName="c"))
+    assert (before.is_complete, slices.pools("a")[0].is_complete) == (False, True)
+
+
+def test_nothing_is_kept_of_a_node_that_is_gone():
+    slices = Slices(slice_("one", [device("x")], allNodes=True))
+    slices.names()
+    before = slices.state.sizes()
+    slices.put(make_node("d"))
+    slices.names()
+    slices.delete(make_node("d"))
+    slices.names()
+    assert slices.state.sizes() == before
+
+
 @pytest.mark.parametrize(
     ("devices", "is_valid"),
     [

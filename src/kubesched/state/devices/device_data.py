@@ -1,20 +1,21 @@
 """The devices of the cluster in addition to the objects: the parts that need work are created on first use."""
 
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from functools import cached_property
-from typing import Any
-
-import numpy as np
+from typing import Final
 
 from kubesched.api import parse_quantity
 from kubesched.engine import IntVector
 from kubesched.state.columns import NodeColumns
 from kubesched.state.devices.device_classes import DeviceClasses
-from kubesched.state.devices.device_pools import DeviceId, DevicePool
+from kubesched.state.devices.device_pools import DevicePool
+from kubesched.state.devices.device_projections import DeviceProjection, Readings
 from kubesched.state.devices.device_slices import DeviceSlices
 from kubesched.state.devices.devices_in_use import DevicesInUse
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
+
+_MAX_PROJECTIONS: Final = 64
 
 
 class Devices:
@@ -28,11 +29,22 @@ class Devices:
         self._columns = columns
         self._objects = objects
         self.classes = DeviceClasses(objects)
+        self._projections: OrderedDict[Readings, DeviceProjection] = OrderedDict()  # the last one is the last used
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether pools or what is in use were asked for, and are kept since."""
+        return "_slices" in self.__dict__
+
+    @property
+    def kept_readings(self) -> list[Readings]:
+        """What the searches read of devices for which it is kept which rows are alike."""
+        return list(self._projections)
 
     @cached_property
     def in_use(self) -> DevicesInUse:
         """The devices that claims have been allocated."""
-        return DevicesInUse(self._objects, self._slices.note_use)
+        return DevicesInUse(self._columns, self._objects, self._slices.rows_of)
 
     def pools_of(self, row: int) -> tuple[DevicePool, ...]:
         """The pools that a node can use, in the order in which they are tried."""
@@ -49,11 +61,26 @@ class Devices:
                         used[consumed.counter_set][name] += parse_quantity(counter.amount)
         return used
 
-    def alike(self, nodes: Nodes, reads: Any) -> IntVector:
-        """(n,) int64: rows with the same number have equal devices, as far as a search can tell."""
-        numbers: dict[Any, int] = {}
-        keys = (tuple(map(self._content, self.pools_of(row))) for row in nodes.all_rows.tolist())
-        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    def alike(self, nodes: Nodes, reads: Readings) -> IntVector:
+        """(n,) int64: a search for devices has the same result on rows with the same number.
+
+        Args:
+            reads: what the search reads of devices at most; hashable.
+        """
+        projections = self._projections
+        projection = projections.get(reads)
+        if projection is None:
+            projection = projections[reads] = DeviceProjection(reads, self._columns, self._slices, self.in_use)
+            if len(projections) > _MAX_PROJECTIONS:
+                projections.popitem(last=False)
+        projections.move_to_end(reads)
+        self._slices.refresh()
+        projection.refresh()
+        return nodes.take(projection.numbers)
+
+    def forget_all(self) -> None:
+        """Drop what is kept about which nodes are alike."""
+        self._projections.clear()
 
     def sizes(self) -> dict[str, int]:
         """Entries by registry, as far as each has been made."""
@@ -62,10 +89,10 @@ class Devices:
             sizes |= {f"devices in use, {name}": size for name, size in self.in_use.sizes().items()}
         if "_slices" in self.__dict__:
             sizes |= {f"device slices, {name}": size for name, size in self._slices.sizes().items()}
+        for projection in self._projections.values():
+            for name, size in projection.sizes().items():
+                sizes[f"alike devices, {name}"] = sizes.get(f"alike devices, {name}", 0) + size
         return sizes
-
-    def _content(self, pool: DevicePool) -> tuple[DeviceId, ...]:
-        return tuple(device.id for device in pool.devices)
 
     @cached_property
     def _slices(self) -> DeviceSlices:

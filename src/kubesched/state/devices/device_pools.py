@@ -5,12 +5,16 @@ generation count, in the order of their names. The pool is complete if the clust
 as they say. It is invalid if two of its devices have one name, or a device consumes a counter that it does not define.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
-from kubesched.api import Device, DeviceAttribute, ResourceSliceSpec, parse_quantity
+from kubesched.api import Device, DeviceAttribute, NodeSelector, ResourceSlice, ResourceSliceSpec, parse_quantity
+from kubesched.engine import BoolVector
+from kubesched.state.node_terms import NodeTerms
+from kubesched.state.nodes import Nodes
 
 DeviceId = tuple[str, str, str]
 """Driver, pool, device."""
@@ -68,8 +72,8 @@ class PoolDevice:
         return attribute
 
 
-class DevicePool(msgspec.Struct, frozen=True, eq=False):
-    """The devices of a pool that one node can use.
+class DevicePool(msgspec.Struct, frozen=True, eq=False, weakref=True):
+    """The devices of a pool that one node can use, or several nodes alike.
 
     Attributes:
         driver, name: of the pool.
@@ -89,42 +93,106 @@ class DevicePool(msgspec.Struct, frozen=True, eq=False):
     has_binding_conditions: bool
 
 
-SliceOnNode = tuple[ResourceSliceSpec, Sequence[PoolDevice]]
-"""A slice that belongs to a node, and those of its devices that do."""
+class KnownSlice:
+    """A ResourceSlice with its devices.
+
+    Attributes:
+        name, spec: of the object.
+        pool: driver and name of its pool.
+        devices: all of them.
+        is_of_one_node: whether it names a node that all of it belongs to.
+    """
+
+    __slots__ = ("_places", "devices", "is_of_one_node", "name", "pool", "spec")
+
+    def __init__(self, known: ResourceSlice) -> None:
+        spec = known.spec
+        self.name = known.name
+        self.spec = spec
+        self.pool = (spec.driver, spec.pool.name)
+        self.devices = tuple(PoolDevice(device, spec) for device in spec.devices or ())
+        self.is_of_one_node = bool(spec.node_name) and not spec.per_device_node_selection
+        placed = [device.spec for device in self.devices] if spec.per_device_node_selection else [spec]
+        self._places = [] if self.is_of_one_node else [_Place(one) for one in placed]
+
+    def reached(self, nodes: Nodes) -> BoolVector:
+        """(n,) bool: nodes that something of it belongs to; it is not of one node."""
+        reached = np.zeros(len(nodes), dtype=np.bool_)
+        for place in self._places:
+            reached |= place.reached(nodes)
+        return reached
+
+    def parts_on(self, nodes: Nodes) -> Iterator[tuple[int, "SlicePart"]]:
+        """The rows that something of it belongs to, with what that is; it is not of one node."""
+        rows = nodes.all_rows
+        if not self.spec.per_device_node_selection:
+            whole = SlicePart(self)
+            yield from ((row, whole) for row in rows[self.reached(nodes)].tolist())
+        elif self._places:
+            chosen = np.vstack([place.reached(nodes) for place in self._places]).T
+            for position in np.flatnonzero(chosen.any(axis=1)).tolist():
+                yield int(rows[position]), SlicePart(self, chosen[position].tobytes())
 
 
-def pools_from(
-    slices: Iterable[SliceOnNode], of_pool: Mapping[tuple[str, str], Counter[int]]
-) -> tuple[DevicePool, ...]:
-    """The pools that slices make up on a node, in the order in which they are tried.
+class SlicePart(NamedTuple):
+    """A slice that belongs to a node, or some devices of it.
+
+    Attributes:
+        known: the slice.
+        chosen: a byte for each device, not 0 where it belongs to the node; empty for all.
+    """
+
+    known: KnownSlice
+    chosen: bytes = b""
+
+    @property
+    def devices(self) -> Sequence[PoolDevice]:
+        """The devices of the slice that belong to the node."""
+        devices = self.known.devices
+        return [devices[i] for i, is_chosen in enumerate(self.chosen) if is_chosen] if self.chosen else devices
+
+
+class _Place:
+    """Where a slice or a device is."""
+
+    __slots__ = ("_node_name", "_terms")
+
+    def __init__(self, written: ResourceSliceSpec | Device) -> None:
+        self._node_name = written.node_name
+        self._terms = None if written.all_nodes else NodeTerms(written.node_selector or NodeSelector())
+
+    def reached(self, nodes: Nodes) -> BoolVector:
+        if not self._node_name:
+            return np.ones(len(nodes), dtype=np.bool_) if self._terms is None else self._terms.matches(nodes)
+        reached = np.zeros(len(nodes), dtype=np.bool_)
+        position = nodes.position_of(self._node_name)
+        if position is not None:
+            reached[position] = True
+        return reached
+
+
+def pool_from(key: tuple[str, str], parts: Sequence[SlicePart], n_slices: int) -> DevicePool:
+    """The pool that slices make up on a node.
 
     Args:
-        slices: those that belong to the node, in the order of their names.
-        of_pool: driver, pool -> generation -> how many slices the cluster has.
+        key: its driver and name.
+        parts: what belongs to the node of its slices of the highest generation, in the order of their names.
+        n_slices: how many slices of that generation the cluster has.
     """
-    groups: dict[tuple[str, str], list[SliceOnNode]] = {}
-    for one in slices:
-        groups.setdefault((one[0].driver, one[0].pool.name), []).append(one)
-    pools = [_pool(key, group, of_pool[key]) for key, group in groups.items()]
-    return tuple(sorted(pools, key=lambda pool: (pool.has_binding_conditions, pool.driver, pool.name)))
-
-
-def _pool(key: tuple[str, str], slices: Sequence[SliceOnNode], n_slices: Mapping[int, int]) -> DevicePool:
-    generation = max(spec.pool.generation for spec, _ in slices)
-    newest = [(spec, devices) for spec, devices in slices if spec.pool.generation == generation]
-    devices = tuple(device for _, of_slice in newest for device in of_slice)
+    specs = [part.known.spec for part in parts]
+    devices = tuple(device for part in parts for device in part.devices)
     counters = {
         counter_set.name: {
             name: parse_quantity(counter.amount) for name, counter in (counter_set.counters or {}).items()
         }
-        for spec, _ in newest
+        for spec in specs
         for counter_set in spec.shared_counters or ()
     }
     return DevicePool(
         *key,
         devices,
         counters,
-        is_complete=n_slices[generation] == newest[0][0].pool.resource_slice_count,
+        is_complete=n_slices == specs[0].pool.resource_slice_count,
         is_valid=len({device.id for device in devices}) == len(devices) and _are_defined(devices, counters),
         has_binding_conditions=any(device.spec.binding_conditions for device in devices),
     )

@@ -1,125 +1,73 @@
 """ResourceSlices by pool and by node: finds the slices that belong to a node, and the nodes that a pool reaches."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from kubesched.api import Device, KubeObject, Node, NodeSelector, ResourceSlice, ResourceSliceSpec
-from kubesched.engine import BoolVector
+from kubesched.api import KubeObject, ResourceSlice, ResourceSliceSpec
+from kubesched.engine import ChangeLog
 from kubesched.state.columns import NodeColumns
-from kubesched.state.devices.device_pools import DeviceId, DevicePool, PoolDevice, SliceOnNode, pools_from
-from kubesched.state.node_terms import NodeTerms
+from kubesched.state.devices.device_pools import DevicePool, KnownSlice, SlicePart, pool_from
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.stale_rows import StaleRows
 
-
-class KnownSlice:
-    """A ResourceSlice with its devices.
-
-    Attributes:
-        name, spec: of the object.
-        devices: all of them.
-        places: where the slice is; with perDeviceNodeSelection where each of its devices is.
-    """
-
-    __slots__ = ("devices", "name", "places", "spec")
-
-    def __init__(self, known: ResourceSlice) -> None:
-        self.name = known.name
-        self.spec = known.spec
-        self.devices = tuple(PoolDevice(device, known.spec) for device in known.spec.devices or ())
-        placed = [device.spec for device in self.devices] if known.spec.per_device_node_selection else [known.spec]
-        self.places = [_Place(one) for one in placed]
-
-    @property
-    def pool(self) -> tuple[str, str]:
-        """Its pool: driver and name."""
-        return self.spec.driver, self.spec.pool.name
-
-    def on(self, node: Node) -> SliceOnNode | None:
-        """What of it belongs to a node; None where nothing does."""
-        if not self.spec.per_device_node_selection:
-            return (self.spec, self.devices) if self.places[0].has(node) else None
-        devices = [device for device, place in zip(self.devices, self.places, strict=True) if place.has(node)]
-        return (self.spec, devices) if devices else None
-
-    def reached(self, nodes: Nodes) -> BoolVector:
-        """(n,) bool: nodes that something of it belongs to."""
-        reached = np.zeros(len(nodes), dtype=np.bool_)
-        for place in self.places:
-            reached |= place.reached(nodes)
-        return reached
-
-
-class _Place:
-    """Where a slice or a device is."""
-
-    __slots__ = ("_terms", "is_everywhere", "node_name")
-
-    def __init__(self, written: ResourceSliceSpec | Device) -> None:
-        self.node_name = written.node_name
-        self.is_everywhere = written.all_nodes
-        self._terms = NodeTerms(written.node_selector or NodeSelector())
-
-    def has(self, node: Node) -> bool:
-        if self.node_name:
-            return self.node_name == node.name
-        return self.is_everywhere or self._terms.matches_node(node)
-
-    def reached(self, nodes: Nodes) -> BoolVector:
-        if not self.node_name:
-            return np.ones(len(nodes), dtype=np.bool_) if self.is_everywhere else self._terms.matches(nodes)
-        reached = np.zeros(len(nodes), dtype=np.bool_)
-        position = nodes.position_of(self.node_name)
-        if position is not None:
-            reached[position] = True
-        return reached
+PoolKey = tuple[str, str]
+"""Driver and name of a pool."""
 
 
 class DeviceSlices:
-    """All slices. Its users read `pools_of` after `refresh`, which also returns the rows that changed."""
+    """All slices. `refresh` takes in what changed; `pools_of` reads it.
+
+    Attributes:
+        log: the rows whose pools may be others than before, as far as they were refreshed.
+    """
 
     def __init__(self, columns: NodeColumns, objects: ObjectStore) -> None:
+        self.log = ChangeLog()
         self._columns = columns
         self._stale = StaleRows(columns)
-        self._of_pool: dict[tuple[str, str], dict[str, KnownSlice]] = {}
-        self._n_slices: dict[tuple[str, str], Counter[int]] = {}  # by generation
-        self._of_node: dict[str, dict[str, KnownSlice]] = {}  # node name -> slices that are there as a whole
+        self._of_pool: dict[PoolKey, dict[str, KnownSlice]] = {}
+        self._n_slices: dict[PoolKey, Counter[int]] = {}  # by generation
+        self._of_node: dict[str, dict[str, KnownSlice]] = {}  # node name -> the slices that name it
         self._elsewhere: dict[str, KnownSlice] = {}  # slices that may belong to several nodes
+        self._reaching: dict[int, list[SlicePart]] = {}  # row -> what of those belongs to it, in the order of names
         self._pools: dict[int, tuple[DevicePool, ...]] = {}
+        self._common: WeakValueDictionary[tuple[object, ...], DevicePool] = WeakValueDictionary()  # of several nodes
         objects.listen("ResourceSlice", self._changed)
         for known in objects.list("ResourceSlice"):
-            self._changed(None, known)
+            if isinstance(known, ResourceSlice):
+                self._add(KnownSlice(known))
 
-    def refresh(self) -> list[int]:
-        """Take in what changed. Returns: the rows whose pools may be others."""
+    def refresh(self) -> None:
+        """Take in what changed."""
         rows = self._stale.take()
+        if not rows:
+            return
+        columns = self._columns
+        self.log.keep(2 * columns.capacity)
         for row in rows:
             self._pools.pop(row, None)
-        return rows
+            self._reaching.pop(row, None)
+            self.log.record(row)
+        if self._elsewhere:
+            nodes = Nodes(columns, np.array([row for row in rows if columns.alive[row]], dtype=np.intp))
+            for name in sorted(self._elsewhere):
+                for row, part in self._elsewhere[name].parts_on(nodes):
+                    self._reaching.setdefault(row, []).append(part)
 
     def pools_of(self, row: int) -> tuple[DevicePool, ...]:
         """The pools of a row, in the order in which they are tried."""
         pools = self._pools.get(row)
         if pools is None:
-            pools = self._pools[row] = self.made_for(row)
+            pools = self._pools[row] = self._made_for(row)
         return pools
 
-    def made_for(self, row: int) -> tuple[DevicePool, ...]:
-        """The same, computed."""
-        node = self._columns.nodes[row]
-        if node is None:
-            return ()
-        slices = {**self._of_node.get(node.name, {}), **self._elsewhere}
-        found = (slices[name].on(node) for name in sorted(slices))
-        return pools_from((one for one in found if one is not None), self._n_slices)
-
-    def note_use(self, device: DeviceId) -> None:
-        """What is in use of a device changed."""
-        for row in self._rows_of(device[0], device[1]):
-            self._columns.row_log.record(row)
+    def rows_of(self, driver: str, pool: str) -> set[int]:
+        """The rows that slices of a pool belong to."""
+        return {row for known in self._of_pool.get((driver, pool), {}).values() for row in self._rows(known)}
 
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
@@ -129,22 +77,50 @@ class DeviceSlices:
             "generations": sum(map(len, self._n_slices.values())),
             "nodes": len(self._of_node),
             "slices of several nodes": len(self._elsewhere),
+            "reached rows": len(self._reaching),
+            "common pools": len(self._common),
             "rows": len(self._pools),
         }
 
-    def _rows_of(self, driver: str, pool: str) -> set[int]:
-        """The rows that slices of a pool belong to."""
-        return {row for known in self._of_pool.get((driver, pool), {}).values() for row in self._rows(known)}
+    # --- the pools of a row ---
 
-    def _rows(self, known: KnownSlice) -> Iterator[int]:
+    def _made_for(self, row: int) -> tuple[DevicePool, ...]:
+        here = self._of_node.get(self._columns.names[row], {})
+        parts = [SlicePart(known) for known in here.values()]
+        if elsewhere := self._reaching.get(row):
+            parts += elsewhere
+        if len(parts) > 1:
+            parts.sort(key=lambda part: part.known.name)
+        of_pool: dict[PoolKey, list[SlicePart]] = {}
+        for part in parts:
+            of_pool.setdefault(part.known.pool, []).append(part)
+        pools = [self._pool(key, parts) for key, parts in of_pool.items()]
+        if len(pools) > 1:
+            pools.sort(key=lambda pool: (pool.has_binding_conditions, pool.driver, pool.name))
+        return tuple(pools)
+
+    def _pool(self, key: PoolKey, parts: list[SlicePart]) -> DevicePool:
+        """A pool of a row; one that no slice of a single node is part of is the same object for all its rows."""
+        generation = max(part.known.spec.pool.generation for part in parts)
+        n_slices = self._n_slices[key][generation]
+        newest = [part for part in parts if part.known.spec.pool.generation == generation]
+        if any(part.known.is_of_one_node for part in newest):
+            return pool_from(key, newest, n_slices)
+        pool = self._common.get((n_slices, *newest))
+        if pool is None:
+            pool = self._common[n_slices, *newest] = pool_from(key, newest, n_slices)
+        return pool
+
+    def _rows(self, known: KnownSlice) -> Iterable[int]:
         columns = self._columns
-        if _is_of_one_node(known):
+        if known.is_of_one_node:
             row = columns.row_of.get(known.spec.node_name)
-            if row is not None:
-                yield row
-        else:
-            everything = Nodes(columns)
-            yield from np.flatnonzero(known.reached(everything) & everything.take(columns.alive)).tolist()
+            return () if row is None else (row,)
+        rows = np.flatnonzero(columns.alive[: columns.n_rows])
+        reached: list[int] = rows[known.reached(Nodes(columns, rows))].tolist()
+        return reached
+
+    # --- slices come, change and go ---
 
     def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         before = old if isinstance(old, ResourceSlice) else None
@@ -159,33 +135,29 @@ class DeviceSlices:
             self._mark(after.spec)
 
     def _mark(self, spec: ResourceSliceSpec) -> None:
-        for row in self._rows_of(spec.driver, spec.pool.name):
+        for row in self.rows_of(spec.driver, spec.pool.name):
             self._stale.mark(row)
             self._columns.row_log.record(row)
 
     def _add(self, known: KnownSlice) -> None:
         self._of_pool.setdefault(known.pool, {})[known.name] = known
         self._n_slices.setdefault(known.pool, Counter())[known.spec.pool.generation] += 1
-        where = self._of_node.setdefault(known.spec.node_name, {}) if _is_of_one_node(known) else self._elsewhere
+        where = self._of_node.setdefault(known.spec.node_name, {}) if known.is_of_one_node else self._elsewhere
         where[known.name] = known
 
-    def _remove(self, slice_: ResourceSlice) -> None:
-        of_pool = self._of_pool[slice_.spec.driver, slice_.spec.pool.name]
-        known = of_pool.pop(slice_.name)
-        n_slices = self._n_slices[known.pool]
-        n_slices[known.spec.pool.generation] -= 1
-        if not n_slices[known.spec.pool.generation]:
-            del n_slices[known.spec.pool.generation]
-        if not of_pool:
-            del self._of_pool[known.pool], self._n_slices[known.pool]
-        if not _is_of_one_node(known):
+    def _remove(self, removed: ResourceSlice) -> None:
+        pool = (removed.spec.driver, removed.spec.pool.name)
+        known = self._of_pool[pool].pop(removed.name)
+        generation = known.spec.pool.generation
+        self._n_slices[pool][generation] -= 1
+        if not self._n_slices[pool][generation]:
+            del self._n_slices[pool][generation]
+        if not self._of_pool[pool]:
+            del self._of_pool[pool], self._n_slices[pool]
+        if not known.is_of_one_node:
             del self._elsewhere[known.name]
             return
         here = self._of_node[known.spec.node_name]
         del here[known.name]
         if not here:
             del self._of_node[known.spec.node_name]
-
-
-def _is_of_one_node(known: KnownSlice) -> bool:
-    return bool(known.spec.node_name) and not known.spec.per_device_node_selection

@@ -4,22 +4,34 @@ Rule: kube-scheduler v1.36 DynamicResources, over all claims with an allocation:
 nothing, one with a share takes its consumed capacity, any other takes the device.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from kubesched.api import DeviceResult, KubeObject, ResourceClaim, parse_quantity
-from kubesched.state.devices.device_pools import DeviceId
+from kubesched.engine import ChangeLog
+from kubesched.state.columns import NodeColumns
+from kubesched.state.devices.device_pools import DeviceId, DevicePool
 from kubesched.state.objects import ObjectStore
 
 _NOTHING: Final[Mapping[str, int]] = {}
+PoolUse = tuple[tuple[int, ...], tuple[tuple[int, tuple[tuple[str, int], ...]], ...]]
+"""The places of the devices of a pool that are taken, and what is consumed of others by place."""
 _Users = dict[DeviceId, dict[str, int]]  # device -> claim key -> results
 
 
 class DevicesInUse:
-    """Kept while claims come, change and go."""
+    """Kept while claims come, change and go.
 
-    def __init__(self, objects: ObjectStore, changed: Callable[[DeviceId], None]) -> None:
-        self._changed = changed
+    Attributes:
+        log: the rows with a pool of which the use changed. The same rows are recorded as changed in the columns.
+    """
+
+    def __init__(
+        self, columns: NodeColumns, objects: ObjectStore, rows_of: Callable[[str, str], Iterable[int]]
+    ) -> None:
+        self.log = ChangeLog()
+        self._columns = columns
+        self._rows_of = rows_of  # driver, pool
         self._takers: _Users = {}
         self._sharers: _Users = {}
         self._consumed: dict[DeviceId, dict[str, int]] = {}
@@ -39,6 +51,16 @@ class DevicesInUse:
         """The claims that take the device or a part of it, as `namespace/name`, in order."""
         return sorted({**self._takers.get(device, {}), **self._sharers.get(device, {})})
 
+    def of_pool(self, pool: DevicePool) -> PoolUse:
+        """What of a pool is in use."""
+        takers, consumed = self._takers, self._consumed
+        ids = [device.id for device in pool.devices]
+        taken = tuple([place for place, device in enumerate(ids) if device in takers]) if takers else ()
+        if not consumed:
+            return taken, ()
+        shared = [(place, tuple(sorted(consumed[one].items()))) for place, one in enumerate(ids) if one in consumed]
+        return taken, tuple(shared)
+
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
         tables = {"taken": self._takers, "shared": self._sharers, "consumed": self._consumed}
@@ -49,8 +71,12 @@ class DevicesInUse:
         if before != after:
             self._move(old, -1)
             self._move(new, 1)
-            for device in {(one.driver, one.pool, one.device) for one in (*before, *after)}:
-                self._changed(device)
+            columns = self._columns
+            self.log.keep(2 * columns.capacity)
+            for pool in {(one.driver, one.pool) for one in (*before, *after)}:
+                for row in self._rows_of(*pool):
+                    self.log.record(row)
+                    columns.row_log.record(row)
 
     def _move(self, claim: KubeObject | None, sign: int) -> None:
         for result in _results(claim):

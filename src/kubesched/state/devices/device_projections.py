@@ -1,0 +1,157 @@
+"""Finds nodes whose devices are alike, so that a search for devices has one result for all of them.
+
+No two devices of real clusters are equal: each has an attribute such as a uuid. So devices are compared in what a claim
+reads of them, and in what decides whatever it reads. There is a number per row for each set of names that claims read.
+The numbers are kept and brought up to date by the logs of changed rows.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from kubesched.engine import Interner, IntVector, grown
+from kubesched.state.columns import NodeColumns
+from kubesched.state.devices.device_pools import DevicePool, PoolDevice
+from kubesched.state.devices.device_slices import DeviceSlices
+from kubesched.state.devices.devices_in_use import DevicesInUse, PoolUse
+
+_Names = tuple[str, ...] | None
+
+
+class Readings(Protocol):
+    """What claims read of devices. `DRIVER/name` stands for `name` in slices of that driver, too."""
+
+    @property
+    def attributes(self) -> frozenset[str] | None:
+        """Names of attributes; None for all."""
+
+    @property
+    def capacity(self) -> frozenset[str] | None:
+        """Names of capacities; None for all."""
+
+
+class DeviceProjection:
+    """A number for each row; rows with equal numbers are alike for claims that read no more than some names.
+
+    They are equal in everything that decides: the drivers, the order and the state of the pools, and of each device the
+    taints, counters, what is in use, and its capacities if it is shared. Names of pools and devices decide nothing.
+
+    Attributes:
+        numbers: (slots,) int64; a number that no row has any more is given out again.
+    """
+
+    def __init__(self, reads: Readings, columns: NodeColumns, slices: DeviceSlices, in_use: DevicesInUse) -> None:
+        self.numbers: IntVector = np.full(columns.capacity, -1, dtype=np.int64)
+        self._reads = reads
+        self._columns = columns
+        self._slices = slices
+        self._in_use = in_use
+        self._generations = (-1, -1)
+        self._names: dict[str, tuple[_Names, _Names]] = {}  # by driver: of the attributes and capacities to compare
+        self._pools: Interner[Hashable] = Interner()
+        self._contents: Interner[Hashable] = Interner()
+        self._pools_of: list[tuple[int, ...]] = []  # row -> numbers of its pools
+
+    def refresh(self) -> None:
+        """Take in what changed."""
+        slices, uses = self._slices.log, self._in_use.log
+        generations = (slices.generation, uses.generation)
+        if generations == self._generations:
+            return
+        of_pools, of_uses = slices.since(self._generations[0]), uses.since(self._generations[1])
+        self._generations = generations
+        n_rows = self._columns.n_rows
+        if of_pools is None or of_uses is None:
+            of_pools, of_uses = list(range(n_rows)), []
+        self._grow(n_rows)
+        numbers: dict[DevicePool, int] = {}  # several rows may have the same pool
+        for row in of_pools:
+            self._compare_pools(row, numbers)
+        known: dict[DevicePool, PoolUse] = {}
+        for row in {*of_pools, *of_uses}:
+            self._compare_use(row, known)
+
+    def sizes(self) -> dict[str, int]:
+        """Distinct values."""
+        return {"pools": self._pools.n_values, "contents": self._contents.n_values}
+
+    def _grow(self, n_rows: int) -> None:
+        n_slots = len(self.numbers)
+        if n_slots < self._columns.capacity:
+            self.numbers = grown(self.numbers, self._columns.capacity)
+            self.numbers[n_slots:] = -1
+        self._pools_of += [()] * (n_rows - len(self._pools_of))
+
+    def _compare_pools(self, row: int, numbers: dict[DevicePool, int]) -> None:
+        before, pools = self._pools_of[row], self._slices.pools_of(row)
+        self._pools_of[row] = tuple([self._hold(pool, numbers) for pool in pools])
+        for number in before:
+            self._pools.release(number)
+
+    def _hold(self, pool: DevicePool, numbers: dict[DevicePool, int]) -> int:
+        number = numbers.get(pool)
+        if number is not None:
+            return self._pools.hold_again(number)
+        number = numbers[pool] = self._pools.hold(self._pool(pool))
+        return number
+
+    def _compare_use(self, row: int, known: dict[DevicePool, PoolUse]) -> None:
+        content: list[Hashable] = []
+        for number, pool in zip(self._pools_of[row], self._slices.pools_of(row), strict=True):
+            use = known.get(pool)
+            if use is None:
+                use = known[pool] = self._in_use.of_pool(pool)
+            content += (number, use)
+        before = int(self.numbers[row])
+        self.numbers[row] = self._contents.hold((*content,))
+        if before >= 0:
+            self._contents.release(before)
+
+    # --- what is compared ---
+
+    def _pool(self, pool: DevicePool) -> Hashable:
+        counters = tuple((name, _items(of_set)) for name, of_set in sorted(pool.counters.items()))
+        names = self._names.get(pool.driver)
+        if names is None:
+            reads = self._reads
+            names = (_spelled(reads.attributes, pool.driver), _spelled(reads.capacity, pool.driver))
+            self._names[pool.driver] = names
+        devices = tuple(_device(device, *names) for device in pool.devices)
+        return (pool.driver, pool.is_complete, pool.is_valid, counters, devices)
+
+
+def _spelled(names: frozenset[str] | None, driver: str) -> _Names:
+    """How slices of a driver may spell names."""
+    if names is None:
+        return None
+    own = f"{driver}/"
+    return tuple(sorted({*names, *(name.removeprefix(own) for name in names)}))
+
+
+def _device(device: PoolDevice, attributes: _Names, capacities: _Names) -> Hashable:
+    spec = device.spec
+    is_shared = spec.allow_multiple_allocations
+    return (
+        _chosen(spec.attributes, attributes),
+        _chosen(spec.capacity, None if is_shared else capacities),
+        spec.taints,
+        is_shared,
+        tuple(
+            (
+                consumed.counter_set,
+                _items({name: counter.amount for name, counter in (consumed.counters or {}).items()}),
+            )
+            for consumed in spec.consumes_counters or ()
+        ),
+    )
+
+
+def _chosen(written: Mapping[str, Any] | None, names: _Names) -> Hashable:
+    if not written:
+        return None
+    return _items(written) if names is None else tuple(map(written.get, names))
+
+
+def _items(table: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(table.items()))

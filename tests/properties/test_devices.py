@@ -1,0 +1,123 @@
+"""Slices, claims and nodes come, change and go, in forks too; what is kept of devices follows."""
+
+import random
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubesched.api import EventType, WatchEvent
+from kubesched.state import ClusterState, Fork
+from kubesched.testing import make_node
+from tests.properties.cluster_walk import HOST, read
+from tests.properties.device_objects import READS, ZONE, changed, claim, device_objects, network_slices, slice_of
+from tests.trials import examples
+
+NODES = [f"n{i}" for i in range(6)]
+
+
+class DeviceWalk:
+    """A cluster whose devices change, and the documents that it has."""
+
+    STEPS = (
+        *("put_node", "put_node", "remove_node", "put_slice", "put_slices", "change", "change", "change"),
+        *("put_claim", "put_claim", "put_claim", "remove", "fork", "revert", "revert", "commit"),
+    )
+
+    def __init__(self, seed: int) -> None:
+        self.state = ClusterState()
+        self.items: dict[tuple[str, str], dict] = {}
+        self.forks: list[tuple[Fork, dict[tuple[str, str], dict]]] = []
+        r = random.Random(seed)
+        for name in NODES[:4]:
+            self._put_node(name, r)
+        for item in device_objects(NODES, r):
+            self._put(item)
+
+    def step(self, name: str, r: random.Random) -> None:
+        if name == "put_node":
+            self._put_node(r.choice(NODES), r)
+        elif name == "remove_node":
+            node = make_node(r.choice(NODES))
+            self.state.apply(WatchEvent(EventType.DELETED, "Node", node))
+        elif name == "put_slice":
+            self._put(slice_of(r.choice(NODES), r))
+        elif name == "put_slices":
+            for item in network_slices(NODES, r):
+                self._put(item)
+        elif name == "put_claim":
+            self._put(claim(f"devices-{r.randrange(6)}", self.slices, r))
+        elif name == "fork":
+            self.forks.append((self.state.fork(), dict(self.items)))
+        elif name in ("revert", "commit"):
+            self._close(name)
+        elif self.items:
+            item = r.choice(list(self.items.values()))
+            if name == "change":
+                self._put(changed(item, self.slices, r))
+            else:
+                del self.items[item["kind"], item["metadata"]["name"]]
+                self.state.apply(WatchEvent(EventType.DELETED, item["kind"], read(item)))
+
+    @property
+    def slices(self) -> list[dict]:
+        return [item for item in self.items.values() if item["kind"] == "ResourceSlice"]
+
+    def look(self, r: random.Random) -> None:
+        """Ask about some nodes, or all."""
+        nodes = self.state.snapshot().nodes
+        some = np.array(sorted(r.sample(range(len(nodes)), min(2, len(nodes)))), dtype=np.intp)
+        self.state.devices.alike(nodes if r.random() < 0.5 else nodes.select(some), r.choice(READS))
+
+    def _put_node(self, name: str, r: random.Random) -> None:
+        node = make_node(name, labels={HOST: name, ZONE: r.choice(["z0", "z1"])})
+        self.state.apply(WatchEvent(EventType.MODIFIED, "Node", node))
+
+    def _put(self, item: dict) -> None:
+        self.items[item["kind"], item["metadata"]["name"]] = item
+        self.state.apply(WatchEvent(EventType.MODIFIED, item["kind"], read(item)))
+
+    def _close(self, name: str) -> None:
+        if self.forks:
+            fork, items = self.forks.pop()
+            getattr(fork, name)()
+            if name == "revert":
+                self.items = items
+
+
+SCRIPTS = st.lists(st.tuples(st.sampled_from(DeviceWalk.STEPS), st.integers(0, 10**6)), min_size=5, max_size=25)
+
+
+@examples(40)
+@given(seed=st.integers(0, 2**16), script=SCRIPTS)
+def test_what_is_kept_of_devices_is_what_a_fresh_load_has(seed: int, script: list[tuple[str, int]]) -> None:
+    walk = DeviceWalk(seed)
+    for name, number in script:
+        r = random.Random(number)
+        walk.look(r)
+        walk.step(name, r)
+        walk.state.check_invariants()
+
+
+@examples(40)
+@given(seed=st.integers(0, 2**16), script=SCRIPTS)
+def test_every_row_whose_devices_changed_is_in_the_log(seed: int, script: list[tuple[str, int]]) -> None:
+    walk = DeviceWalk(seed)
+    devices, columns = walk.state.devices, walk.state.columns
+
+    def known() -> dict[int, tuple]:
+        found = {}
+        for row in columns.row_of.values():
+            pools = devices.pools_of(row)
+            found[row] = tuple(
+                (p.driver, p.name, p.is_complete, p.is_valid, devices.in_use.of_pool(p), [d.spec for d in p.devices])
+                for p in pools
+            )
+        return found
+
+    for name, number in script:
+        before, generation = known(), columns.row_log.generation
+        walk.step(name, random.Random(number))
+        logged = columns.row_log.since(generation)
+        assert logged is not None
+        assert {row for row, content in known().items() if content != before.get(row)} <= set(logged)
