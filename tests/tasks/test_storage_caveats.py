@@ -84,7 +84,7 @@ def test_a_node_without_the_driver_is_told(manifest: Path):
     (note,) = answer.notes
     assert note == (
         f"CSI driver {DRIVER} is not on n1: kube-scheduler places pods there all the same, "
-        "and their volumes would not be made"
+        "and their volumes would not be made or mounted"
     )
 
 

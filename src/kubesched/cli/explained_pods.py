@@ -43,7 +43,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
     lines: list[dict[str, Any]] = []
-    pending = None
+    pending, caveats = None, tuple[str, ...]()
     emit = (
         print_line if question.output == Format.JSONL else lines.append
     )  # together they may be larger than the memory
@@ -51,7 +51,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
     rows = Rows(lists_fixes=has_lines)
     workload_of = _workloads(question.cluster)
     if meant or not chosen.pods:
-        pending = _take_pending(question, meant, rows, workload_of, emit if has_lines else None, failed)
+        pending, caveats = _take_pending(question, meant, rows, workload_of, emit if has_lines else None, failed)
     stuck = {} if pending is None else pending.stuck
     pods = chosen.pods
     if chosen.what == "pending":
@@ -79,6 +79,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
             counts=counts,
             victims=victims,
             fit_alone=() if pending is None else pending.fit_alone & meant,
+            caveats=caveats,
         )
         print_report(with_refused(page, refused_of(question.cluster, chosen)), question.output)
     return failed
@@ -104,14 +105,14 @@ def _take_pending(
     workload_of: "Callable[[Pod], str]",
     emit: "Callable[[dict[str, Any]], None] | None",
     failed: list[str],
-) -> "PendingPods":
+) -> "tuple[PendingPods, tuple[str, ...]]":
     """Add the pending pods to the rows.
 
     Args:
         meant: `namespace/name` of these pods.
         emit: takes the line of each pod; None for nothing.
         failed: takes the pods for which a plugin failed.
-    Returns: the simulation, which is closed.
+    Returns: the simulation, which is closed; and why some of the placed pods would not start.
     """
     from kubesched.explanation import State
     from kubesched.pages.explanations import as_line
@@ -131,12 +132,13 @@ def _take_pending(
                 cells[answer.pod]["fitsAlone"] = True
             if answer.state is State.FAILED:
                 failed.append(answer.pod)
+        caveats = pending.caveats(meant)
         if emit is not None:
             not_tried = [line_of(evaluation) for evaluation in pending.not_tried(cells)]
             pending.each_attempt(cells, lambda evaluation: emit(line_of(evaluation)))
             for line in not_tried:
                 emit(line)
-    return pending
+    return pending, caveats
 
 
 def _placed(

@@ -3,6 +3,11 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.explanation.absent_drivers import (
+        absent_words as absent_words,
+        driver_of as driver_of,
+        nodes_without_driver as nodes_without_driver,
+    )
     from kubesched.explanation.answers_beside_filters import (
         HookAnswer as HookAnswer,
         turned_down_words as turned_down_words,

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Pod
+from kubesched.explanation.absent_drivers import AbsentDriver
 from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, gated_words
 from kubesched.explanation.claims_in_use import ClaimInUse
 from kubesched.explanation.fix import Fix
@@ -60,6 +61,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
         compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
         claims_in_use: the claims of a pending pod whose disks are attached to one node.
         gang: the pods with which it is to run at once, and how many of them have a node now; None for a pod alone.
+        absent_drivers: the CSI drivers of its claims that are not on some nodes where it fits; of a pending pod.
         ended: how the pod has ended; nothing is evaluated for it. None for a pod that has not.
         hangs: why a pod that names its node does not start there; empty where nothing is known to prevent it.
         refused: why the API server does not create the pod; it is explained as if it were created. Empty if it does.
@@ -81,6 +83,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
     notes: dict[str, tuple[str, ...]] = {}
     claims_in_use: tuple[ClaimInUse, ...] = ()
     gang: GangFit | None = None
+    absent_drivers: tuple[AbsentDriver, ...] = ()
     ended: Ended | None = None
     hangs: str = ""
     refused: str = ""

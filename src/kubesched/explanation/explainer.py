@@ -7,6 +7,7 @@ from typing import Self
 from kubesched.api import KubeObject, Pod, completed, objects_of, on_node
 from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
+from kubesched.explanation.absent_drivers import absent_drivers
 from kubesched.explanation.change import Edit
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.evaluation import Evaluation
@@ -107,8 +108,11 @@ class Explainer:
     def _explained(self, evaluation: Evaluation, max_fixes: int = 0, nodes: Collection[str] | None = ()) -> Explanation:
         if max_fixes:
             self.fixes(evaluation, max_fixes=max_fixes)
-        if not evaluation.runs_on and may_be_of_gang(evaluation.pod):
-            evaluation.gang = self._gang(evaluation.pod)
+        pod = evaluation.pod
+        if not evaluation.runs_on and may_be_of_gang(pod):
+            evaluation.gang = self._gang(pod)
+        if not evaluation.runs_on and pod.claim_names:
+            evaluation.absent_drivers = absent_drivers(pod, evaluation.feasible, self.session.get)
         explanation = explained(evaluation, nodes)
         self._last = explanation, evaluation
         return explanation

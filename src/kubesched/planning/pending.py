@@ -29,6 +29,7 @@ from kubesched.explanation import (
 from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo
 from kubesched.planning.difference import new_pods
 from kubesched.planning.gangs_that_fit import gangs_of_run
+from kubesched.planning.storage_caveats import storage_caveats
 from kubesched.scheduler import SchedulingCycle
 from kubesched.session import (
     UNSEEN,
@@ -205,6 +206,15 @@ class PendingPods:
         whom = ", ".join(dict.fromkeys(one.preemptor for one in left))
         victims = listed(one.pod for one in left)
         return f"takes room on {placement.node} that preemption makes for {whom} by evicting {victims}"
+
+    def caveats(self, keys: Collection[str]) -> tuple[str, ...]:
+        """Why some of the pending pods that are placed would not start, as in a simulation.
+
+        Args:
+            keys: `namespace/name` of these pods.
+        """
+        placed = (one for one in self.report.placements if one.pod in keys)
+        return storage_caveats(self._session, placed, self._known)
 
     def gangs(self, keys: Collection[str]) -> tuple[GangFit, ...]:
         """What becomes of the gangs that have some of the pending pods, and of Jobs with several pods.

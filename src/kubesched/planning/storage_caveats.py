@@ -1,33 +1,30 @@
 """What keeps placed pods from starting although kube-scheduler places them: volumes that cannot be made or shared.
 
 Rule: kube-scheduler v1.36 holds each claim alone against the storage that a driver publishes, does not ask whether the
-driver of a class runs on a node, and does not look at which node a ReadWriteOnce volume is attached to.
+driver of a claim runs on a node, and does not look at which node a ReadWriteOnce volume is attached to.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kubesched.api import (
-    CSINode,
     CSIStorageCapacity,
     KubeObject,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
-    StorageClass,
     in_words,
     parse_quantity,
     parse_selector,
     whole_units,
 )
 from kubesched.documents import count, joined
-from kubesched.plugins import makes_volumes
+from kubesched.explanation import absent_words, driver_of, nodes_without_driver
 from kubesched.session import Placement, Session
 from kubesched.state import storage_class_of, storage_request
 
 _MAX_NAMED: Final = 3
-_IN_TREE: Final = "kubernetes.io/"
 _Made = tuple[str, PersistentVolumeClaim]
 """The node of a pod, and a claim for which a volume would be made there."""
 
@@ -46,6 +43,7 @@ def storage_caveats(
     made: dict[str, _Made] = {}
     users: dict[str, dict[str, None]] = defaultdict(dict)  # claim -> the nodes of its pods
     n_pods: dict[str, int] = defaultdict(int)
+    drivers: dict[str, dict[str, None]] = defaultdict(dict)  # driver -> the nodes of the pods with its volumes
     for pod in beside:
         for name in pod.claim_names:
             users[f"{pod.namespace}/{name}"][pod.node_name] = None
@@ -61,11 +59,13 @@ def storage_caveats(
                 n_pods[claim.key] += 1
                 if claim.spec.volume_name and claim.spec.volume_name not in volumes:
                     made[claim.key] = (placement.node, claim)
+                if driver := driver_of(claim, session.get):
+                    drivers[driver][placement.node] = None
     shared = (_shared(session, key, len(nodes), n_pods[key]) for key, nodes in users.items() if len(nodes) > 1)
     of_class: dict[str, list[_Made]] = defaultdict(list)
     for one in made.values():
         of_class[storage_class_of(one[1])].append(one)
-    return tuple(filter(None, (*shared, *_short(session, of_class), *_without_driver(session, of_class))))
+    return tuple(filter(None, (*shared, *_short(session, of_class), *_without_driver(session, drivers))))
 
 
 def _shared(session: Session, key: str, n_nodes: int, n_pods: int) -> str:
@@ -102,26 +102,8 @@ def _size(claim: PersistentVolumeClaim) -> int:
     return 0 if size is None else whole_units("storage", size)
 
 
-def _without_driver(session: Session, of_class: dict[str, list[_Made]]) -> Iterator[str]:
-    """The nodes on which the driver that makes a volume does not run."""
-    for name, made in of_class.items():
-        storage_class = session.get("StorageClass", name)
-        if isinstance(storage_class, StorageClass) and makes_volumes(storage_class):
-            driver = storage_class.provisioner
-            if nodes := nodes_without_driver(session, driver, list(dict.fromkeys(node for node, _ in made))):
-                yield f"CSI driver {driver} is not on {joined(nodes, _MAX_NAMED)}: {_NOT_MADE}"
-
-
-_NOT_MADE: Final = "kube-scheduler places pods there all the same, and their volumes would not be made"
-
-
-def nodes_without_driver(session: Session, driver: str, nodes: Sequence[str]) -> list[str]:
-    """Those of some nodes whose CSINode does not have a driver; in-tree provisioners are not asked about."""
-    if driver.startswith(_IN_TREE):
-        return []
-    found = ((name, session.get("CSINode", name)) for name in nodes)
-    return [
-        name
-        for name, one in found
-        if isinstance(one, CSINode) and all(known.name != driver for known in one.spec.drivers or ())
-    ]
+def _without_driver(session: Session, drivers: dict[str, dict[str, None]]) -> Iterator[str]:
+    """The nodes of pods on which the driver of their volumes does not run."""
+    for driver, placed_on in drivers.items():
+        if nodes := nodes_without_driver(session.get, driver, placed_on):
+            yield absent_words(driver, nodes)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from kubesched.api import (
     CLASS_ANNOTATION,
@@ -14,16 +15,17 @@ from kubesched.api import (
     StorageClass,
     edited,
 )
+from kubesched.explanation.absent_drivers import nodes_without_driver
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.claim_problems import ClaimProblem
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.bound_claims import bound_claim
-from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
+from kubesched.explanation.remedies.case import OTHERS, Case, Remedy, spec_edit
 from kubesched.plugins import allowed_nodes, makes_volumes
 from kubesched.state import storage_class_of
 
 _BINDS_LATE: Final = "WaitForFirstConsumer"
-_MAX_CLASSES: Final = 3
+_MAX_TRIED: Final = 6
 _FAST: Final = {"fast", "premium", "ssd", "nvme"}  # words for one thing
 
 
@@ -52,28 +54,46 @@ def storage_classes(case: Case, problem: ClaimProblem, claim: PersistentVolumeCl
     """A class that exists instead of one that does not, or of none; the one that the claim names."""
     name = storage_class_of(claim)
     classes = [one for one in case.objects("StorageClass") if isinstance(one, StorageClass)]
-    usable = [one for one in classes if makes_volumes(one) and allowed_nodes(one, case.nodes).any()] or classes
+    usable = [one for one in classes if makes_volumes(one) and _makes_some(case, one)] or classes
     late = [one for one in usable if one.volume_binding_mode == _BINDS_LATE] or usable
     near = [one for one in classes if one.name == problem.near]
     ranked = near or sorted(late, key=lambda one: _likeness(name, one), reverse=True)
-    if ranked:
-        with_class = f"recreate claim {claim.key} with"
-        names = " or ".join(one.name for one in ranked[:_MAX_CLASSES])
-        text = f"{with_class} StorageClass {problem.near}; {name} does not exist"
-        if not problem.near:
-            text = f"{with_class} a StorageClass{' that exists' if name else ''} ({names})"
-            text += f", or create StorageClass {name}" if name else ""
-        effort = Effort.CORRECT if problem.near else None
-        yield msgspec.structs.replace(_recreated(case, text, problem, claim, ranked[0]), effort=effort)
+    new_class = f", or create StorageClass {name}" if name else ""
+    of_class = [(one.name, _recreated(case, problem, claim, one)) for one in ranked[:_MAX_TRIED]]
+    for i, (which, change) in enumerate(of_class):
+        text = f"recreate claim {claim.key} with a StorageClass{' that exists' if name else ''} ("
+        alone, others = f"{text}{which}){new_class}", f"{text}{which} or {OTHERS}){new_class}"
+        effort = None
+        if problem.near:
+            alone = f"recreate claim {claim.key} with StorageClass {problem.near}; {name} does not exist"
+            effort = Effort.CORRECT
+        yield Remedy(
+            alone,
+            "storageClass",
+            True,
+            change,
+            ladder=f"class of {claim.key}",
+            effort=effort,
+            instead=tuple(of_class[i + 1 :]),
+            text_with_others=others,
+        )
     if name:
         # a driver whose limits count, too
         driver = next((one.provisioner for one in ranked if makes_volumes(one)), "example.com/provisioner")
         made = StorageClass(ObjectMeta(name=name), driver, _BINDS_LATE)
         change = Change(edits=(Edit("StorageClass", name, lambda _: made),))
         yield Remedy(f"create StorageClass {name}, which claim {claim.key} names", "storageClass", True, change)
-    elif not ranked:
+    elif not of_class:
         text = f"bind PersistentVolumeClaim {claim.key} to a volume (it has no StorageClass)"
         yield bound_claim(case, text, "claimUnbound", claim.key, problem.use)
+
+
+def _makes_some(case: Case, storage_class: StorageClass) -> bool:
+    """Whether a class makes volumes on some node: it is allowed there, and its driver runs there."""
+    names = [
+        case.nodes.name(position) for position in np.flatnonzero(allowed_nodes(storage_class, case.nodes)).tolist()
+    ]
+    return len(nodes_without_driver(case.object_of, storage_class.provisioner, names)) < len(names)
 
 
 def _likeness(name: str, one: StorageClass) -> tuple[int, bool]:
@@ -84,15 +104,12 @@ def _likeness(name: str, one: StorageClass) -> tuple[int, bool]:
     return n_alike, one.annotations.get(DEFAULT_CLASS) == "true"
 
 
-def _recreated(
-    case: Case, text: str, problem: ClaimProblem, claim: PersistentVolumeClaim, storage_class: StorageClass
-) -> Remedy:
+def _recreated(case: Case, problem: ClaimProblem, claim: PersistentVolumeClaim, storage_class: StorageClass) -> Change:
     """The claim with another class."""
     if storage_class.volume_binding_mode != _BINDS_LATE:
-        return bound_claim(case, text, "storageClass", claim.key, problem.use)
+        return bound_claim(case, "", "storageClass", claim.key, problem.use).change
     spec = msgspec.structs.replace(claim.spec, storage_class_name=storage_class.name, volume_name="")
     annotations = {key: value for key, value in claim.annotations.items() if key != CLASS_ANNOTATION}
     metadata = msgspec.structs.replace(claim.metadata, annotations=annotations or None)
     new = edited(claim, metadata=metadata, spec=spec)
-    edit = Edit("PersistentVolumeClaim", claim.key, lambda _: new)
-    return Remedy(text, "storageClass", True, Change(edits=(edit,)))
+    return Change(edits=(Edit("PersistentVolumeClaim", claim.key, lambda _: new),))

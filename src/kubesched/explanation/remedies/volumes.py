@@ -17,7 +17,7 @@ from kubesched.explanation.remedies.claim_names import near_claim, storage_class
 from kubesched.explanation.remedies.waiting_claims import new_volume, volumes_made_to_suit
 from kubesched.state import ClaimUse, storage_class_of
 
-_MAX_REMEDIES: Final = 4
+_MAX_REMEDIES: Final = 8
 
 
 def has_claim_problem(case: Case) -> bool:
@@ -32,13 +32,15 @@ def claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Put every claim that has a problem in order, together in one remedy."""
     each = [list(_remedies(case, problem)) for problem in claim_problems(case.evaluation)]
     for remedies in islice(product(*filter(None, each)), _MAX_REMEDIES):
-        if remedies:
+        if len(remedies) == 1:
+            yield remedies[0]
+        elif remedies:
             change = sum((remedy.change for remedy in remedies), Change())
             keeps = all(remedy.keeps_intent for remedy in remedies)
             effort = max(remedy.cost for remedy in remedies)
-            yield Remedy(
-                " and ".join(remedy.text for remedy in remedies), remedies[0].kind, keeps, change, effort=effort
-            )
+            text = " and ".join(remedy.text for remedy in remedies)
+            ladder = " and ".join(remedy.ladder or remedy.text for remedy in remedies)
+            yield Remedy(text, remedies[0].kind, keeps, change, ladder=ladder, effort=effort)
 
 
 def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:

@@ -108,6 +108,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
     if not explanation.runs_on:
         document["claimsInUse"] = msgspec.to_builtins(explanation.claims_in_use)
+        document["absentDrivers"] = msgspec.to_builtins(explanation.absent_drivers)
     document["gang"] = {} if explanation.gang is None else gang_document(explanation.gang)
     document["preemption"] = _preemption(explanation.preemption)
     chosen = explanation.choice

@@ -217,9 +217,9 @@ def circumstances(explanation: Explanation, chosen: Choice | None) -> Iterator[P
     if not explanation.runs_on:
         best = chosen.best.node if chosen is not None else ""
         yield from (Paragraph(one.text, Level.WARNING) for one in explanation.claims_in_use if one.node != best)
-    yield from (
-        Paragraph(f"{gang_words(one)}.", Level.WARNING) for one in partly_placed(filter(None, [explanation.gang]))
-    )
+    yield from (Paragraph(one.text, Level.WARNING) for one in explanation.absent_drivers)
+    gangs = () if explanation.gang is None else (explanation.gang,)
+    yield from (Paragraph(f"{gang_words(one)}.", Level.WARNING) for one in partly_placed(gangs))
     yield from data_paragraphs(explanation)
     message = explanation.message if explanation.failure is None else explanation.failure.located
     if message and not explanation.undecided:

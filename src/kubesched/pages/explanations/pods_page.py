@@ -120,6 +120,7 @@ def overview_page(
     counts: PendingCounts | None = None,
     victims: Sequence[Victim] | None = None,
     fit_alone: Collection[str] = (),
+    caveats: Sequence[str] = (),
 ) -> Page:
     """The report on several pods.
 
@@ -134,6 +135,7 @@ def overview_page(
         counts: of the cluster, if the pods are all the pending ones; None to count the rows.
         victims: the pods that would be evicted to make room; None where that is not known.
         fit_alone: `namespace/name` of the pods that fit nowhere, and would fit as the first of the queue.
+        caveats: why some of the placed pods would not start, without the ends of sentences.
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
@@ -145,6 +147,7 @@ def overview_page(
         rows.take(answer)
     ordered = rows.ordered()
     parts: list[Table | Paragraph] = [*_tables(ordered), *_recorded(ordered), *_claims_in_use(ordered)]
+    parts += [Paragraph(f"{one[:1].upper()}{one[1:]}.", Level.WARNING) for one in caveats]
     parts += _fixes(ordered, rows.node_names, is_asked=what != _PENDING)
     if foreign and ordered:
         parts.append(_foreign(foreign))
@@ -152,6 +155,8 @@ def overview_page(
         parts.append(_foreign_alone(foreign, what))
     parts += _gangs(gangs)
     document: dict[str, Any] = {"pods": list(lines)}
+    if caveats:
+        document["caveats"] = list(caveats)
     if gangs:
         document["gangs"] = [gang_document(one) for one in gangs]
     if victims is not None:
