@@ -3,21 +3,20 @@
 import copy
 import random
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from kubesched.cel import Reads
 
 ZONE = "topology.kubernetes.io/zone"
 DRIVERS = ("gpu.example.com", "nic.example.com")
 KINDS = ("DeviceClass", "ResourceClaim", "ResourceSlice")
 
 
-class Reads(NamedTuple):
-    """What a claim reads of devices."""
-
-    attributes: frozenset[str] | None = frozenset()
-    capacity: frozenset[str] | None = frozenset()
-
-
-READS = (Reads(frozenset({"gpu.example.com/model"}), frozenset({"memory"})), Reads(), Reads(None, None))
+READS = (
+    Reads(attributes=frozenset({"gpu.example.com/model"}), capacity=frozenset({"memory"})),
+    Reads(),
+    Reads(attributes=None, capacity=None),
+)
 
 
 def document(kind: str, name: str, spec: dict[str, Any], namespace: str = "") -> dict[str, Any]:

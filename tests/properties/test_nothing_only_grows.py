@@ -9,11 +9,12 @@ import random
 import pytest
 
 from kubesched.api import EventType, WatchEvent
+from kubesched.cel import Reads
 from kubesched.framework import Framework
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_object, make_pod
 from tests.properties.cluster_walk import HOST, ZONE, read
-from tests.properties.device_objects import READS, Reads, network_slices, slice_of
+from tests.properties.device_objects import READS, network_slices, slice_of
 from tests.properties.device_objects import claim as claim_for_devices
 from tests.properties.test_column_cache import framework_of, opinions
 
@@ -157,7 +158,7 @@ class Weeks:
         for item in (*slices, *(claim_for_devices(f"devices-{number}-{i}", slices, r) for i in range(20))):
             self.put(item["kind"], read(item))
         nodes = self.cluster_state.snapshot().nodes
-        for reads in (*READS, Reads(frozenset({f"gpu.example.com/made-up-{number}-0"}))):
+        for reads in (*READS, Reads(attributes=frozenset({f"gpu.example.com/made-up-{number}-0"}))):
             self.cluster_state.devices.alike(nodes, reads)
 
     def odd_pods(self, number: int) -> None:

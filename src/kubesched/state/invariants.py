@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from kubesched.state.columns import NodeColumns
-from kubesched.state.devices import DevicePool, Devices
+from kubesched.state.devices import Devices
 from kubesched.state.facts import ClusterFacts
 from kubesched.state.groups import CountedGroup, PodGroups
 from kubesched.state.node_tree import NodeTree, zone_key
@@ -243,14 +243,14 @@ def _check_devices(devices: Devices, objects: ObjectStore, columns: NodeColumns)
     for table in ("_takers", "_sharers", "_consumed"):
         assert getattr(devices.in_use, table) == getattr(fresh.in_use, table)
     nodes = Nodes(columns, np.array(list(columns.row_of.values()), dtype=np.intp))
-    for reads in devices.kept_readings:
+    for reads in devices.kept_reads:
         both = (devices.alike(nodes, reads).tolist(), fresh.alike(nodes, reads).tolist())
         assert len(set(zip(*both, strict=True))) == len(set(both[0])) == len(set(both[1]))
 
 
 def _pools(devices: Devices, row: int) -> list[dict[str, object]]:
     return [
-        {name: getattr(pool, name) for name in DevicePool.__struct_fields__}
+        {name: getattr(pool, name) for name in pool.__struct_fields__}
         | {"devices": [(device.id, device.spec) for device in pool.devices]}
         for pool in devices.pools_of(row)
     ]

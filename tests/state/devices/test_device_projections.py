@@ -1,11 +1,12 @@
 """Which nodes have devices that no search can tell apart."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.cel import Reads
 from kubesched.state import ClusterState
 from kubesched.testing import make_node
 from tests.state.devices.test_device_slices import DRIVER, ZONE, in_zone, slice_
@@ -14,13 +15,8 @@ from tests.state.devices.test_devices_in_use import claim
 NODES = "abcd"
 
 
-class Reads(NamedTuple):
-    attributes: frozenset[str] | None = frozenset()
-    capacity: frozenset[str] | None = frozenset()
-
-
-MODEL = Reads(frozenset({f"{DRIVER}/model"}))
-EVERYTHING = Reads(None, None)
+MODEL = Reads(attributes=frozenset({f"{DRIVER}/model"}))
+EVERYTHING = Reads(attributes=None, capacity=None)
 
 
 def gpu(node: str, i: int, **fields: Any) -> dict[str, Any]:
@@ -64,9 +60,9 @@ def test_devices_that_differ_only_in_what_is_not_read_are_alike():
     cluster = Cluster()
     assert cluster.alike() == ["abcd"]
     assert cluster.alike(EVERYTHING) == ["a", "b", "c", "d"]
-    assert cluster.alike(Reads(frozenset({f"{DRIVER}/uuid"}))) == ["a", "b", "c", "d"]
-    assert cluster.alike(Reads(frozenset({"uuid"}))) == ["a", "b", "c", "d"]
-    assert cluster.alike(Reads(frozenset({"other.com/uuid"}))) == ["abcd"]
+    assert cluster.alike(Reads(attributes=frozenset({f"{DRIVER}/uuid"}))) == ["a", "b", "c", "d"]
+    assert cluster.alike(Reads(attributes=frozenset({"uuid"}))) == ["a", "b", "c", "d"]
+    assert cluster.alike(Reads(attributes=frozenset({"other.com/uuid"}))) == ["abcd"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +215,7 @@ def test_values_that_no_row_has_any_more_are_given_back():
     cluster.state.devices.pools_of(0)
     assert cluster.state.sizes() == before
     for i in range(200):
-        cluster.alike(Reads(frozenset({f"attribute-{i}"})))
+        cluster.alike(Reads(attributes=frozenset({f"attribute-{i}"})))
     assert cluster.state.sizes()["alike devices, contents"] == 64
     cluster.state.devices.forget_all()
     cluster.alike()

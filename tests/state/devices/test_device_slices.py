@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.cel import compile_selector
 from kubesched.state import ClusterState, DevicePool
 from kubesched.testing import make_node, make_object
 
@@ -205,3 +206,23 @@ def test_an_attribute_is_found_by_its_qualified_name_and_bare_in_the_domain_of_t
         None,
     ]
     assert one.capacity == {"memory": 1024 * 10**9}
+
+
+def test_a_device_is_what_selectors_see():
+    attributes = {
+        "model": {"string": "A"},
+        "driverVersion": {"version": "1.3.0"},
+        "fast": {"bool": False},
+        "other.com/numa": {"int": 0},
+    }
+    known = device("x", attributes=attributes, capacity={"memory": {"value": "1Ki"}}, allowMultipleAllocations=True)
+    slices = Slices(slice_("s", [known], nodeName="a"))
+    one = slices.pools("a")[0].devices[0]
+    own = f'device.attributes["{DRIVER}"]'
+    for text in (
+        f'device.driver == "{DRIVER}" && device.allowMultipleAllocations',
+        f'{own}.model == "A" && {own}.fast == false && device.attributes["other.com"].numa == 0',
+        f'{own}.driverVersion.isGreaterThan(semver("1.2.9"))',
+        f'device.capacity["{DRIVER}"].memory.compareTo(quantity("1024")) == 0',
+    ):
+        assert compile_selector(text).matches(one.value)

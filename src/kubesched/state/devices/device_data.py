@@ -2,18 +2,21 @@
 
 from collections import Counter, OrderedDict, defaultdict
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kubesched.api import parse_quantity
 from kubesched.engine import IntVector
 from kubesched.state.columns import NodeColumns
 from kubesched.state.devices.device_classes import DeviceClasses
 from kubesched.state.devices.device_pools import DevicePool
-from kubesched.state.devices.device_projections import DeviceProjection, Readings
+from kubesched.state.devices.device_projections import DeviceProjection
 from kubesched.state.devices.device_slices import DeviceSlices
 from kubesched.state.devices.devices_in_use import DevicesInUse
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
+
+if TYPE_CHECKING:
+    from kubesched.cel import Reads
 
 _MAX_PROJECTIONS: Final = 64
 
@@ -29,7 +32,7 @@ class Devices:
         self._columns = columns
         self._objects = objects
         self.classes = DeviceClasses(objects)
-        self._projections: OrderedDict[Readings, DeviceProjection] = OrderedDict()  # the last one is the last used
+        self._projections: OrderedDict[Reads, DeviceProjection] = OrderedDict()  # the last one is the last used
 
     @property
     def is_asked(self) -> bool:
@@ -37,7 +40,7 @@ class Devices:
         return "_slices" in self.__dict__
 
     @property
-    def kept_readings(self) -> list[Readings]:
+    def kept_reads(self) -> "list[Reads]":
         """What the searches read of devices for which it is kept which rows are alike."""
         return list(self._projections)
 
@@ -61,7 +64,7 @@ class Devices:
                         used[consumed.counter_set][name] += parse_quantity(counter.amount)
         return used
 
-    def alike(self, nodes: Nodes, reads: Readings) -> IntVector:
+    def alike(self, nodes: Nodes, reads: "Reads") -> IntVector:
         """(n,) int64: a search for devices has the same result on rows with the same number.
 
         Args:

@@ -6,15 +6,19 @@ as they say. It is invalid if two of its devices have one name, or a device cons
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
 
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.api import Device, DeviceAttribute, NodeSelector, ResourceSlice, ResourceSliceSpec, parse_quantity
 from kubesched.engine import BoolVector
 from kubesched.state.node_terms import NodeTerms
 from kubesched.state.nodes import Nodes
+
+if TYPE_CHECKING:
+    from kubesched.cel import DeviceValue, Semver
 
 DeviceId = tuple[str, str, str]
 """Driver, pool, device."""
@@ -29,13 +33,14 @@ class PoolDevice:
         slice_spec: the slice that it is in.
     """
 
-    __slots__ = ("_capacity", "id", "slice_spec", "spec")
+    __slots__ = ("_capacity", "_value", "id", "slice_spec", "spec")
 
     def __init__(self, spec: Device, slice_spec: ResourceSliceSpec) -> None:
         self.id: DeviceId = (slice_spec.driver, slice_spec.pool.name, spec.name)
         self.spec = spec
         self.slice_spec = slice_spec
         self._capacity: Mapping[str, int] | None = None
+        self._value: DeviceValue | None = None
 
     @property
     def driver(self) -> str:
@@ -60,6 +65,22 @@ class PoolDevice:
             self._capacity = {name: parse_quantity(capacity.amount) for name, capacity in written.items()}
         return self._capacity
 
+    @property
+    def value(self) -> "DeviceValue":
+        """The device as a selector sees it.
+
+        Raises:
+            CelRuntimeError: the version of an attribute is not one.
+        """
+        if self._value is None:
+            attributes = {name: _cel_value(one) for name, one in (self.spec.attributes or {}).items()}
+            capacity = {name: str(one.amount) for name, one in (self.spec.capacity or {}).items()}
+            shared = self.spec.allow_multiple_allocations
+            self._value = kubesched.cel.device_value(
+                self.driver, attributes, capacity, allow_multiple_allocations=shared
+            )
+        return self._value
+
     def attribute(self, name: str) -> DeviceAttribute | None:
         """The attribute of a qualified name; in the domain of the driver, the name may be written without it."""
         attributes = self.spec.attributes
@@ -70,6 +91,13 @@ class PoolDevice:
             domain, _, bare = name.rpartition("/")
             attribute = attributes.get(bare) if domain == self.id[0] else None
         return attribute
+
+
+def _cel_value(attribute: DeviceAttribute) -> "bool | int | str | Semver":
+    if attribute.version is not None:
+        return kubesched.cel.Semver.parse(attribute.version)
+    values = (attribute.integer, attribute.boolean, attribute.string)
+    return next((value for value in values if value is not None), "")
 
 
 class DevicePool(msgspec.Struct, frozen=True, eq=False, weakref=True):

@@ -6,7 +6,7 @@ The numbers are kept and brought up to date by the logs of changed rows.
 """
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,19 +16,10 @@ from kubesched.state.devices.device_pools import DevicePool, PoolDevice
 from kubesched.state.devices.device_slices import DeviceSlices
 from kubesched.state.devices.devices_in_use import DevicesInUse, PoolUse
 
+if TYPE_CHECKING:
+    from kubesched.cel import Reads
+
 _Names = tuple[str, ...] | None
-
-
-class Readings(Protocol):
-    """What claims read of devices. `DRIVER/name` stands for `name` in slices of that driver, too."""
-
-    @property
-    def attributes(self) -> frozenset[str] | None:
-        """Names of attributes; None for all."""
-
-    @property
-    def capacity(self) -> frozenset[str] | None:
-        """Names of capacities; None for all."""
 
 
 class DeviceProjection:
@@ -36,12 +27,13 @@ class DeviceProjection:
 
     They are equal in everything that decides: the drivers, the order and the state of the pools, and of each device the
     taints, counters, what is in use, and its capacities if it is shared. Names of pools and devices decide nothing.
+    A name `DRIVER/name` stands for `name` in slices of that driver, too.
 
     Attributes:
         numbers: (slots,) int64; a number that no row has any more is given out again.
     """
 
-    def __init__(self, reads: Readings, columns: NodeColumns, slices: DeviceSlices, in_use: DevicesInUse) -> None:
+    def __init__(self, reads: "Reads", columns: NodeColumns, slices: DeviceSlices, in_use: DevicesInUse) -> None:
         self.numbers: IntVector = np.full(columns.capacity, -1, dtype=np.int64)
         self._reads = reads
         self._columns = columns
