@@ -97,10 +97,10 @@ def test_spot_nodes_come_before_reserved_ones_and_gpus_are_not_wasted():
 
 
 def test_a_deletion_is_not_tolerated():
-    node = make_node("n1", taints=["ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule"])
+    node = make_node("n1", taints=["ToBeDeletedByClusterAutoscaler=1800000000:NoSchedule"])
     (only,) = texts(make_pod("p"), node)
     assert only == (
-        "remove taint ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule from n1, if it was left behind: the node is "
+        "remove taint ToBeDeletedByClusterAutoscaler=1800000000:NoSchedule from n1, if it was left behind: the node is "
         "marked for deletion"
     )
 
@@ -122,7 +122,7 @@ def test_a_node_that_ends_within_minutes_is_left_alone(key: str):
 
 
 def test_a_node_that_is_being_deleted_is_no_fix_while_another_one_is():
-    leaving = make_node("n1", taints=["ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule"])
+    leaving = make_node("n1", taints=["ToBeDeletedByClusterAutoscaler=1800000000:NoSchedule"])
     full = make_node("n2", allocatable=SMALL)
     said = texts(make_pod("p", requests={"cpu": "1"}), leaving, full, filling("n2", cpu="2"))
     assert said

@@ -25,6 +25,7 @@ from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort, FixKind, usual_effort
 from kubesched.explanation.evaluation import Evaluation
+from kubesched.explanation.snapshot_time import newest_time
 from kubesched.explanation.trial import Move
 from kubesched.framework import Code
 from kubesched.naming import near_key
@@ -181,6 +182,11 @@ class Case:
     def pools(self) -> dict[str, str]:
         """Node -> its pool; empty where no label says it."""
         return {name: group.pool for name, group in group_nodes(node.node for node in self.nodes).items()}
+
+    @cached_property
+    def now(self) -> float:
+        """Seconds since 1970: the newest time in the cluster; 0 where nothing says it."""
+        return newest_time([self.pod, *(info.pod for info in self.placed.pods), *(node.node for node in self.nodes)])
 
     @cached_property
     def added(self) -> AddedParts:

@@ -1,12 +1,17 @@
-"""Taints that part of a pool has: a script that did not end left them behind."""
+"""Taints that were left behind: part of a pool has them, by a script that did not end, or they are of a scale-down."""
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
-from kubesched.api import Taint
+from kubesched.api import Node, Taint
 from kubesched.controllers import is_bound_to_node
 from kubesched.documents import count, joined, plural
 from kubesched.explanation.remedies.case import Case
+from kubesched.explanation.snapshot_time import age_words
+
+_OF_SCALE_DOWN: Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+_FAILED_AFTER: Final = 3600  # seconds
 
 
 def left_behind(case: Case, taints: Sequence[Taint], names: Sequence[str]) -> str:
@@ -25,6 +30,22 @@ def left_behind(case: Case, taints: Sequence[Taint], names: Sequence[str]) -> st
             return ""
     parts = [f"{n} of {count(every[pool], 'node')} of {pool}" for pool, n in having.items()]
     return f"{joined(parts)} {plural(having.total(), 'has', 'have')} it, the others do not"
+
+
+def stale_for(case: Case, taints: Sequence[Taint], names: Sequence[str]) -> str:
+    """How old the newest of some taints of a scale-down is, on nodes that are ready; empty where it may still go on.
+
+    Rule: cluster-autoscaler 1.3x: the value is the time in seconds since 1970, and a node is deleted within minutes.
+    """
+    if not all(taint.key in _OF_SCALE_DOWN and (taint.value or "").isdecimal() for taint in taints):
+        return ""
+    nodes = [case.nodes[position].node for name in names if (position := case.nodes.position_of(name)) is not None]
+    age = case.now - max(int(taint.value or 0) for taint in taints)
+    return age_words(age) if age > _FAILED_AFTER and all(map(_is_ready, nodes)) else ""
+
+
+def _is_ready(node: Node) -> bool:
+    return all(one.status == "True" for one in node.status.conditions or () if one.type == "Ready")
 
 
 def _are_tolerated(case: Case, taints: Sequence[Taint]) -> bool:

@@ -28,6 +28,7 @@ from kubesched.explanation.remedies.case import (
     spec_edit,
 )
 from kubesched.explanation.remedies.lacking_labels import lacking_label
+from kubesched.explanation.snapshot_time import age_words, seconds_of
 from kubesched.explanation.trial import Move
 from kubesched.state import Identity, PodInfo, Term, disks_conflict
 
@@ -35,6 +36,7 @@ _MAX_DOMAINS: Final = 4
 _MAX_NODES: Final = 3
 _MAX_PODS: Final = 3
 _MAX_LEAVING: Final = 50
+_LATE: Final = 3600  # seconds after the end of its grace period, when a pod does not end by itself
 
 
 # --- inter-pod affinity ---
@@ -261,12 +263,19 @@ def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Wait for pods that are being deleted; on an unreachable node, no kubelet confirms that they have ended."""
+    """Wait for pods that are being deleted, or find out why they do not end.
+
+    On an unreachable node, no kubelet confirms that they have ended.
+    """
     near, leaving, stuck = [], [], []
+    overdue: dict[int, list[PodInfo]] = defaultdict(list)  # by position
     for index in case.placed.leaving.tolist():
         info, position = case.placed.pods[index], int(case.placed.positions[index])
         if is_unreachable(case.nodes.node(position)):
             stuck.append(info)
+            continue
+        if _overdue(case, info) > _LATE:
+            overdue[position].append(info)
             continue
         leaving.append(info)
         if where[position]:
@@ -275,10 +284,37 @@ def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if 0 < len(pods) <= _MAX_LEAVING:
             text = f"wait until {joined(map(of, pods), _MAX_PODS)} {plural(len(pods), 'has', 'have')} ended"
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
+    for pods in islice((pods for position, pods in overdue.items() if where[position]), _MAX_NODES):
+        yield _not_ending(case, pods)
     if 0 < len(stuck) <= _MAX_LEAVING:
         silent = node_words(dict.fromkeys(info.pod.node_name for info in stuck))
         text = f"repair {silent} (the kubelet does not report), so that {joined(map(of, stuck), _MAX_PODS)}"
         yield Remedy(f"{text} {plural(len(stuck), 'ends', 'end')}", "nodeCondition", True, removal(stuck))
+
+
+def _overdue(case: Case, info: PodInfo) -> float:
+    """For how many seconds a pod that is being deleted should be gone.
+
+    Rule: Kubernetes: metadata.deletionTimestamp is the end of the grace period.
+    """
+    return case.now - seconds_of(info.pod.metadata.deletion_timestamp or "")
+
+
+def _not_ending(case: Case, pods: Sequence[PodInfo]) -> Remedy:
+    """Pods on one node that should be gone, with what keeps them as objects."""
+    age = age_words(min(_overdue(case, info) for info in pods))
+    kept = list(dict.fromkeys(name for info in pods for name in _finalizers(info.pod)))
+    by = f"; {plural(len(kept), 'finalizer', 'finalizers')} {joined(kept)}" if kept else ""
+    n = len(pods)
+    text = (
+        f"find out why {joined(map(of, pods), _MAX_PODS)} {plural(n, 'does', 'do')} not end: the grace period was over"
+    )
+    return Remedy(f"{text} {age} ago{by}", "terminating", True, removal(pods))
+
+
+def _finalizers(pod: Pod) -> list[str]:
+    names = (pod.document.get("metadata") or {}).get("finalizers") or []
+    return [name for name in names if isinstance(name, str)]
 
 
 def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:

@@ -17,7 +17,7 @@ from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
 from kubesched.explanation.remedies.device_plugins import respelt_names
-from kubesched.explanation.remedies.left_taints import left_behind
+from kubesched.explanation.remedies.left_taints import left_behind, stale_for
 from kubesched.explanation.remedies.new_node import added
 from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
@@ -106,8 +106,10 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
             continue
         if any(taint.key.startswith(_DELETION) for taint in blocking):
             marked = plural(len(names), "the node is", "the nodes are")
-            text = f"remove taint {words} from {node_words(names)}, if it was left behind: {marked} marked for deletion"
-            yield Remedy(text, "taint", True, off, effort=Effort.LAST_RESORT)
+            why, effort = f", if it was left behind: {marked} marked for deletion", Effort.LAST_RESORT
+            if age := stale_for(case, blocking, names):
+                why, effort = f": it is {age} old, so the scale-down that set it has failed", Effort.OPEN
+            yield Remedy(f"remove taint {words} from {node_words(names)}{why}", "taint", True, off, effort=effort)
             continue
         if any(map(_is_of_fault, blocking)):
             if all(map(_is_of_fault, blocking)):
