@@ -128,20 +128,20 @@ EXPORT = {
 
 
 @pytest.mark.parametrize(
-    ("command", "word"),
+    ("command", "word", "code"),
     [
-        ("simulate", "n1"),
-        ("explain", "1 fits."),
-        ("drain", "n1"),
-        ("fit --resource cpu=1", "would fit"),
+        ("simulate", "n1", 0),
+        ("explain", "1 fits.", 0),
+        ("drain", "n1", 0),
+        ("fit --resource cpu=1", "found: mine", 1),
     ],
 )
-def test_the_configuration_in_an_export_is_the_default_of_config(tmp_path, command, word):
+def test_the_configuration_in_an_export_is_the_default_of_config(tmp_path, command, word, code):
     path = tmp_path / "export.json"
     path.write_text(json.dumps(EXPORT))
     name, *options = command.split()
     result = run(name, path, *options, *(["n1"] if name == "drain" else []))
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == code, result.stderr
     note = "kubesched: note: the configuration is the schedulerConfig of the snapshot; --config FILE replaces it"
     assert note in result.stderr.splitlines()
     assert word in result.stdout

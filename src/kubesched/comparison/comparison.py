@@ -24,7 +24,7 @@ from kubesched.controllers import Prices
 from kubesched.documents import count
 from kubesched.errors import InputError
 from kubesched.review import review_of, scoring_advice
-from kubesched.session import NodeFill, PodState, Progress, Report, fills_frame, listed_devices, node_fills
+from kubesched.session import NodeFill, Placement, PodState, Progress, Report, fills_frame, listed_devices, node_fills
 from kubesched.setup import ConfigurationLike, PluginTimes, find_plugins
 from kubesched.shown import Shown, data_frame, frame_of_pods
 
@@ -367,7 +367,7 @@ def _reasons_in(runs: Runs, of_a: Sequence[Run], pods: Set[str]) -> Iterator[tup
 
 def _causes(report: Report, pods: Collection[str]) -> Iterator[tuple[str, str]]:
     for one in report.placements:
-        if one.pod in pods and one.is_left_pending:
+        if one.pod in pods and _is_left(one):
             yield one.pod, one.diagnosis or one.message_with_plugin
 
 
@@ -396,10 +396,16 @@ def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[
 
 def _explained(pending: Iterable[PendingPod], of_a: Report, of_b: Report) -> Iterator[PendingPod]:
     """The pods with the cause and the fix of the side where they are pending."""
-    found = [{one.pod: one for one in report.placements if one.is_left_pending} for report in (of_a, of_b)]
+    found = [{one.pod: one for one in report.placements if _is_left(one)} for report in (of_a, of_b)]
     for one in pending:
         left = found[one.n_b > one.n_a].get(one.pod)
-        yield one if left is None else msgspec.structs.replace(one, cause=left.diagnosis, fix=left.fix)
+        cause = "" if left is None else left.diagnosis or (left.message if left.is_foreign else "")
+        yield one if left is None else msgspec.structs.replace(one, cause=cause, fix=left.fix)
+
+
+def _is_left(placement: Placement) -> bool:
+    """Whether a pod stays pending, also because only the other side has its scheduler name."""
+    return placement.is_left_pending or placement.is_foreign
 
 
 def _nodes_of(report: Report) -> dict[str, str]:

@@ -15,7 +15,7 @@ from kubesched.planning.gangs_that_fit import gangs_of_run
 from kubesched.planning.placed import has_place
 from kubesched.planning.settling import cluster_after_run
 from kubesched.planning.storage_caveats import storage_caveats
-from kubesched.session import Placement, PodState, Report, Session, workload_text
+from kubesched.session import Placement, Report, Session, workload_text
 
 
 class Difference(msgspec.Struct, frozen=True, rename="camel"):
@@ -146,7 +146,7 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
     written = [one for one in after.placements if one.pod in manifests]
     placed = [{one.pod for one in report.placements if has_place(one)} for report in (before, after)]
     left = [[one.pod for one in report.placements if _stays_pending(one)] for report in (before, after)]
-    unknown = [{one.pod for one in report.placements if _is_undecided(one)} for report in (before, after)]
+    unknown = [{one.pod for one in report.placements if one.is_undecided} for report in (before, after)]
     still = {*left[1], *unknown[1]}
     counted = Difference(
         text="",
@@ -173,12 +173,8 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
     return msgspec.structs.replace(counted, text=f"{premise(changed.assumed)}{'; '.join(_words(counted))}.")
 
 
-def _is_undecided(placement: Placement) -> bool:
-    return placement.state is PodState.NOT_DECIDED
-
-
 def _stays_pending(placement: Placement) -> bool:
-    return placement.is_left_pending and not _is_undecided(placement)
+    return placement.is_left_pending and not placement.is_undecided
 
 
 def _words(found: Difference) -> Iterator[str]:
@@ -212,7 +208,7 @@ def _not_created(n: int) -> str:
 
 def _without_place(again: Iterable[Placement], *, has_manifests: bool) -> Iterator[str]:
     """Which pods of removed nodes find no place, by workload."""
-    left = [one for one in again if not has_place(one) and not _is_undecided(one)]
+    left = [one for one in again if not has_place(one) and not one.is_undecided]
     if not left:
         return
     counts = Counter(workload_text(one.pod, one.owner) for one in left).items()

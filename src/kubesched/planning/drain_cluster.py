@@ -69,7 +69,7 @@ class SettledCluster:
         self.n_placed = sum(one.pod in placed for one in outcomes)
         self.n_failed = sum(one.state is PodState.ERROR for one in outcomes)
         self.undecided_nodes: dict[str, None] = {}
-        self.n_undecided = sum(one.state is PodState.NOT_DECIDED for one in outcomes)
+        self.n_undecided = sum(one.is_undecided for one in outcomes)
         self.n_pending = len(outcomes) - self.n_placed - self.n_failed - self.n_undecided
         self.unplaced = tuple(key for key in self.victims if key not in placed)
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}

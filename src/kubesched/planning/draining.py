@@ -213,8 +213,8 @@ class Draining:
             pod = self._session.get("Pod", placement.pod)
             if isinstance(pod, Pod) and pod.node_name:
                 self._allowance.give_back(pod)
-            elif isinstance(pod, Pod) and placement.state is PodState.NOT_DECIDED:
-                self._cannot_decide(pod, placement.diagnosis)
+            elif isinstance(pod, Pod) and placement.is_undecided:
+                self._cannot_decide(pod, placement.diagnosis or placement.message)
             elif pod is not None or placement.pod not in self._message_of:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
                 self._message_of[placement.pod] = failed or placement.message_with_plugin

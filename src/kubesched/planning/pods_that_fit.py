@@ -24,7 +24,7 @@ from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.settling import cluster_after_run
 from kubesched.planning.storage_caveats import storage_caveats
 from kubesched.scheduler import TieBreak
-from kubesched.session import GangFit, Placement, PodState, Progress, Report, Session, placements_frame, workload_text
+from kubesched.session import GangFit, Placement, Progress, Report, Session, placements_frame, workload_text
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.shown import Shown
 from kubesched.snapshot import ClusterObjects
@@ -174,9 +174,9 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """Why kubesched cannot decide about new pods, each sentence once; empty where it decides about all of them."""
+        """Why it is not known whether new pods fit, each sentence once; empty where kubesched decides about all."""
         tried = (*self.placements, *([self.next_left] if self.next_left is not None else []))
-        return tuple(dict.fromkeys(one.diagnosis for one in tried if one.state is PodState.NOT_DECIDED))
+        return tuple(dict.fromkeys(one.diagnosis or one.message for one in tried if one.is_undecided))
 
     @property
     def is_known(self) -> bool:

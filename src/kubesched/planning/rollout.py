@@ -170,9 +170,11 @@ class _Steps:
         """All steps in one report; a pod that was never created is not tried."""
         for pod in new:
             if pod.key not in self._created:
-                message = self._why_not.get(pod.key, _STOPPED)
+                message, profile = self._why_not.get(pod.key, _STOPPED), pod.scheduler_name
                 owner = self._session.owner_of(pod)
-                self._placements[pod.key] = Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)
+                self._placements[pod.key] = Placement(
+                    pod.key, profile, PodState.NOT_TRIED, message=message, owner=owner
+                )
         session = self._session
         placements = tuple(self._placements.values())
         return Report(

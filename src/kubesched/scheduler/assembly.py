@@ -6,7 +6,9 @@ until `stop`.
 
 import inspect
 from collections.abc import Iterable
+from typing import Final
 
+from kubesched.documents import did_you_mean
 from kubesched.errors import InputError, PluginError
 from kubesched.framework import (
     CACHE_BYTES,
@@ -21,6 +23,8 @@ from kubesched.framework import (
 )
 from kubesched.scheduler.binding_cycle import is_cancelled
 from kubesched.state import ClusterState
+
+_LIKENESS: Final = 0.8  # of a scheduler name to that of a profile: many end in -scheduler
 
 
 def build_frameworks(
@@ -112,4 +116,6 @@ def no_profile(name: str, frameworks: Iterable[str]) -> str:
     Args:
         frameworks: the names of the profiles.
     """
-    return f'no profile has the scheduler name "{name}"; found: {", ".join(frameworks)}'
+    names = list(frameworks)
+    meant = did_you_mean(name, names, _LIKENESS)
+    return f'no profile has the scheduler name "{name}"; found: {", ".join(names)}{meant and f"; {meant}"}'

@@ -130,6 +130,11 @@ class Placement(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
         return not self.profile and not self.names_node
 
     @property
+    def is_undecided(self) -> bool:
+        """Whether it is not known where the pod goes: kubesched cannot decide, or another scheduler decides."""
+        return self.state is PodState.NOT_DECIDED or (self.is_foreign and not self.is_not_created)
+
+    @property
     def is_not_created(self) -> bool:
         """Whether the pod would not exist: the API server refuses it, or its StatefulSet waits for another one."""
         return bool(self.awaits or self.refused)

@@ -47,7 +47,6 @@ _ORDERED: Final = (
     "A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending; here "
     "all are tried."
 )
-_NO_ANSWER: Final = (PodState.ERROR, PodState.NOT_DECIDED)
 _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
@@ -77,7 +76,7 @@ def fit_page(
         _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)]),
         _left(answer, "notCreated", "Would not be created", [one for one in left if one.is_not_created]),
         _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR]),
-        _left(answer, "notDecided", "Cannot be decided", [one for one in left if one.state is PodState.NOT_DECIDED]),
+        _left(answer, "notDecided", "Cannot be decided", [one for one in left if one.is_undecided]),
         *_victims(answer),
         _each_pod(answer),
     ]
@@ -108,7 +107,7 @@ def _may_wait(answer: Fit) -> bool:
 
 def _is_apart(placement: Placement) -> bool:
     """Whether a pod without a node has failed, is not decided, or does not exist: it does not stay pending."""
-    return placement.state in _NO_ANSWER or placement.is_not_created
+    return placement.state is PodState.ERROR or placement.is_undecided or placement.is_not_created
 
 
 def _level(answer: Fit) -> Level:
@@ -174,7 +173,7 @@ def _unknown(answer: Fit) -> str:
     """What is not known, because kubesched cannot decide about new pods."""
     if answer.is_maximum:
         return "It is not known how many would fit"
-    n = sum(one.state is PodState.NOT_DECIDED for one in answer.placements)
+    n = sum(one.is_undecided for one in answer.placements)
     who = "the pod fits" if answer.n_asked == 1 else "the pods fit" if n == answer.n_asked else f"{n:,} more fit"
     known = f"{answer.n_fit:,} of {answer.n_asked:,} would fit. " if n < answer.n_asked else ""
     return f"{known}It is not known whether {who}"
@@ -289,7 +288,7 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
         n_new = sum(one.node in new and one.pod not in asked for one in answer.report.placements)
         there = f"; {n_new:,} of them would go to new nodes" if n_new else ""
         waiting = (one for one in answer.report.placements if one.pod not in asked)
-        n_undecided = sum(one.state is PodState.NOT_DECIDED for one in waiting)
+        n_undecided = sum(one.is_undecided for one in waiting)
         there += f"; {n_undecided:,} of them cannot be decided, so they take no room here" if n_undecided else ""
         yield Paragraph(f"{others} in the queue{there}.", Level.DETAIL)
     first = answer.first_left
@@ -427,13 +426,14 @@ def _document(answer: Fit) -> dict[str, Any]:
     whole = report_document(answer.report)
     return {
         **fields(answer, "assumed", "is_maximum", "workloads", "nodes_like", "added_nodes", "obstacle", "helpful_node"),
-        **fields(answer, "n_asked", "existing", "namesakes", "kept", "without_pods", "notes", "undecided"),
+        **fields(answer, "n_asked", "existing", "namesakes", "kept", "notes", "undecided"),
         "fit": None if answer.is_maximum and answer.undecided else answer.n_fit,
         "byWorkload": [
             {**fields(one, "workload", "n_asked", "n_fit"), "why": _reasons(one)} for one in answer.by_workload
         ],
         "pods": [placement_line(one) for one in answer.placements],
         "firstLeft": placement_line(answer.first_left) if answer.first_left is not None else None,
+        "withoutPods": [{"workload": one.workload, "why": one.why} for one in answer.without_pods],
         "fitWithout": answer.n_without,
         "fitAtMost": None if answer.undecided else answer.n_at_most,
         "fitAlone": answer.n_alone,

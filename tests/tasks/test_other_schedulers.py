@@ -1,0 +1,73 @@
+"""Pods of other schedulers: every command says that it is not known where they go, and none that they stay pending."""
+
+import pytest
+
+from kubesched import check, compare, drain, fit
+from kubesched.api import KubeObject, Pod
+from kubesched.comparison import Candidate
+from kubesched.pages.comparisons import comparison_page
+from kubesched.pages.formats import as_text
+from kubesched.planning import Fate
+from kubesched.session import Session
+from kubesched.testing import make_node, make_pod
+from tests.planning.drain_clusters import owned_by
+
+WHY = 'no profile has the scheduler name "bin-packing"; found: '
+PROFILES = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+
+
+def profiles(*names: str) -> bytes:
+    return (PROFILES + "".join(f"- schedulerName: {name}\n" for name in names)).encode()
+
+
+def packed_pod(name: str, node: str = "") -> Pod:
+    spec = {"schedulerName": "bin-packing"}
+    return make_pod(name, node=node, requests={"cpu": "100m"}, metadata=owned_by("ReplicaSet", "thumbs"), spec=spec)
+
+
+CLUSTER: list[KubeObject] = [
+    make_node("n1"),
+    make_node("n2"),
+    packed_pod("thumbs-1", "n1"),
+    make_pod("web-1", node="n1", requests={"cpu": "100m"}, metadata=owned_by("ReplicaSet", "web")),
+]
+
+
+def test_a_drain_does_not_break_them():
+    result = drain(CLUSTER, ["n1"])
+    assert [pod.fate for pod in result.pods] == [Fate.NOT_KNOWN, Fate.MOVES]
+    assert result.could_go is None
+    assert [pod.message for pod in result.of(Fate.NOT_KNOWN)] == [f"{WHY}default-scheduler"]
+
+
+@pytest.mark.parametrize("maximum", [False, True])
+def test_whether_they_fit_is_not_known(maximum: bool):
+    answer = fit(CLUSTER, [packed_pod("new")], maximum=maximum, add=True)
+    assert not answer.is_known
+    assert answer.undecided == (f"{WHY}default-scheduler",)
+
+
+def test_those_that_wait_are_counted_alike():
+    cluster = [*CLUSTER, packed_pod("thumbs-2")]
+    with Session(cluster) as session:
+        (placement,) = session.schedule().placements
+    assert placement.is_foreign
+    assert placement.is_undecided
+    before = drain(cluster, ["n2"])
+    assert (before.n_pending_before, before.n_undecided_before) == (0, 1)
+    assert check(cluster).n_foreign == 1
+
+
+def test_the_name_of_another_scheduler_is_no_misspelt_profile():
+    pod = make_pod("p", spec={"schedulerName": "batch-scheduler"})
+    with Session([make_node("n1"), pod]) as session:
+        (placement,) = session.schedule().placements
+    assert placement.message == 'no profile has the scheduler name "batch-scheduler"; found: default-scheduler'
+
+
+def test_a_renamed_profile_is_why_pods_are_pending_with_b():
+    old, new = (Candidate(name, profiles("default-scheduler", name)) for name in ("bin-packing", "binpacking"))
+    result = compare(CLUSTER, old, new, pods="all", seeds=5)
+    (pending,) = result.pending
+    assert pending.cause == f'{WHY}default-scheduler, binpacking; did you mean "binpacking"?'
+    assert 'did you mean "binpacking"?' in " ".join(as_text(comparison_page(result)).split())
