@@ -173,7 +173,7 @@ def overview_page(
         limits=limits() if ordered else (),
         next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
         document=document,
-        checks=(*_checks(ordered), *gang_checks(gangs)),
+        checks=[*_checks(ordered), *gang_checks(gangs)],
         lines=lines,
         node_names=rows.node_names,
         appendix=tuple(part for group in ordered for part in hand_of(_whom(group), _best(group))),
