@@ -63,7 +63,8 @@ def on(key, value):
 
 
 def stateful_set(replicas, name="web"):
-    return make_object("StatefulSet", name, namespace="shop", spec={"replicas": replicas})
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}}
+    return make_object("StatefulSet", name, namespace="shop", spec=spec)
 
 
 def at_most(n):
@@ -140,6 +141,10 @@ CASES = {
     "budget-allows-nothing": (
         [*THREE, *pods("web", "n1", "n2"), budget(minAvailable=2)],
         [*THREE, *pods("web", "n1", "n2"), budget(allowed=1, minAvailable=1)],
+    ),
+    "idle-budget": (
+        [*THREE, *pods("web", "n1", "n2"), budget("wbe", minAvailable=1)],
+        [*THREE, *pods("web", "n1", "n2"), budget("db", minAvailable=1), stateful_set(0, "db")],
     ),
     "one-node": ([*THREE, *pods("web", "n1", "n1")], [*THREE, *pods("web", "n1", "n2")]),
     "rollout-shares-disk": (
@@ -359,6 +364,13 @@ def test_a_budget_names_the_pods_that_wait():
     assert finding.n_pods == 2
     assert "web-1-2" in finding.help
     assert found([*waiting, *pods("api", "n1")], "budget-allows-nothing", pods=["shop/api-1-0"]) == []
+
+
+def test_a_budget_is_idle_where_all_pods_of_its_namespace_are_looked_at():
+    objects = [*THREE, *pods("web", "n1", "n2"), *pods("api", "n2", "n3"), budget("wbe", minAvailable=1)]
+    web, api = ([f"shop/{name}-1-{i}" for i in (0, 1)] for name in ("web", "api"))
+    assert found(objects, "idle-budget", pods=web) == []
+    assert len(found(objects, "idle-budget", pods=[*web, *api])) == 1
 
 
 def test_a_pod_that_nobody_creates_again_is_not_tried_again():

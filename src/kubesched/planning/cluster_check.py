@@ -21,6 +21,7 @@ from kubesched.planning.weak_spots import (
     Places,
     blocking_budgets,
     idle,
+    idle_budgets,
     lost_zones,
     never_ending,
     shared_budgets,
@@ -156,7 +157,7 @@ class _Checking:
         self._workloads: dict[Workload, list[Pod]] = {}
         self._daemons: dict[Workload, list[Pod]] = {}
         self._n_undecided = 0
-        meant = None if chosen is None else set(chosen)
+        self._meant = meant = None if chosen is None else set(chosen)
         for pod in self._pods:
             if meant is None or pod.key in meant:
                 kept = self._daemons if is_bound_to_node(pod) else self._workloads
@@ -201,6 +202,7 @@ class _Checking:
 
     def _findings(self, progress: Progress | None) -> Iterator[Finding]:
         yield from blocking_budgets(self._session, chain(*self._workloads.values()), self._unfinished)
+        yield from idle_budgets(self._session, self._meant, self._unfinished)
         yield from lost_zones(self._session, chain(*self._workloads.values()))
         yield from never_ending(self._session, self._leaving)
         yield from unwanted_daemons(self._session, self._daemons)

@@ -1,11 +1,20 @@
 """Finds what a node that goes, or a drain, would interrupt: by where pods run, who replaces them, and their budgets."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from kubesched.admission import idle_constraints
-from kubesched.api import Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, Workload
+from kubesched.api import (
+    Node,
+    ObjectMeta,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ReplicaSet,
+    StatefulSet,
+    Workload,
+)
 from kubesched.config import Finding
 from kubesched.controllers import (
     Controllers,
@@ -22,10 +31,11 @@ from kubesched.engine import BoolVector
 from kubesched.planning.blocking_budgets import why_it_blocks, why_several_block
 from kubesched.plugins import required_node_affinity, taint_words, untolerated_taints
 from kubesched.session import Session
-from kubesched.state import PodInfo
+from kubesched.state import Budget, PodInfo
 
 _SERVING: Final = frozenset(("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout"))
 """Kinds whose replicas replace each other."""
+_WITH_SELECTOR: Final = ("ReplicaSet", "StatefulSet")
 _OF_CLUSTER: Final = "kube-"
 """Of the namespaces whose workloads the makers of a cluster choose."""
 _MOST: Final = 2  # of a machine: two such pods are more than it has
@@ -97,6 +107,34 @@ def blocking_budgets(session: Session, pods: Iterable[Pod], every: Sequence[Pod]
             why, fix = why_it_blocks(budget, (pod for pod in every if pod.namespace == budget.namespace))
             message, about = why or "its status allows no disruption", (f"PodDisruptionBudget {key}",)
             yield Finding("budget-allows-nothing", "", message, fix, about=about, n_pods=n)
+
+
+def idle_budgets(session: Session, looked_at: Container[str] | None, every: Iterable[Pod]) -> Iterator[Finding]:
+    """The budgets that select no pod, so that they protect nothing; those of workloads without replicas may wait.
+
+    Args:
+        looked_at: `namespace/name` of the pods that are looked at; None for all. A budget of their namespace counts
+            where it has no other pod.
+        every: as for `blocking_budgets`.
+    """
+    pods: dict[str, list[Pod]] = {}
+    for pod in every:
+        pods.setdefault(pod.namespace, []).append(pod)
+    sets = [one for kind in _WITH_SELECTOR for one in session.of(kind) if isinstance(one, ReplicaSet | StatefulSet)]
+    for one in sets:
+        labels = one.spec.selector.match_labels if one.spec.selector is not None else None
+        meant = Pod(metadata=ObjectMeta(name=one.name, namespace=one.namespace, labels=labels))
+        if not one.replicas:
+            pods.setdefault(one.namespace, []).append(meant)
+    for budget in session.of("PodDisruptionBudget"):
+        if not isinstance(budget, PodDisruptionBudget):
+            continue
+        there = pods.get(budget.namespace, [])
+        is_asked = looked_at is None or (there and all(pod.key in looked_at for pod in there))
+        if is_asked and not any(map(Budget(budget).selects, there)):
+            message = f"it selects no pod of namespace {budget.namespace}, so it protects nothing"
+            about, advice = (f"PodDisruptionBudget {budget.key}",), "correct its selector, or delete it"
+            yield Finding("idle-budget", "", message, advice, about=about)
 
 
 def shared_budgets(session: Session, workload: Workload, pods: Iterable[Pod]) -> Iterator[Finding]:
