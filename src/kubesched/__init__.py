@@ -101,12 +101,14 @@ with lazy_exports(__name__, "__version__"):
     from kubesched.live import EndpointOptions as EndpointOptions, SchedulerOptions as SchedulerOptions
     from kubesched.planning import (
         ClusterCheck as ClusterCheck,
+        DeviceList as DeviceList,
         Drain as Drain,
         DrainedPod as DrainedPod,
         Drainer as Drainer,
         Fate as Fate,
         Fit as Fit,
         check as check,
+        devices as devices,
         drain as drain,
         fit as fit,
         simulate as simulate,

@@ -49,7 +49,7 @@ def test_without_effects_every_pod_is_tried_once_and_victims_stay(cluster):
 
 def test_the_document_holds_pods_victims_nodes_and_counts(cluster):
     document = json.loads(run("simulate", cluster, "-o", "json").stdout)
-    assert list(document) == ["nodes", "pods", "schema", "stuck", "summary", "victims"]
+    assert list(document) == ["devices", "nodes", "pods", "schema", "stuck", "summary", "victims"]
     assert document["schema"] == "kubesched/simulate/v1"
     assert document["summary"]["scheduled"] == 2
     assert document["victims"][0]["owner"] == "Job/nightly"

@@ -28,6 +28,7 @@ _COMMANDS: Final = (
     "drain",
     "check",
     "compare",
+    "devices",
     "snapshot",
     "extender",
     "scheduler",

@@ -24,7 +24,17 @@ from kubesched.controllers import Prices
 from kubesched.documents import count
 from kubesched.errors import InputError
 from kubesched.review import review_of, scoring_advice
-from kubesched.session import NodeFill, Placement, PodState, Progress, Report, fills_frame, listed_devices, node_fills
+from kubesched.session import (
+    DeviceFill,
+    NodeFill,
+    Placement,
+    PodState,
+    Progress,
+    Report,
+    device_fills,
+    fills_frame,
+    node_fills,
+)
 from kubesched.setup import ConfigurationLike, PluginTimes, find_plugins
 from kubesched.shown import Shown, data_frame, frame_of_pods
 
@@ -112,7 +122,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
             where no plugin failed.
         spreads: the workloads whose zone skew, or whose being on one node, is not the same on both sides if ties go to
             the first node; those whose skew grows most come first.
-        devices: how many devices the ResourceSlices of the cluster list, by driver; they are not among `fills`.
+        devices: the same of the devices in ResourceSlices.
         pools: the nodes in use by pool; empty where the nodes have no pools.
         nodes: all pools together.
         drained: nodes that `moves` has running pods leave: so many drains take the cluster from A to B.
@@ -150,7 +160,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     misspelt: dict[str, str] = {}
     undecided: tuple[str, str] = ("", "")
     outvoted: tuple[str, str] = ("", "")
-    devices: dict[str, int] = {}
+    devices: tuple[DeviceFill, ...] = ()
     may_be_lost: tuple[str, ...] = ()
     pools: tuple[PoolChange, ...] = ()
     not_placed: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
@@ -291,7 +301,7 @@ def compare(
         misspelt=ruler.misspelt,
         undecided=first.undecided,
         outvoted=(_outvoted(sides[0]), _outvoted(sides[1])),
-        devices=listed_devices(objects),
+        devices=first.devices,
         may_be_lost=may_be_lost(read, objects),
         pools=tuple(pool_changes(*uses)),
         nodes=change_of_all(*uses),
@@ -334,6 +344,7 @@ class _First(msgspec.Struct, frozen=True):
     pending: tuple[PendingPod, ...]
     moves: tuple[PodMove, ...]
     fills: tuple[NodeFill, ...]
+    devices: tuple[DeviceFill, ...]
     faults: tuple[str, str]
     spreads: tuple[WorkloadSpread, ...]
     undecided: tuple[str, str]
@@ -386,6 +397,7 @@ def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[
         explained,
         tuple(find_moves(of_a, of_b, by_a, by_b, pairs)),
         node_fills(of_a.after, of_b.after, of_b.groups),
+        device_fills(of_a.after.devices, of_b.after.devices),
         (_fault(of_a), _fault(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
         (_undecided(of_a), _undecided(of_b)),

@@ -13,6 +13,11 @@ with lazy_exports(__name__):
         without_nodes as without_nodes,
     )
     from kubesched.planning.cluster_check import ClusterCheck as ClusterCheck, check as check
+    from kubesched.planning.device_list import (
+        DeviceList as DeviceList,
+        PluginDevices as PluginDevices,
+        devices as devices,
+    )
     from kubesched.planning.difference import (
         Difference as Difference,
         Simulated as Simulated,

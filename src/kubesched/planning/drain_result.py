@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kubesched.api import KubeObject, Pod
-from kubesched.session import Fill, NodeFill, NodeGroup, Victim, fills_frame, node_fills
+from kubesched.session import DeviceFill, Fill, NodeFill, NodeGroup, Victim, device_fills, fills_frame, node_fills
 from kubesched.shown import Shown, frame_of_pods
 
 if TYPE_CHECKING:
@@ -235,6 +235,11 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     def fills(self) -> tuple[NodeFill, ...]:
         """How full every node is before and after, in the snapshot's order."""
         return node_fills(self.before, self.after, self.groups)
+
+    @property
+    def devices(self) -> tuple[DeviceFill, ...]:
+        """The devices of ResourceSlices by driver, class and model."""
+        return device_fills(self.before.devices, self.after.devices)
 
     @property
     def n_waiting(self) -> int:

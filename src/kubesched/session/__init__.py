@@ -11,7 +11,15 @@ with lazy_exports(__name__):
         rejections_of as rejections_of,
     )
     from kubesched.session.creation import refused_pods as refused_pods
-    from kubesched.session.devices import listed_devices as listed_devices
+    from kubesched.session.device_use import (
+        DeviceCatalog as DeviceCatalog,
+        DeviceCounts as DeviceCounts,
+        DeviceFill as DeviceFill,
+        DeviceMoment as DeviceMoment,
+        DeviceState as DeviceState,
+        DeviceUse as DeviceUse,
+        device_fills as device_fills,
+    )
     from kubesched.session.gang_fit import GangFit as GangFit
     from kubesched.session.kubelets import UNSEEN as UNSEEN
     from kubesched.session.memory_cluster import MemoryCluster as MemoryCluster

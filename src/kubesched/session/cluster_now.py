@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from kubesched.api import Node, ObjectMeta, Pod, ReplicaSet, owner_of
 from kubesched.controllers import Allowance
 from kubesched.framework import DeletePod
-from kubesched.session.devices import listed_devices
+from kubesched.session.device_use import DeviceCatalog, DeviceUse
 from kubesched.session.node_groups import NodeGroup, group_nodes
 from kubesched.session.report import Fill, Victim
 from kubesched.state import ClusterState
@@ -21,15 +21,16 @@ class ClusterNow:
     def __init__(self, cluster_state: ClusterState) -> None:
         self.cluster_state = cluster_state
         self._replica_sets: tuple[int, dict[str, ReplicaSet]] = -1, {}  # of a generation
+        self._catalog = DeviceCatalog(cluster_state)
         self._grouped: tuple[list[ObjectMeta], dict[str, NodeGroup]] = [], {}  # the groups of nodes with these labels
 
     def fill(self) -> Fill:
         """How full the nodes are."""
-        return Fill(self.cluster_state.columns)
+        return Fill(self.cluster_state.columns, self._catalog.now())
 
-    def devices(self) -> dict[str, int]:
-        """How many devices ResourceSlices list, by driver."""
-        return listed_devices(self.cluster_state.objects.list("ResourceSlice"))
+    def device_uses(self) -> list[DeviceUse]:
+        """Every device of ResourceSlices that a node can use, with who has it."""
+        return self._catalog.uses()
 
     def allowance(self) -> Allowance:
         """What the disruption budgets of the cluster allow."""

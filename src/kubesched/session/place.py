@@ -115,7 +115,6 @@ def place_all(session: Session, tie_break: TieBreak, progress: Progress | None =
         groups,
         evicted=False,
         stuck=session.stuck(),
-        devices=session.devices(),
     )
 
 

@@ -10,6 +10,7 @@ from kubesched.admission import RefusedReplicas
 from kubesched.api import Patch
 from kubesched.documents import plural
 from kubesched.engine import IntMatrix
+from kubesched.session.device_use import DeviceFill, DeviceMoment, device_fills
 from kubesched.session.gang_fit import GangFit
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.pending_counts import PendingCounts
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
-_NO_DEVICES: Mapping[str, int] = {}
 _NO_GROUP = NodeGroup()
 _FRAMED: Final = (
     *("owner", "state", "node", "total", "attempts", "reason", "diagnosis", "fix", "message", "profile"),
@@ -199,11 +199,16 @@ class NodeFill(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Fill:
-    """What the nodes offer and hold at one moment; arrays now, names when they are read."""
+    """What the nodes offer and hold at one moment; arrays now, names when they are read.
 
-    __slots__ = ("_allocatable", "_allowed_pods", "_n_pods", "_requested", "_resources", "_row_of")
+    Attributes:
+        devices: those of ResourceSlices.
+    """
 
-    def __init__(self, columns: NodeColumns) -> None:
+    __slots__ = ("_allocatable", "_allowed_pods", "_n_pods", "_requested", "_resources", "_row_of", "devices")
+
+    def __init__(self, columns: NodeColumns, devices: DeviceMoment | None = None) -> None:
+        self.devices = devices or DeviceMoment()
         self._resources = list(columns.resources.values)
         self._row_of = dict(columns.row_of)
         self._allocatable = columns.allocatable.copy()
@@ -241,7 +246,6 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         seconds: virtual time that passed.
         groups: the pool and zone of each node.
         evicted: whether the victims left; else they are only named.
-        devices: how many devices the ResourceSlices of the cluster list, by driver.
         stuck: the pods of the snapshot that have a node and do not start there, as placements without a node.
         refused: workloads of the snapshot with pods that do not exist, because the API server refuses them; only
             `simulate` looks for them.
@@ -261,7 +265,6 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     groups: Mapping[str, NodeGroup] = _NO_GROUPS
     evicted: bool = True
     stuck: tuple[Placement, ...] = ()
-    devices: Mapping[str, int] = _NO_DEVICES
     refused: tuple[RefusedReplicas, ...] = ()
     gangs: tuple[GangFit, ...] = ()
 
@@ -269,6 +272,11 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     def nodes(self) -> tuple[NodeFill, ...]:
         """The fill of every node, in the snapshot's order."""
         return node_fills(self.before, self.after, self.groups)
+
+    @property
+    def devices(self) -> tuple[DeviceFill, ...]:
+        """The devices of ResourceSlices by driver, class and model."""
+        return device_fills(self.before.devices, self.after.devices)
 
     def pods_frame(self) -> "pd.DataFrame":
         """The placements as a DataFrame, a row for each pending pod in the order of `placements`.

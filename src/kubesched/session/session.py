@@ -457,5 +457,4 @@ class Session(ClusterNow):
             self.clock.seconds,
             self.node_groups(),
             stuck=self.stuck(),
-            devices=self.devices(),
         )

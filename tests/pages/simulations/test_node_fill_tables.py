@@ -1,9 +1,8 @@
 import pytest
 
-from kubesched.api import KubeObject
 from kubesched.pages.formats import Level
 from kubesched.pages.simulations import fill_level
-from kubesched.testing import make_node, make_object, make_pod
+from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
 from tests.device_cluster import device_cluster
 
@@ -60,34 +59,6 @@ def test_devices_of_nodes_that_offer_none_are_not_counted_and_a_line_says_so(tmp
     assert (
         "Not counted: 3 nvidia.com/gpu of pods on 3 nodes that offer none, such as devices in ResourceSlices." in said
     )
-
-
-def slice_of(name: str, node: str, n: int, generation: int = 1, driver: str = "gpu.example.com") -> KubeObject:
-    devices = [{"name": f"d{i}"} for i in range(n)]
-    pool = {"name": node, "generation": generation, "resourceSliceCount": 1}
-    return make_object(
-        "ResourceSlice", name, spec={"driver": driver, "nodeName": node, "pool": pool, "devices": devices}
-    )
-
-
-@pytest.mark.parametrize(
-    "command", [["simulate"], ["fit", "--resource", "cpu=1"], ["compare", "--pack", "--pods", "all"]]
-)
-def test_a_line_says_how_many_devices_resource_slices_list(tmp_path, command):
-    slices = [slice_of("old", "n1", 8), slice_of("new", "n1", 4, generation=2), slice_of("two", "n2", 3)]
-    objects = [
-        make_node("n1"),
-        make_node("n2"),
-        make_pod("p"),
-        *slices,
-        slice_of("nic", "n1", 1, driver="nic.example.com"),
-    ]
-    name, *options = command
-    said = " ".join(run(name, write(tmp_path, *objects), *options).stdout.split())
-    through = "pods use such devices through resource claims."
-    assert f"Not counted: 7 devices of gpu.example.com that ResourceSlices list; {through}" in said
-    assert "Not counted: 1 device of nic.example.com that a ResourceSlice lists; pods use" in said
-    assert "and resource claims." in said.partition("Not modelled:")[2]
 
 
 def test_without_resource_slices_nothing_is_said_of_devices(tmp_path):

@@ -18,7 +18,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         **fields(
             comparison, "a", "b", "pending", "moves", "spreads", "settings", "pools", "nodes", "drained", "emptied"
         ),
-        **fields(comparison, "n_runs", "staying", "staying_with", "may_be_lost", "unpriced"),
+        **fields(comparison, "devices", "n_runs", "staying", "staying_with", "may_be_lost", "unpriced"),
         **{name: dict(zip("ab", sides, strict=True)) for name, sides in both.items()},
         "pods": {"mode": comparison.choice.mode, "selector": comparison.choice.selector, "count": comparison.n_pods},
         "figures": [_figure(one) for one in comparison.differences],

@@ -31,7 +31,7 @@ from kubesched.pages.formats import (
     page_of,
     with_fix,
 )
-from kubesched.pages.simulations import fill_table, nodes_table
+from kubesched.pages.simulations import device_table, fill_table, nodes_table
 
 _RE_CREATED: Final = {
     "all": "once every pod has been re-created",
@@ -365,7 +365,8 @@ def _nodes(comparison: Comparison) -> list[Table]:
     """How full the nodes are with each side: by pool or zone, and in wide formats node by node."""
     if not comparison.fills:
         return []
-    return [fill_table(comparison.fills, _SIDES, comparison.devices), nodes_table(comparison.fills, _SIDES)]
+    fills = comparison.fills
+    return [fill_table(fills, _SIDES), device_table(comparison.devices, _SIDES), nodes_table(fills, _SIDES)]
 
 
 def _why(cause: MoveCause, plugin: str, points: int = 0) -> str:

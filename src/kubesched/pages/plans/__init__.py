@@ -4,6 +4,7 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.pages.plans.check_page import check_page as check_page
+    from kubesched.pages.plans.devices_page import devices_page as devices_page
     from kubesched.pages.plans.difference_parts import with_difference as with_difference
     from kubesched.pages.plans.drain_page import drain_page as drain_page
     from kubesched.pages.plans.drain_tables import each_page as each_page, most_page as most_page

@@ -156,7 +156,7 @@ def _document(result: Drain) -> dict[str, Any]:
         **fields(
             result, "nodes", "steps", "pods", "pushed_out", "budgets", "evicted_before", "evicted_again", "faults"
         ),
-        **fields(result, "unreachable", "cordoned_before", "out_meanwhile", "n_waiting"),
+        **fields(result, "unreachable", "cordoned_before", "out_meanwhile", "n_waiting", "devices"),
         "canGo": result.could_go,
         **fields(result, *BEFORE),
         "summary": {fate.value: n for fate, n in result.counts.items()},

@@ -10,7 +10,7 @@ from kubesched.api import is_extended_resource
 from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part, Row, Table, grouped, with_fix
 from kubesched.pages.plans.fate_words import FATES
-from kubesched.pages.simulations import fill_level, nodes_table, victims_table
+from kubesched.pages.simulations import device_table, fill_level, nodes_table, victims_table
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.session import workload_text
 
@@ -44,6 +44,7 @@ def drain_parts(result: Drain) -> Iterator[Part]:
         yield Paragraph(left_out)
     yield _changed(result)
     yield _pods(result)
+    yield device_table(result.devices)
     yield nodes_table(result.fills)
 
 

@@ -27,6 +27,7 @@ from kubesched.pages.formats import (
 )
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.simulations import (
+    device_table,
     fill_table,
     fill_words,
     gang_checks,
@@ -81,7 +82,8 @@ def fit_page(
         _each_pod(answer),
     ]
     if fills and (answer.placements or answer.is_maximum or not answer.kept):
-        parts += [Paragraph(fill_words(fills)), fill_table(fills, devices=answer.report.devices), nodes_table(fills)]
+        parts += [Paragraph(fill_words(fills)), fill_table(fills), device_table(answer.report.devices)]
+        parts.append(nodes_table(fills))
     return Page(
         "fit",
         Paragraph(_after(premise(answer.assumed), _after(_beside(answer), _verdict(answer))), _level(answer)),

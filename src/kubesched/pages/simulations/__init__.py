@@ -3,6 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.pages.simulations.device_table import device_table as device_table
     from kubesched.pages.simulations.gang_parts import (
         gang_checks as gang_checks,
         gang_document as gang_document,

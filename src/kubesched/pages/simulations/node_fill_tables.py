@@ -14,7 +14,6 @@ _ALWAYS: Final = ("cpu", "memory")
 _LAST: Final = ("ephemeral-storage", "pods")
 _FEWEST: Final = 3
 _NEARLY_FULL: Final = 0.9
-_NO_DEVICES: Final[Mapping[str, int]] = {}
 _MOMENTS: Final = ("before", "after")
 
 
@@ -45,13 +44,10 @@ def fill_words(fills: Iterable[NodeFill]) -> str:
     return f"Requested: {', '.join(words)}." if words else ""
 
 
-def fill_table(
-    fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS, devices: Mapping[str, int] = _NO_DEVICES
-) -> Table:
+def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS) -> Table:
     """One row for each group of nodes, and one for all.
 
     Args:
-        devices: how many devices ResourceSlices list, by driver; the rows do not count them.
         moments: what `before` and `after` of the fills are called.
     """
     heading, groups = _groups(fills)
@@ -74,7 +70,7 @@ def fill_table(
         tuple(columns),
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
-        notes=(*notes, *_not_counted(fills), *map(_in_slices, devices, devices.values())),
+        notes=(*notes, *_not_counted(fills)),
     )
 
 
@@ -111,11 +107,6 @@ def _not_counted(fills: Iterable[NodeFill]) -> Iterator[str]:
     for name, n in sorted(nodes.items()):
         on = count(n, "node that offers", "nodes that offer")
         yield f"Not counted: {held[name]:,} {name} of pods on {on} none, such as devices in ResourceSlices."
-
-
-def _in_slices(driver: str, n: int) -> str:
-    lists = plural(n, "a ResourceSlice lists", "ResourceSlices list")
-    return f"Not counted: {count(n, 'device')} of {driver} that {lists}; pods use such devices through resource claims."
 
 
 def _columns(resources: list[str]) -> list[Column]:

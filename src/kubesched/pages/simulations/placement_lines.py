@@ -30,6 +30,7 @@ def report_document(report: Report) -> dict[str, Any]:
         "pods": [placement_line(placement) for placement in report.placements],
         "victims": plain(report.victims),
         "nodes": plain(report.nodes),
+        "devices": plain(report.devices),
         "stuck": [placement_line(placement) for placement in report.stuck],
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
         **({"gangs": [gang_document(one) for one in report.gangs]} if report.gangs else {}),

@@ -26,6 +26,7 @@ from kubesched.pages.formats import (
     page_of,
     with_fix,
 )
+from kubesched.pages.simulations.device_table import device_table
 from kubesched.pages.simulations.gang_parts import gang_checks, gang_sentences, gangs_table, partly_placed
 from kubesched.pages.simulations.node_fill_tables import fill_table, fill_words, nodes_table
 from kubesched.pages.simulations.placement_lines import placement_line, report_document
@@ -93,7 +94,7 @@ def report_page(
         refused_table(report.refused),
         gangs_table(partly_placed(report.gangs)),
         victims_table("victims", "Would be evicted to make room", report.removed),
-        *([fill_table(fills, devices=report.devices)] if has_nodes else []),
+        *([fill_table(fills), device_table(report.devices)] if has_nodes else []),
         _pods(report),
         *([nodes_table(fills)] if has_nodes else []),
     ]

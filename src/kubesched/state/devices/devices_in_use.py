@@ -61,6 +61,10 @@ class DevicesInUse:
         shared = [(place, tuple(sorted(consumed[one].items()))) for place, one in enumerate(ids) if one in consumed]
         return taken, tuple(shared)
 
+    def at_once(self) -> tuple[frozenset[DeviceId], dict[DeviceId, dict[str, int]]]:
+        """A copy of what is taken, and of what is consumed by device."""
+        return frozenset(self._takers), {device: dict(amounts) for device, amounts in self._consumed.items()}
+
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
         tables = {"taken": self._takers, "shared": self._sharers, "consumed": self._consumed}

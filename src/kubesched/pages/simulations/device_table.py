@@ -1,0 +1,46 @@
+"""The table of devices before and after a simulation: what there is by driver, class and model, and what is left."""
+
+from typing import Final
+
+from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
+from kubesched.session import DeviceFill
+
+_MOMENTS: Final = ("before", "after")
+_COLUMNS: Final = (
+    Column("driver"),
+    Column("class"),
+    Column("model"),
+    Column("devices", align=Align.NUMBER),
+    Column("taken", align=Align.NUMBER),
+    Column("shared", align=Align.NUMBER, is_wide=True),
+    Column("free", align=Align.NUMBER),
+    Column("unusable", align=Align.NUMBER),
+)
+
+
+def device_table(fills: tuple[DeviceFill, ...], moments: tuple[str, str] = _MOMENTS) -> Table:
+    """One row for each kind of device in ResourceSlices.
+
+    Args:
+        moments: what `before` and `after` of the fills are called.
+    """
+    rows: list[Row] = []
+    for fill in fills:
+        before, after = fill.before, fill.after
+        rows.append(
+            [
+                fill.driver,
+                ", ".join(fill.classes) or "-",
+                fill.model or "-",
+                _change(before.n_devices, after.n_devices),
+                _change(before.taken, after.taken),
+                _change(before.shared, after.shared),
+                _change(before.free, after.free, Level.PLAIN if after.free else Level.WARNING),
+                _change(before.unusable, after.unusable, Level.BAD if after.unusable else Level.PLAIN),
+            ]
+        )
+    return Table("devices", f"Devices in ResourceSlices, {moments[0]} and {moments[1]}", _COLUMNS, rows)
+
+
+def _change(before: int, after: int, level: Level = Level.PLAIN) -> Cell:
+    return Cell(f"{before} -> {after}" if before != after else str(after), after, level)

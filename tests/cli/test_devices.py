@@ -1,0 +1,88 @@
+"""`kubesched devices` as a user runs it, and the tables of devices of other commands."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from kubesched import devices, load_snapshot
+from kubesched.testing import make_node, make_object, make_pod
+from tests.cli.clusters import run, write
+from tests.session.test_device_use import claim, device, device_class, slice_of
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    return write(
+        tmp_path,
+        make_node("n1", allocatable={"cpu": "8", "memory": "8Gi", "pods": "10"}),
+        make_node("n2", allocatable={"cpu": "8", "memory": "8Gi", "pods": "10", "example.com/fpga": "4"}),
+        make_pod("coder", node="n2", requests={"example.com/fpga": "3"}),
+        device_class("gpu", "true"),
+        slice_of("n1", device("a"), device("b"), device("c", taints=[{"key": "hot", "effect": "NoSchedule"}])),
+        slice_of("gone", device("a"), device("b")),
+        claim("train", {"pool": "n1", "device": "a"}, pods=["p"]),
+        make_object("ResourceClaim", "waits"),
+    )
+
+
+def test_the_first_line_counts_and_the_table_names_who_holds_them(snapshot):
+    said = run("devices", snapshot).stdout
+    assert said.startswith(
+        "3 devices in ResourceSlices: 1 free, 1 taken, 1 unusable; 4 devices of device plugins: 1 free, 3 taken."
+    )
+    rows = [" ".join(line.split()) for line in said.splitlines()]
+    assert "gpu.example.com gpu A100 1 3 1 1 1 default/p" in rows
+    assert "device plugin example.com/fpga - 1 4 1 3 0 -" in rows
+    assert "2 devices of ResourceSlices that no node of the cluster can use." in said
+    assert "1 claim without devices: default/waits." in said
+
+
+def test_wide_has_each_device_with_its_claim(snapshot):
+    said = [" ".join(line.split()) for line in run("devices", snapshot, "-o", "wide").stdout.splitlines()]
+    assert "n1 gpu.example.com/n1/a gpu A100 taken - default/p default/train -" in said
+    assert "n1 gpu.example.com/n1/c gpu A100 unusable taint hot:NoSchedule - - -" in said
+
+
+def test_the_formats_for_programs_have_each_device(snapshot):
+    document = json.loads(run("devices", snapshot, "-o", "json").stdout)
+    assert document["schema"] == "kubesched/devices/v1"
+    assert [one["device"] for one in document["devices"]] == ["a", "b", "c"]
+    assert document["kinds"] == [
+        {
+            "driver": "gpu.example.com",
+            "classes": ["gpu"],
+            "model": "A100",
+            "devices": 3,
+            "free": 1,
+            "shared": 0,
+            "taken": 1,
+            "unusable": 1,
+        }
+    ]
+    assert document["plugins"] == [{"resource": "example.com/fpga", "devices": 4, "taken": 3, "nodes": 1}]
+    rows = list(csv.DictReader(io.StringIO(run("devices", snapshot, "-o", "csv").stdout)))
+    assert [row["state"] for row in rows] == ["taken", "free", "unusable"]
+
+
+def test_a_cluster_without_devices_says_so(tmp_path):
+    path = write(tmp_path, make_node("n1"), make_pod("p"))
+    assert run("devices", path).stdout.startswith("No node has devices")
+
+
+def test_python_gives_the_same(snapshot):
+    answer = devices(load_snapshot(snapshot))
+    assert [one.state.value for one in answer.devices] == ["taken", "free", "unusable"]
+    assert repr(answer) == run("devices", snapshot).stdout.rstrip("\n")
+    assert list(answer.devices_frame()["state"]) == ["taken", "free", "unusable"]
+
+
+@pytest.mark.parametrize(
+    "command", [["simulate"], ["fit", "--resource", "cpu=1"], ["drain", "n1"], ["compare", "--pack", "--pods", "all"]]
+)
+def test_other_reports_have_a_table_of_devices(snapshot, command):
+    name, *options = command
+    said = [" ".join(line.split()) for line in run(name, snapshot, *options).stdout.splitlines()]
+    assert any(line.startswith("Devices in ResourceSlices, ") for line in said)
+    assert any(line.startswith("gpu.example.com gpu A100 3 ") for line in said)
