@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod
+from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod, ResourceSlice
 from kubesched.controllers import note_on_model
 from kubesched.errors import InputError
 from kubesched.planning import (
@@ -283,3 +283,24 @@ def test_each_node_to_uncordon_is_cordoned():
     with pytest.raises(InputError, match=r"node n2\.example is not cordoned"):
         WhatIf(uncordon=("n1", "n2")).applied(once)
     assert WhatIf(uncordon=("n1",), cordon=("n1",)).applied(once).objects == tuple(once)
+
+
+def slice_on(node, name, pool, **device):
+    devices = [{"name": "gpu-0", "attributes": {"model": {"string": "A100"}}, **device}]
+    pool = {"name": pool, "generation": 1, "resourceSliceCount": 1}
+    return make_object("ResourceSlice", name, spec={"driver": "d", "nodeName": node, "pool": pool, "devices": devices})
+
+
+def test_new_nodes_have_the_devices_of_their_model_in_pools_of_their_own():
+    taint = {"key": "broken", "effect": "NoSchedule"}
+    cluster = [*CLUSTER, slice_on("n1.example", "a", "n1.example", taints=[taint]), slice_on("n1.example", "b", "gpus")]
+    added = with_nodes_like(cluster, "n1", 2)[len(cluster) :]
+    slices = [one for one in added if isinstance(one, ResourceSlice)]
+    assert {(one.name, one.spec.node_name, one.spec.pool.name) for one in slices} == {
+        ("a-new-1.example", "new-1.example", "new-1.example"),
+        ("b-new-1.example", "new-1.example", "gpus-new-1.example"),
+        ("a-new-2.example", "new-2.example", "new-2.example"),
+        ("b-new-2.example", "new-2.example", "gpus-new-2.example"),
+    }
+    assert not any(device.taints for one in slices for device in one.spec.devices)
+    assert without_nodes([*cluster, *added], ["new-1.example", "new-2.example"]) == cluster

@@ -174,3 +174,15 @@ def test_device_classes_are_missed_where_no_node_offers_the_devices_that_a_pod_a
     offering = other("v1", "Node", "n2", status={"allocatable": {"example.com/gpu": "4"}})
     assert missing(offering, asks_for("example.com/gpu")) == []
     assert missing(other("resource.k8s.io/v1", "DeviceClass", "gpu"), asks_for("example.com/gpu")) == []
+
+
+def test_pending_pods_with_resource_claims_miss_what_is_allocated_to_them():
+    entries = [{"name": "gpu", "resourceClaimName": "c"}]
+    (found,) = missing(pod("a", resourceClaims=entries), pod("b", resourceClaims=entries, nodeName="n1"))
+    assert found.kinds == ("DeviceClass", "ResourceSlice", "ResourceClaim")
+    assert found.pods == ("shop/a",)
+    assert "the claims of 1 pod (shop/a) cannot be allocated" in str(found)
+    assert found.command == ("kubectl get deviceclasses,resourceslices,resourceclaims -A -o json")
+    claims = other("resource.k8s.io/v1", "ResourceClaim", "c", metadata={"namespace": "shop"})
+    (found,) = missing(pod("a", resourceClaims=entries), claims)
+    assert found.kinds == ("DeviceClass", "ResourceSlice")

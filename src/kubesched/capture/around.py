@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import CSINode, KubeObject, Node, Pod, ResourceSlice, VolumeAttachment, kind_of
+from kubesched.api import KubeObject, Pod, kind_of
+from kubesched.controllers import node_of
 from kubesched.explanation import Explanation, Fix, explain
 from kubesched.framework import Status
 from kubesched.naming import find_pod
@@ -132,18 +133,9 @@ def _units(objects: Iterable[KubeObject], pinned: _Unit) -> list[_Unit]:
     units: dict[Hashable, list[KubeObject]] = {}
     for known in objects:
         if id(known) not in kept:
-            node = _node_of(known)
+            node = node_of(known)
             units.setdefault(("on", node) if node else id(known), []).append(known)
     return [tuple(unit) for unit in units.values()]
-
-
-def _node_of(known: KubeObject) -> str:
-    """The node without which the object has no effect; empty for none."""
-    if isinstance(known, Node | CSINode):
-        return known.name
-    if isinstance(known, Pod):
-        return known.node_name
-    return known.spec.node_name if isinstance(known, VolumeAttachment | ResourceSlice) else ""
 
 
 def _as_they_are(units: Sequence[_Unit]) -> list[_Unit]:

@@ -6,7 +6,18 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import HOSTNAME, CSINode, KubeObject, Node, Pod, VolumeAttachment, edited, kind_of, rewritten
+from kubesched.api import (
+    HOSTNAME,
+    CSINode,
+    KubeObject,
+    Node,
+    Pod,
+    ResourceSlice,
+    VolumeAttachment,
+    edited,
+    kind_of,
+    rewritten,
+)
 from kubesched.controllers.cordons import CORDON, is_cordoned
 from kubesched.controllers.daemon_nodes import may_run_daemon
 from kubesched.controllers.replacements import fresh_pod
@@ -29,7 +40,8 @@ def new_nodes(objects: Iterable[KubeObject], model: Node, n: int) -> list[KubeOb
     """`n` more nodes of the shape of another one, named `new-1`, `new-2` and so on, each before what comes with it.
 
     A new node has the labels, taints and allocatable amounts of its model, but not its images, its cordon and taints
-    of passing conditions. It runs copies of the DaemonSet pods and static pods there, and has the same volume limits.
+    of passing conditions. It runs copies of the DaemonSet pods and static pods there, and has the same volume limits
+    and devices, without the taints of these.
     If the model is not in the cluster, it runs a pod of each DaemonSet that its labels and taints allow.
 
     Args:
@@ -70,10 +82,25 @@ def node_with(model: Node, name: str, on_model: Iterable[KubeObject]) -> list[Ku
 
 
 def like_on_node(obj: KubeObject, node: str) -> KubeObject:
-    """The like of a pod that belongs to its node, or of a CSINode, for another node."""
+    """The like of a pod that belongs to its node, of a CSINode, or of a ResourceSlice, for another node."""
     if isinstance(obj, Pod):
         return fresh_pod(obj, f"{obj.name}-{node}", node=node)
+    if isinstance(obj, ResourceSlice):
+        return _slice_on(obj, node)
     return edited(obj, metadata=msgspec.structs.replace(obj.metadata, name=node, uid=f"{kind_of(obj)}/{node}"))
+
+
+def _slice_on(known: ResourceSlice, node: str) -> ResourceSlice:
+    """The same devices on another node, in a pool of its own.
+
+    Rule: drivers name the pool of a node after it; its name may have more than that.
+    """
+    spec, old, name = known.spec, known.spec.node_name, f"{known.name}-{node}"
+    pool = spec.pool.name.replace(old, node) if old in spec.pool.name else f"{spec.pool.name}-{node}"
+    fields = {"node_name": node, "pool": msgspec.structs.replace(spec.pool, name=pool)}
+    devices = spec.devices and tuple(msgspec.structs.replace(device, taints=None) for device in spec.devices)
+    metadata = msgspec.structs.replace(known.metadata, name=name, uid=f"ResourceSlice/{name}")
+    return edited(known, metadata=metadata, spec=msgspec.structs.replace(spec, devices=devices, **fields))
 
 
 def note_on_model(model: Node) -> str:
@@ -90,7 +117,7 @@ def node_of(obj: KubeObject) -> str:
     """The node that an object is, is on, or belongs to."""
     if isinstance(obj, Pod):
         return obj.node_name
-    if isinstance(obj, VolumeAttachment):
+    if isinstance(obj, VolumeAttachment | ResourceSlice):
         return obj.spec.node_name
     return obj.name if isinstance(obj, Node | CSINode) else ""
 
@@ -99,7 +126,7 @@ def _comes_with_node(obj: KubeObject) -> bool:
     """Whether a new node has the like of an object on its model."""
     if isinstance(obj, Pod):
         return is_bound_to_node(obj) and not obj.is_finished
-    return isinstance(obj, CSINode)
+    return isinstance(obj, CSINode | ResourceSlice)
 
 
 def _daemons_for(model: Node, cluster: Iterable[KubeObject]) -> list[KubeObject]:

@@ -31,6 +31,7 @@ from kubesched.state import storage_class_of
 _Claims = Mapping[tuple[str, str], PersistentVolumeClaim]
 
 _VOLUME_KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")
+_DEVICE_KINDS: Final = ("DeviceClass", "ResourceSlice", "ResourceClaim")
 _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 
@@ -116,6 +117,7 @@ def missing_kinds(
             ("CSIDriver", "CSIStorageCapacity"),
             _CapacityKinds(known, claims),
         ),
+        _Use("the claims of {pods} cannot be allocated", _DEVICE_KINDS, _kinds_for_claims),
         _Use("whether a DeviceClass serves {pods} is not known", ("DeviceClass",), _DeviceKinds(known)),
         _Use("the priority of {pods} counts as 0", ("PriorityClass",), _kinds_for_priority),
         _Use("the namespaceSelector of {pods} selects nothing", ("Namespace",), _kinds_for_namespaces),
@@ -213,6 +215,11 @@ class _CapacityKinds:
         provisioners = (self._provisioners.get(storage_class_of(claim), "") for claim in unbound)
         is_asked = not pod.node_name and any(self._publishes.get(provisioner) for provisioner in provisioners)
         return ("CSIDriver", "CSIStorageCapacity") if is_asked else ()
+
+
+def _kinds_for_claims(pod: Pod) -> Sequence[str]:
+    """What decides about the resource claims of a pending pod."""
+    return _DEVICE_KINDS if pod.spec.resource_claims and not pod.node_name else ()
 
 
 class _DeviceKinds:

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import KubeObject, Node, edited, kind_of
-from kubesched.controllers import may_run_daemon, new_names, node_with, unpinned
+from kubesched.controllers import may_run_daemon, new_names, node_of, node_with, unpinned
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
@@ -111,6 +111,7 @@ def with_node(case: Case, model: Node, labels: Mapping[str, str] = _NO_LABELS, n
     else:
         limits = case.object_of("CSINode", model.name)
         on_it = [*(info.pod for info in daemons(case.nodes[like])), *([limits] if limits is not None else [])]
+        on_it += (known for known in case.objects("ResourceSlice") if node_of(known) == model.name)
     free = (new for new in new_names(model) if case.object_of("Node", new) is None)
     return Change(edits=tuple(map(added, node_with(model, name or next(free), on_it))))
 
