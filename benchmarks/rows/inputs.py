@@ -55,7 +55,7 @@ def churning(path: Path, n_nodes: int, n_pending: int) -> None:
         pod["metadata"] |= {"name": f"pending-{i}", "uid": f"pending-{i}"}
         del pod["spec"]["nodeName"]
         items.append(pod | {"status": {"phase": "Pending"}})
-    _write(path, items)
+    write_list(path, items)
 
 
 def _output_of(program: str, path: Path, *arguments: str | int) -> None:
@@ -72,7 +72,7 @@ def two_profiles(path: Path, n_nodes: int, n_pending: int) -> None:
     for i, pod in enumerate(_pods(items)):
         if i % 2:
             pod["spec"]["schedulerName"] = "packing"
-    _write(path, items)
+    write_list(path, items)
 
 
 def stateful(path: Path, n_nodes: int, n_pending: int) -> None:
@@ -92,7 +92,7 @@ def stateful(path: Path, n_nodes: int, n_pending: int) -> None:
         }
         pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
         added += _claim(name, zones.get(pod["spec"].get("nodeName", "")))
-    _write(path, items + added)
+    write_list(path, items + added)
 
 
 def preemption(path: Path, n_nodes: int, n_pending: int) -> None:
@@ -105,7 +105,7 @@ def preemption(path: Path, n_nodes: int, n_pending: int) -> None:
     names = [node["metadata"]["name"] for node in nodes]
     items += [_pod(f"low-{k}-{name}", 0, "900m", name) for k in range(4) for name in names]
     items += [_pod(f"high-{i:05}", 10, "3") for i in range(n_pending)]
-    _write(path, items)
+    write_list(path, items)
 
 
 def _plain(path: Path, n_nodes: int, n_pending: int) -> list[Object]:
@@ -118,7 +118,8 @@ def _pods(items: list[Object]) -> list[Object]:
     return [item for item in items if item["kind"] == "Pod"]
 
 
-def _write(path: Path, items: list[Object]) -> None:
+def write_list(path: Path, items: list[Object]) -> None:
+    """Write objects as one List."""
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ import enum
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.rows import inputs
+from benchmarks.rows import device_inputs, inputs
 
 NODES = 5000
 
@@ -49,6 +49,7 @@ class Task(enum.Enum):
     LOAD = "load"
     EXPLAIN = "explain"
     CHURN = "churn"
+    CLAIM_CHURN = "claim-churn"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Row:
         pending: pods to place at NODES nodes; enough for a third of a second.
         oracle_pending: how many the oracle is given, which is slower; 0 leaves it out.
         target: at least so many pods a second (SIMULATE), at most so many seconds (LOAD, EXPLAIN); None for no target.
-        target_share: of its rate without churn it keeps at least this (CHURN).
+        target_share: of its rate without churn it keeps at least this (CHURN, CLAIM_CHURN).
         target_mib: at most so much memory; None for no target.
         n_times: how many times NODES nodes.
         config: the configuration's text, empty for the defaults.
@@ -78,7 +79,7 @@ class Row:
     target_share: float | None = None
     target_mib: int | None = None
     task: Task = Task.SIMULATE
-    n_times: int = 1
+    n_times: float = 1
     config: str = ""
     oracle_config: str = ""
     plugin: str = ""
@@ -87,11 +88,18 @@ class Row:
     @property
     def is_rate(self) -> bool:
         """Whether the figure is pods a second, where more is better; else it is seconds."""
-        return self.task in (Task.SIMULATE, Task.CHURN)
+        return self.task not in (Task.LOAD, Task.EXPLAIN)
 
 
 def _shape(name: str, target: float, pending: int = 3000) -> Row:
     return Row(name, inputs.shape(name), pending, 300, target)
+
+
+def _devices(
+    name: str, target: float | None, n_nodes: int = NODES, pending: int = 3000, oracle_pending: int = 60
+) -> Row:
+    row = name if n_nodes == NODES else f"{name}-{n_nodes}"
+    return Row(row, device_inputs.devices(name), pending, oracle_pending, target, n_times=n_nodes / NODES)
 
 
 ROWS = (
@@ -123,6 +131,18 @@ ROWS = (
         plugin=f"{Path(__file__).with_name('per_node_plugin.py')}:FirstZones",
     ),
     Row("churn", inputs.churning, 4000, target_share=0.8, task=Task.CHURN),
+    _devices("gpu8", 300),
+    _devices("gpu8-two", None),
+    _devices("gpu8-plain", None),
+    _devices("gpu8-extended", None),
+    _devices("shared", None),
+    _devices("gpu8", 100, 500, 1000),
+    _devices("gpu8-two", 540, 500, 1000),
+    _devices("gpu8-plain", 700, 500, 2000),
+    _devices("gpu8-extended", 740, 500, 2000),
+    _devices("shared", 2380, 500, 2000),
+    _devices("partitions", 20, 100, 1000, oracle_pending=6),
+    Row("gpu8-churn", device_inputs.devices("gpu8"), 3000, target_share=0.8, task=Task.CLAIM_CHURN),
     Row("load", inputs.real_looking, 0, target=5, target_mib=1536, task=Task.LOAD),
     Row("explain", inputs.random_cluster, 300, target=0.2, task=Task.EXPLAIN),
 )

@@ -63,7 +63,7 @@ class Result:
         row = self.row
         if self.share is not None and row.target_share is not None and self.n_nodes == NODES:
             return self.share >= row.target_share
-        if row.target is None or self.n_nodes != NODES * row.n_times:
+        if row.target is None or self.n_nodes != sized(row, NODES):
             return None
         is_fast = self.median >= row.target if row.is_rate else self.median <= row.target
         return is_fast and (row.target_mib is None or self.peak_mib <= row.target_mib)
@@ -92,7 +92,7 @@ class Result:
 
 def measure(row: Row, folder: Path, n_nodes: int, repeat: int, oracle: Path | None) -> Result:
     """Measure one row: each run in a process of its own, then the oracle on the same cluster with fewer pods."""
-    size, snapshot = n_nodes * row.n_times, folder / "cluster.json"
+    size, snapshot = sized(row, n_nodes), folder / "cluster.json"
     row.write(snapshot, size, scaled(row.pending, n_nodes))
     runs = [json.loads(_run(command(row, folder, snapshot))) for _ in range(repeat)]
     values = [_value(row, run, "seconds") for run in runs]
@@ -107,8 +107,13 @@ def measure(row: Row, folder: Path, n_nodes: int, repeat: int, oracle: Path | No
 def profile(row: Row, folder: Path, n_nodes: int, n_functions: int) -> str:
     """Where the time of one run goes: the functions that took the most themselves."""
     snapshot = folder / "cluster.json"
-    row.write(snapshot, n_nodes * row.n_times, scaled(row.pending, n_nodes))
+    row.write(snapshot, sized(row, n_nodes), scaled(row.pending, n_nodes))
     return _run([*command(row, folder, snapshot), "--profile", str(n_functions)])
+
+
+def sized(row: Row, n_nodes: int) -> int:
+    """The nodes of a row where others have so many."""
+    return max(1, round(n_nodes * row.n_times))
 
 
 def scaled(n_pods: int, n_nodes: int) -> int:
