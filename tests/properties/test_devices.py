@@ -1,13 +1,17 @@
 """Slices, claims and nodes come, change and go, in forks too; what is kept of devices follows."""
 
+import json
 import random
+from typing import Any
 
+import msgspec
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api import EventType, WatchEvent
-from kubesched.state import ClusterState, Fork
+from kubesched.cel import Reads
+from kubesched.state import ClusterState, Fork, PoolDevice
 from kubesched.testing import make_node
 from tests.properties.cluster_walk import HOST, read
 from tests.properties.device_objects import READS, ZONE, changed, claim, device_objects, network_slices, slice_of
@@ -121,3 +125,46 @@ def test_every_row_whose_devices_changed_is_in_the_log(seed: int, script: list[t
         logged = columns.row_log.since(generation)
         assert logged is not None
         assert {row for row, content in known().items() if content != before.get(row)} <= set(logged)
+
+
+@examples(30)
+@given(seed=st.integers(0, 2**16), script=SCRIPTS)
+def test_nodes_are_alike_where_what_is_read_and_what_decides_is_equal(seed: int, script: list[tuple[str, int]]) -> None:
+    walk = DeviceWalk(seed)
+    for name, number in script:
+        walk.step(name, random.Random(number))
+    state, nodes = walk.state, walk.state.snapshot().nodes
+    for reads in READS:
+        numbers = state.devices.alike(nodes, reads).tolist()
+        contents = [content(state, int(row), reads) for row in nodes.all_rows]
+        pairs = {(number, text) for number, text in zip(numbers, contents, strict=True)}
+        assert len(pairs) == len(set(numbers)) == len(set(contents))
+
+
+def content(state: ClusterState, row: int, reads: Reads) -> str:
+    """What a search may look at, apart from names, as text."""
+    in_use = state.devices.in_use
+
+    def device(one: PoolDevice) -> dict[str, Any]:
+        written = json.loads(msgspec.json.encode(one.spec))
+        attributes, capacity = written.get("attributes", {}), written.get("capacity", {})
+        if one.spec.allow_multiple_allocations:
+            shared = capacity
+        else:
+            shared = {
+                name: value for name, value in capacity.items() if reads.capacity is None or name in reads.capacity
+            }
+        names = None if reads.attributes is None else {name.rpartition("/")[2] for name in reads.attributes}
+        return {
+            "read": {name: value for name, value in attributes.items() if names is None or name in names},
+            "capacity": shared,
+            "written": [written.get(name) for name in ("taints", "consumesCounters", "allowMultipleAllocations")],
+            "in use": [in_use.is_taken(one.id), in_use.consumed(one.id)],
+            "has": [bool(attributes), bool(capacity)],
+        }
+
+    pools = [
+        [pool.driver, pool.is_complete, pool.is_valid, pool.counters, [device(one) for one in pool.devices]]
+        for pool in state.devices.pools_of(row)
+    ]
+    return json.dumps(pools, sort_keys=True)

@@ -20,7 +20,7 @@ def edited(known: ObjectT, **fields: object) -> ObjectT:
     """
     after = msgspec.structs.replace(known, **fields)
     if "raw_source" in known.__dict__:
-        names = {field.name: field.encode_name for field in msgspec.structs.fields(known)}
+        names = dict(zip(known.__struct_fields__, known.__struct_encode_fields__, strict=True))
         document = known.document
         for field in fields:
             name = names[field]
