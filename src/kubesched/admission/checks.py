@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from kubesched.api import (
+    TAINT_EFFECTS,
     Affinity,
     Container,
     ContainerStatus,
@@ -38,7 +39,6 @@ from kubesched.documents import RawJson, shorten
 from kubesched.errors import ObjectError, QuantityError
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _MAX_PORT: Final = 65535
 _INT32: Final = 2**31
 _INT64: Final = 2**63
@@ -193,8 +193,8 @@ class ObjectChecker:
 def _check_taints(taints: Sequence[Taint], path: str = "spec.taints") -> None:
     """Rule: kube-apiserver v1.36 validation of core/v1: the effect is there, and one of the three."""
     for i, taint in enumerate(taints):
-        if taint.effect not in EFFECTS:
-            expected = f"{', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}"
+        if taint.effect not in TAINT_EFFECTS:
+            expected = f"{', '.join(TAINT_EFFECTS[:-1])} or {TAINT_EFFECTS[-1]}"
             raise ObjectError(f'{path}[{i}].effect: found "{taint.effect}"; expected {expected}')
 
 

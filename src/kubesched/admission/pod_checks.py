@@ -7,7 +7,6 @@ the API server. Rule: kube-apiserver v1.36 validation of core/v1 pods, with its 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from kubesched.admission.checks import EFFECTS
 from kubesched.admission.device_claim_checks import pod_claim_faults
 from kubesched.admission.resource_checks import (
     byte_notes,
@@ -18,6 +17,7 @@ from kubesched.admission.resource_checks import (
 )
 from kubesched.api import (
     BASIC_RESOURCES,
+    TAINT_EFFECTS,
     AffinityToNodes,
     Container,
     LabelSelector,
@@ -101,7 +101,7 @@ def _toleration_faults(path: str, toleration: Toleration) -> Iterator[FieldError
         yield FieldError.invalid(
             f"{path}.operator", toleration.value, "value must be empty when `operator` is 'Exists'"
         )
-    yield from _in_set(f"{path}.effect", toleration.effect or None, EFFECTS)
+    yield from _in_set(f"{path}.effect", toleration.effect or None, TAINT_EFFECTS)
 
 
 def _spread_faults(path: str, constraint: TopologySpreadConstraint) -> Iterator[FieldError]:

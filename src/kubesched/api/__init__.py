@@ -63,6 +63,7 @@ with lazy_exports(__name__):
         ScopeRequirement as ScopeRequirement,
     )
     from kubesched.api.node import (
+        TAINT_EFFECTS as TAINT_EFFECTS,
         ContainerImage as ContainerImage,
         Node as Node,
         NodeSpec as NodeSpec,
@@ -70,11 +71,7 @@ with lazy_exports(__name__):
         Taint as Taint,
         zone_of as zone_of,
     )
-    from kubesched.api.node_pools import (
-        NodeClaim as NodeClaim,
-        NodeClaimSpec as NodeClaimSpec,
-        NodePool as NodePool,
-    )
+    from kubesched.api.node_pools import NodeClaim as NodeClaim, NodeClaimSpec as NodeClaimSpec, NodePool as NodePool
     from kubesched.api.patch import Patch as Patch, PatchTarget as PatchTarget
     from kubesched.api.pod import Pod as Pod
     from kubesched.api.pod_fields import (

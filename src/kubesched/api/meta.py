@@ -1,5 +1,6 @@
 """Common parts of all Kubernetes objects: the base of wire values, metadata, owner references, the source document."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -53,6 +54,18 @@ class ObjectMeta(Value, frozen=True, gc=False):
             and self.namespace == other.namespace
             and self.creation_timestamp == other.creation_timestamp
         )
+
+
+class Condition(Value, frozen=True, gc=False):
+    """One entry of status.conditions."""
+
+    type: str = ""
+    status: str = ""
+
+
+def condition_status(conditions: Iterable[Condition] | None, type: str) -> str:
+    """The status of the condition of a type, such as `True`; empty without the condition."""
+    return next((one.status for one in conditions or () if one.type == type), "")
 
 
 def compare_versions(first: str, second: str) -> int | None:

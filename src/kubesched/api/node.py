@@ -1,10 +1,13 @@
 """Nodes with the fields that a scheduler reads."""
 
 from collections.abc import Mapping
+from typing import Final
 
-from kubesched.api.meta import KubeObject, Value
+from kubesched.api.meta import Condition, KubeObject, Value, condition_status
 from kubesched.api.pod_fields import Quantities
 from kubesched.api.well_known import BETA_ZONE, ZONE
+
+TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 class Taint(Value, frozen=True, gc=False):
@@ -29,20 +32,13 @@ class ContainerImage(Value, frozen=True, gc=False):
     size_bytes: int = 0
 
 
-class NodeCondition(Value, frozen=True, gc=False):
-    """One entry of status.conditions."""
-
-    type: str = ""
-    status: str = ""
-
-
 class NodeStatus(Value, frozen=True, gc=False):
     """status. Capacity is not read: only allocatable counts."""
 
     allocatable: Quantities | None = None
     images: tuple[ContainerImage, ...] | None = None
     declared_features: tuple[str, ...] | None = None
-    conditions: tuple[NodeCondition, ...] | None = None
+    conditions: tuple[Condition, ...] | None = None
 
 
 class Node(KubeObject, frozen=True):
@@ -60,6 +56,10 @@ class Node(KubeObject, frozen=True):
     def zone(self) -> str:
         """The zone, by its label or by that of Kubernetes before 1.17; empty if the node has neither."""
         return zone_of(self.labels)
+
+    def condition(self, type: str) -> str:
+        """The status of a condition, such as `True`; empty without the condition."""
+        return condition_status(self.status.conditions, type)
 
     @property
     def unschedulable(self) -> bool:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from kubesched.api.meta import KubeObject
+from kubesched.api.meta import KubeObject, condition_status
 from kubesched.api.pod_fields import Container, PodSpec, PodStatus, Toleration, Volume
 from kubesched.api.pod_requests import PodRequests
 
@@ -87,6 +87,10 @@ class Pod(KubeObject, frozen=True):
     def node_selector(self) -> dict[str, str]:
         """spec.nodeSelector."""
         return self.spec.node_selector or {}
+
+    def condition(self, type: str) -> str:
+        """The status of a condition, such as `True`; empty without the condition."""
+        return condition_status(self.status.conditions, type)
 
     @property
     def is_finished(self) -> bool:

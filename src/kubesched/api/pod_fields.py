@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api.meta import Value
+from kubesched.api.meta import Condition, Value
 from kubesched.api.selectors import LabelSelector, NodeSelector, PreferredSchedulingTerm
 
 Quantities = dict[str, str | int | float]
@@ -226,11 +226,9 @@ class PodSpec(Value, frozen=True, gc=False):
     host_users: bool | None = None
 
 
-class PodCondition(Value, frozen=True, gc=False):
-    """One entry of status.conditions."""
+class PodCondition(Condition, frozen=True, gc=False):
+    """One entry of status.conditions of most kinds."""
 
-    type: str = ""
-    status: str = ""
     reason: str = ""
     message: str = ""
     observed_generation: int = 0

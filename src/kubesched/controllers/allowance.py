@@ -45,12 +45,12 @@ class Allowance:
     def take(self, pod: Pod) -> bool:
         """Evict a pod, if the budgets allow it now."""
         budgets = self._of(pod)
-        if not budgets or _has_not_started(pod):
+        if not budgets or pod.status.phase == "Pending":
             return True
         if len(budgets) > 1:
             return False
         (budget,) = budgets
-        if _is_not_ready(pod) and _lets_unhealthy_go(budget.object):
+        if pod.condition("Ready") not in ("", "True") and _lets_unhealthy_go(budget.object):
             return True
         if self.left[budget.key] <= 0:
             return False
@@ -100,14 +100,6 @@ def _left(budget: PodDisruptionBudget) -> int:
     """Rule: kube-controller-manager v1.36: disruptionsAllowed is currentHealthy - desiredHealthy, at least 0."""
     status = budget.status
     return status.disruptions_allowed or min(0, status.current_healthy - status.desired_healthy)
-
-
-def _has_not_started(pod: Pod) -> bool:
-    return pod.status.phase == "Pending"
-
-
-def _is_not_ready(pod: Pod) -> bool:
-    return any(condition.type == "Ready" and condition.status != "True" for condition in pod.status.conditions or ())
 
 
 def _lets_unhealthy_go(budget: PodDisruptionBudget) -> bool:

@@ -24,9 +24,7 @@ def is_unreachable(node: Node) -> bool:
     taint out-of-service, which an administrator sets, pods that are being deleted are deleted for good.
     """
     keys = {taint.key for taint in node.taints}
-    is_silent = any(
-        condition.type == "Ready" and condition.status == "Unknown" for condition in node.status.conditions or ()
-    )
+    is_silent = node.condition("Ready") == "Unknown"
     return (is_silent or UNREACHABLE in keys) and _OUT_OF_SERVICE not in keys
 
 

@@ -53,7 +53,8 @@ def _renew_pod(document: dict[str, Any], pod: Pod, name: str, node: str) -> None
     document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
     status: dict[str, Any] = {"resourceClaimStatuses": made} if (made := renewed_statuses(pod, name)) else {}
     spec = document["spec"]
-    if spec.get("nodeName") and is_from_manifest(pod) and not _was_scheduled(pod):  # its template names the node
+    was_scheduled = pod.condition("PodScheduled") == "True"
+    if spec.get("nodeName") and is_from_manifest(pod) and not was_scheduled:  # its template names the node
         status["phase"] = "Pending"
     else:
         spec.pop("nodeName", None)
@@ -72,10 +73,6 @@ def _renew_pod(document: dict[str, Any], pod: Pod, name: str, node: str) -> None
         labels[_POD_NAME_LABEL] = name
     if _INDEX_LABEL in labels:
         labels[_INDEX_LABEL] = name.rpartition("-")[2]
-
-
-def _was_scheduled(pod: Pod) -> bool:
-    return any(one.type == "PodScheduled" and one.status == "True" for one in pod.status.conditions or ())
 
 
 def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolumeClaim]:

@@ -40,7 +40,7 @@ def pods_to_remove(workload: Workload, pods: Sequence[Pod], n: int) -> list[Pod]
 
 
 def _rank(pod: Pod, per_node: Counter[str]) -> tuple[bool, bool, bool, int, int]:
-    ready = any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions or ())
+    ready = pod.condition("Ready") == "True"
     cost = as_int64(pod.annotations.get(DELETION_COST, "")) or 0
     return bool(pod.node_name), pod.status.phase != "Pending", ready, cost, -per_node[pod.node_name]
 

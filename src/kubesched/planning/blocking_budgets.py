@@ -38,7 +38,7 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
             way = f"{run}, or {way}" if expected == 1 else f"{way}, or {run}"
         return f"{_least(least, expected)} of {count(expected, 'pod')}", way
     if status.desired_healthy and healthy <= desired:
-        unready = [pod for pod in mine if not _is_ready(pod)]
+        unready = [pod for pod in mine if pod.condition("Ready") != "True"]
         sick = [pod.name for pod in unready]
         n = desired + 1 - healthy
         who = f"{f'{n} of ' if n < len(sick) else ''}{joined(sick, _N_NAMED)}" if sick else "more pods"
@@ -77,7 +77,7 @@ def with_status(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> PodDisrupti
     mine = [pod for pod in pods if Budget(budget).selects(pod)]
     most, expected = budget.spec.max_unavailable, len(mine)
     desired = _desired(budget.spec.min_available, expected) if most is None else expected - _desired(most, expected)
-    healthy = sum(bool(pod.node_name) and not _is_sick(pod) for pod in mine)
+    healthy = sum(bool(pod.node_name) and pod.condition("Ready") in ("", "True") for pod in mine)
     counts = {"currentHealthy": healthy, "desiredHealthy": max(0, desired), "expectedPods": expected}
     allowed = max(0, healthy - counts["desiredHealthy"])
     return rewritten(budget, lambda document: document.update(status=counts | {"disruptionsAllowed": allowed}))
@@ -96,11 +96,3 @@ def _desired(least: object, expected: int) -> int:
     if text.removesuffix("%").isdecimal():
         return -(-int(text[:-1]) * expected // 100) if text.endswith("%") else int(text)
     return 0
-
-
-def _is_sick(pod: Pod) -> bool:
-    return any(one.type == "Ready" and one.status != "True" for one in pod.status.conditions or ())
-
-
-def _is_ready(pod: Pod) -> bool:
-    return any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kubesched.api import Quantities, Taint, is_extended_resource, parse_quantity
+from kubesched.api import TAINT_EFFECTS, Quantities, Taint, is_extended_resource, parse_quantity
 from kubesched.config import Readable, read_text
 from kubesched.controllers import MachineType
 from kubesched.documents import did_you_mean
@@ -27,7 +27,6 @@ _COLUMNS: Final = (
 )
 _RESOURCES: Final = {"cpu": "cpu", "memory": "memory", "pods": "pods", "gpu": "nvidia.com/gpu"}
 _LABELS: Final = {"arch": "kubernetes.io/arch", "os": "kubernetes.io/os"}
-_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _EXAMPLE: Final = "expected the columns name, cpu and memory, such as `m6i.2xlarge,7910m,29Gi`"
 
 
@@ -110,7 +109,7 @@ def _pair(text: str, what: str, where: str) -> tuple[str, str]:
 def _taint(text: str, where: str) -> Taint:
     rest, _, effect = text.rpartition(":")
     key, _, value = rest.partition("=")
-    if not key or effect not in _EFFECTS:
+    if not key or effect not in TAINT_EFFECTS:
         raise InputError(f"{where}: {text!r} is not a taint; write key=value:NoSchedule")
     return Taint(key, value, effect)
 

@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from kubesched.api import (
+    INSTANCE_TYPES,
     ActionType,
     CSINode,
     DiskSource,
@@ -30,7 +31,6 @@ from kubesched.legacy.plugins.legacy_args import VolumeLimitsArgs
 from kubesched.plugins import NodeVolumeLimits, by_claim, is_placed, nothing, queue_if, registration
 from kubesched.state import Nodes, PodInfo, in_tree_source, migrated_plugins, pod_volumes, storage_class_of
 
-_INSTANCE_TYPE: Final = ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type")
 _NITRO: Final = re.compile("^[cmr]5.*|t3|z1d")
 _NITRO_LIMIT: Final = 25
 
@@ -125,7 +125,7 @@ class EBSLimits(InTreeVolumeLimits):
 
     def _defaults(self, nodes: Nodes) -> IntVector:
         limits = super()._defaults(nodes)
-        for key in _INSTANCE_TYPE:
+        for key in INSTANCE_TYPES:
             is_nitro = np.array([bool(value and _NITRO.search(value)) for value in nodes.label(key).values.values])
             limits[is_nitro[nodes.codes(key)]] = _NITRO_LIMIT
         return limits
