@@ -29,7 +29,12 @@ with lazy_exports(__name__):
         qualified_name_errors as qualified_name_errors,
         quoted as quoted,
     )
-    from kubesched.config.finding_rules import CLUSTER_RULES as CLUSTER_RULES, RULES as RULES, Severity as Severity
+    from kubesched.config.finding_rules import (
+        CLUSTER_RULES as CLUSTER_RULES,
+        RULES as RULES,
+        Severity as Severity,
+        silencing_fault as silencing_fault,
+    )
     from kubesched.config.findings import (
         Finding as Finding,
         ReadingStage as ReadingStage,

@@ -4,9 +4,12 @@ docs/reference/config-rules.md and docs/reference/cluster-rules.md have a sectio
 to do.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 import msgspec
+
+from kubesched.documents import did_you_mean
 
 Severity = Literal["error", "warning", "note"]
 """Of a configuration: error: kube-scheduler does not start. warning: it starts, and pods suffer. note: worth a look.
@@ -34,6 +37,16 @@ class Rule(msgspec.Struct, frozen=True):
     def help_uri(self) -> str:
         """The address of the rule's section in the documentation."""
         return f"{_PAGES}/{self.page}.md#{self.name}"
+
+
+def silencing_fault(rule: str, rules: Mapping[str, Rule]) -> tuple[str, str] | None:
+    """Why a comment or an annotation cannot silence a rule, and what to do; None where it can."""
+    if rule not in rules:
+        page = next(iter(rules.values())).page
+        return f'there is no rule "{rule}"', did_you_mean(rule, rules) or f"docs/reference/{page}.md lists the rules"
+    if rules[rule].severity == "error":
+        return f"{rule} cannot be silenced", "correct what it finds"
+    return None
 
 
 _ERRORS: Final = {

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from kubesched.api import SILENCED, KubeObject, Namespace, Pod, ReplicaSet, Workload, kind_of, workload_of
-from kubesched.config import CLUSTER_RULES, Finding, did_you_mean
+from kubesched.config import CLUSTER_RULES, Finding, silencing_fault
 
 _NAME = re.compile(r"[\w-]+")
 
@@ -56,13 +56,8 @@ class Annotations:
         for place, rules in sorted(self._rules.items()):
             for rule in rules if looked_at is None or place in looked_at else ():
                 about = (place,)
-                if rule not in CLUSTER_RULES:
-                    advice = did_you_mean(rule, CLUSTER_RULES) or "docs/reference/cluster-rules.md lists the rules"
-                    yield Finding("unknown-rule", "", f'there is no rule "{rule}"', advice, about=about)
-                elif CLUSTER_RULES[rule].severity == "error":
-                    yield Finding(
-                        "unknown-rule", "", f"{rule} cannot be silenced", "correct what it finds", about=about
-                    )
+                if fault := silencing_fault(rule, CLUSTER_RULES):
+                    yield Finding("unknown-rule", "", *fault, about=about)
                 elif (place, rule) not in self._used:
                     message = f"the annotation {SILENCED} silences no {rule}: nothing is found"
                     yield Finding("unused-silence", "", message, "remove what is not needed any more", about=about)

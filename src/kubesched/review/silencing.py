@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config import RULES, Finding, did_you_mean
+from kubesched.config import RULES, Finding, silencing_fault
 
 _COMMENT: Final = re.compile(r"(?:^|(?<=\s))# *kubesched: *ignore\b[ \t:]*(?P<rest>.*)")
 _NAMES: Final = re.compile(r"[\w-]+(?:\s*,\s*[\w-]+)*")
@@ -89,14 +89,8 @@ def read_silences(text: str, first_key_line: int) -> Silences:
 
 
 def _wrong(rules: Iterable[str], line: int, column: int) -> list[Finding]:
-    findings = []
-    for rule in rules:
-        if rule not in RULES:
-            advice = did_you_mean(rule, RULES) or "docs/reference/config-rules.md lists the rules"
-            findings.append(Finding("unknown-rule", "", f'there is no rule "{rule}"', advice, line, column))
-        elif RULES[rule].severity == "error":
-            message = f"{rule} cannot be silenced"
-            findings.append(Finding("unknown-rule", "", message, "correct what it finds", line, column))
+    faults = (silencing_fault(rule, RULES) for rule in rules)
+    findings = [Finding("unknown-rule", "", *fault, line, column) for fault in faults if fault is not None]
     if not rules:
         message = "the comment names no rule, so it silences nothing"
         findings.append(Finding("unknown-rule", "", message, "write # kubesched: ignore RULE", line, column))
