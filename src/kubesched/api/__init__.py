@@ -157,7 +157,7 @@ with lazy_exports(__name__):
         ResourceSliceSpec as ResourceSliceSpec,
         TemplateMeta as TemplateMeta,
     )
-    from kubesched.api.selector_faults import as_int64 as as_int64
+    from kubesched.api.selector_faults import as_int64 as as_int64, int_or_percent as int_or_percent
     from kubesched.api.selector_text import parse_selector_text as parse_selector_text
     from kubesched.api.selectors import (
         LabelSelector as LabelSelector,

@@ -27,6 +27,18 @@ def as_int64(text: str) -> int | None:
     return value if -_INT64 <= value < _INT64 else None
 
 
+def int_or_percent(written: object, n: int, *, round_up: bool = True) -> int | None:
+    """A number of pods such as `1` or `25%`, which is a share of `n`; None where it is neither.
+
+    Rule: Kubernetes v1.36 IntOrString, as budgets and strategies scale it.
+    """
+    text = str(written)
+    number = as_int64(text.removesuffix("%"))
+    if number is None or number < 0:
+        return None
+    return (n * number + (99 if round_up else 0)) // 100 if text.endswith("%") else number
+
+
 def requirement_faults(key: str, operator: str, values: Operands, path: str = "") -> list[str]:
     """The faults of a requirement on a label.
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 from functools import partial
 from typing import Final, NamedTuple
 
-from kubesched.api import Pod, RollingUpdate, UpdateStrategy, Workload, as_int64
+from kubesched.api import Pod, RollingUpdate, UpdateStrategy, Workload, int_or_percent
 from kubesched.controllers.daemon_nodes import node_of_daemon
 from kubesched.controllers.kept_replicas import first_awaited, ordinal_of
 from kubesched.controllers.scaling import pods_to_remove
@@ -243,16 +243,13 @@ def _amount(
 ) -> int:
     """A bound as a number of pods."""
     text = str(default if written is None else written)
-    number = as_int64(text.removesuffix("%"))
-    if number is None or number < 0:
+    number = int_or_percent(text, n, round_up=round_up)
+    if number is None:
         expected = "expected a number such as 1, or a percentage such as 25%"
         raise InputError(f"{workload}: {field}: found {text}; {expected}")
-    is_percentage = text.endswith("%")
-    if number > _PERCENT and is_percentage and field == "maxUnavailable":
+    if field == "maxUnavailable" and text.endswith("%") and (int_or_percent(text, _PERCENT) or 0) > _PERCENT:
         raise InputError(f"{workload}: {field}: found {text}; expected 100% or less")
-    if not is_percentage:
-        return number
-    return (n * number + (_PERCENT - 1 if round_up else 0)) // _PERCENT
+    return number
 
 
 def _refuse_standstill(workload: Workload, rolling: RollingUpdate) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from kubesched.api import Pod, PodDisruptionBudget, rewritten
+from kubesched.api import Pod, PodDisruptionBudget, int_or_percent, rewritten
 from kubesched.documents import count, joined
 from kubesched.state import Budget
 
@@ -92,7 +92,4 @@ def _least(least: object, expected: int) -> str:
 
 def _desired(least: object, expected: int) -> int:
     """How many pods minAvailable wants; 0 where it is not a number or a percentage."""
-    text = str(least)
-    if text.removesuffix("%").isdecimal():
-        return -(-int(text[:-1]) * expected // 100) if text.endswith("%") else int(text)
-    return 0
+    return int_or_percent(least, expected) or 0
