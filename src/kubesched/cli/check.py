@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kubesched.cli.cluster import note, read_both
-from kubesched.cli.completed_names import complete_namespaces
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import extenders_option, setup_options, snapshot_options
+from kubesched.cli.options import extenders_option, selection_options, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered
 from kubesched.cli.reports import print_report, report_output_option
@@ -31,16 +30,7 @@ class CheckedPods(NamedTuple):
 @with_inputs()
 @gathered("choice", CheckedPods)
 @snapshot_options
-@click.option(
-    "-n",
-    "--namespace",
-    default="",
-    metavar="NAME",
-    shell_complete=complete_namespaces,
-    help="Look only at this namespace.",
-)
-@click.option("-A", "--all-namespaces", is_flag=True, help="Look at all namespaces. Without -n, this is the default.")
-@click.option("-l", "--selector", metavar="LABELS", help="Look only at the pods with these labels.")
+@selection_options("at", "Look only at the pods with these labels.")
 @setup_options
 @extenders_option
 @report_output_option()

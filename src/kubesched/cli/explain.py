@@ -7,11 +7,11 @@ from typing import NamedTuple
 import click
 
 from kubesched.cli.cluster import EXPLAINED, note_refused, read_both
-from kubesched.cli.completed_names import complete_namespaces, complete_nodes, complete_pods_or_files
+from kubesched.cli.completed_names import complete_nodes, complete_pods_or_files
 from kubesched.cli.explained_pod import ExplainQuestion, View, print_new_pod, print_pod
 from kubesched.cli.explained_pods import print_group, print_several, refused_of
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import cluster_options, extenders_option, setup_options
+from kubesched.cli.options import cluster_options, extenders_option, selection_options, setup_options
 from kubesched.cli.parameters import gathered
 from kubesched.cli.queue_place import is_cheap
 from kubesched.cli.reports import report_output_option
@@ -46,16 +46,7 @@ class PodSelection(NamedTuple):
     "POD.yaml.",
 )
 @click.option("--all", "all_pods", is_flag=True, help="Explain all pending pods. Without a pod, this is the default.")
-@click.option(
-    "-n",
-    "--namespace",
-    default="",
-    metavar="NAME",
-    shell_complete=complete_namespaces,
-    help="Look only in this namespace.",
-)
-@click.option("-A", "--all-namespaces", is_flag=True, help="Look in all namespaces. Without -n, this is the default.")
-@click.option("-l", "--selector", metavar="LABELS", help="Explain the pods with these labels.")
+@selection_options("in", "Explain the pods with these labels.")
 @click.option(
     "--group",
     metavar="NAME|KEY=NAME",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kubesched.cli.cluster import note_missing, read_both
-from kubesched.cli.completed_names import complete_namespaces, complete_nodes_or_files
+from kubesched.cli.completed_names import complete_nodes_or_files
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, given_words, with_inputs
 from kubesched.cli.node_shapes_option import ShapesInQuestion, print_shapes, shapes_file
-from kubesched.cli.options import extenders_option, setup_options, snapshot_options
+from kubesched.cli.options import extenders_option, namespace_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered, option_words, pairs
 from kubesched.cli.reports import print_report, report_output_option
@@ -111,14 +111,7 @@ class PodsInQuestion(NamedTuple):
     shell_complete=complete_files,
     help="Manifest of the pods in question: a Pod, Deployment, Job and so on, or - for standard input. Repeatable.",
 )
-@click.option(
-    "-n",
-    "--namespace",
-    default="",
-    metavar="NAME",
-    shell_complete=complete_namespaces,
-    help="The namespace of manifests that name none.  [default: default]",
-)
+@namespace_option("The namespace of manifests that name none.  [default: default]")
 @click.option(
     "--resource",
     "resources",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.completed_names import complete_among_snapshots
+from kubesched.cli.completed_names import complete_among_snapshots, complete_namespaces
 from kubesched.cli.completion import complete_files
 from kubesched.cli.parameters import Decorator, Seconds, not_empty, option_group, pairs
 from kubesched.cli.plugins import plugin_option
@@ -95,6 +95,22 @@ live_source_options: Final = option_group(
     ),
 )
 """--kubeconfig and --context."""
+
+
+def namespace_option(help: str) -> Decorator:
+    """-n."""
+    return click.option("-n", "--namespace", default="", metavar="NAME", shell_complete=complete_namespaces, help=help)
+
+
+def selection_options(place: str, selector: str) -> Decorator:
+    """-n, -A and -l: which pods a command is about; `place` is the preposition before the namespaces."""
+    everywhere = f"Look {place} all namespaces. Without -n, this is the default."
+    return option_group(
+        namespace_option(f"Look only {place} this namespace."),
+        click.option("-A", "--all-namespaces", is_flag=True, help=everywhere),
+        click.option("-l", "--selector", metavar="LABELS", help=selector),
+    )
+
 
 snapshots_argument: Final = click.argument(
     "snapshots", metavar="[SNAPSHOT...]", nargs=-1, shell_complete=complete_among_snapshots
