@@ -66,7 +66,7 @@ def print_pod(
     """
     import msgspec
 
-    from kubesched.pages.formats import command_about
+    from kubesched.explanation import command_about
     from kubesched.pages.simulations import with_refused
 
     cluster = question.cluster

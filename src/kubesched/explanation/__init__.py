@@ -35,6 +35,11 @@ with lazy_exports(__name__):
         gangs_of as gangs_of,
     )
     from kubesched.explanation.group import GroupFit as GroupFit, place_group as place_group
+    from kubesched.explanation.kubectl import (
+        command_lines as command_lines,
+        command_about as command_about,
+        comments as comments,
+    )
     from kubesched.explanation.node_scores import NodeScores as NodeScores
     from kubesched.explanation.obstacle import (
         NO_REASON as NO_REASON,
@@ -54,10 +59,7 @@ with lazy_exports(__name__):
         fits_outcome as fits_outcome,
         outcome as outcome,
     )
-    from kubesched.explanation.pending_reasons import (
-        PendingReasons as PendingReasons,
-        with_reasons as with_reasons,
-    )
+    from kubesched.explanation.pending_reasons import PendingReasons as PendingReasons, with_reasons as with_reasons
     from kubesched.explanation.plugin_verdicts import PluginVerdicts as PluginVerdicts
     from kubesched.explanation.pod_answer import PodAnswer as PodAnswer, Told as Told, answer_of as answer_of
     from kubesched.explanation.pod_patches import of_strategy as of_strategy

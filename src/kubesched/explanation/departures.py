@@ -11,7 +11,7 @@ import msgspec
 from kubesched.api import KubeObject, Patch, PatchTarget, Pod
 from kubesched.controllers import CORDON
 from kubesched.documents import joined, plural
-from kubesched.explanation.kubectl import command, deleting, recreating
+from kubesched.explanation.kubectl import command_lines, deleting, recreating
 from kubesched.plugins import untolerated_taints
 
 _MAX_CORDONED: Final = 20
@@ -60,7 +60,7 @@ def _lines(text: str, departure: Departure, after: Pod, target: PatchTarget, hin
     nodes, pod = departure.nodes, departure.pod
     fits = f"{after.node_name} has room for it"
     if nodes:
-        yield from command("kubectl", "cordon", *nodes, names=nodes, comment="until the pod is elsewhere")
+        yield from command_lines("kubectl", "cordon", *nodes, names=nodes, comment="until the pod is elsewhere")
     if departure.owner:
         again = f"{departure.owner} creates it again; kube-scheduler chooses the node, {fits}"
         yield from deleting(text, target, "; ".join((again, *hints))).commands
@@ -72,8 +72,8 @@ def _lines(text: str, departure: Departure, after: Pod, target: PatchTarget, hin
         look = (
             f"then look whether pods of {pod.namespace} have their nodes: kubectl get pods -n {pod.namespace} -o wide"
         )
-        yield from command("sleep", _SECONDS, comment=look)
-        yield from command("kubectl", "uncordon", *nodes, names=nodes)
+        yield from command_lines("sleep", _SECONDS, comment=look)
+        yield from command_lines("kubectl", "uncordon", *nodes, names=nodes)
 
 
 def _hints(departure: Departure) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Commands of kubectl that take the steps of a fix. Names and values come from a cluster: a shell must not run them."""
+"""Commands for a shell: those of kubectl that take the steps of a fix, and those to run next.
+
+Names and values come from a cluster: a shell must not run them. What Kubernetes does not allow as a name is in none.
+"""
 
 import json
 import shlex
@@ -12,18 +15,28 @@ from kubesched.documents import on_one_line
 Type = Literal["merge", "strategic"]
 
 
-def command(*words: str, names: tuple[str, ...] = (), comment: str = "") -> tuple[str, ...]:
+def command_lines(*words: str, names: tuple[str, ...] = (), comment: str = "") -> tuple[str, ...]:
     """A line for a shell, below its comment; none if Kubernetes does not allow one of the names in it.
 
     Args:
         words: quoted where that is needed, the names among them.
     """
-    if not all(map(is_object_key, names)):
-        return ()
-    return (*_comments(comment), shlex.join(words))
+    return (*comments(comment), shlex.join(words)) if all(map(is_object_key, names)) else ()
 
 
-def _comments(text: str) -> tuple[str, ...]:
+def command_about(command: str, *names: str) -> str:
+    """A command with names of objects behind it, such as `kubesched explain cluster.json --pod shop/web-7`.
+
+    Args:
+        command: quoted for a shell; empty for none.
+    Returns:
+        empty without a command or a name, or if Kubernetes does not allow a name.
+    """
+    return " ".join([command, *names]) if command and names and all(map(is_object_key, names)) else ""
+
+
+def comments(text: str) -> tuple[str, ...]:
+    """A text as a comment for a shell; none for no text."""
     return (f"# {on_one_line(text)}",) if text else ()
 
 
@@ -41,7 +54,7 @@ def patching(text: str, target: PatchTarget, body: dict[str, Any], type: Type, c
     """The step that patches an object."""
     kind = target.kind.lower()
     words = ("kubectl", "patch", kind, target.name, *in_namespace(target), "--type", type, "-p", _json(body))
-    return Patch(text, target, "patch", body, type, command(*words, names=names_of(target), comment=comment))
+    return Patch(text, target, "patch", body, type, command_lines(*words, names=names_of(target), comment=comment))
 
 
 def recreating(text: str, target: PatchTarget, body: dict[str, Any], type: Type, comment: str) -> Patch:
@@ -49,14 +62,14 @@ def recreating(text: str, target: PatchTarget, body: dict[str, Any], type: Type,
     get = shlex.join(["kubectl", "get", target.kind.lower(), target.name, *in_namespace(target), "-o", "yaml"])
     edit = shlex.join(["kubectl", "patch", "--local", "-f", "-", "--type", type, "-p", _json(body), "-o", "yaml"])
     line = f"{get} | {edit} | kubectl replace --force -f -"
-    lines = (*_comments(comment), line) if all(map(is_object_key, names_of(target))) else ()
+    lines = (*comments(comment), line) if all(map(is_object_key, names_of(target))) else ()
     return Patch(text, target, "recreate", body, type, lines)
 
 
 def deleting(text: str, target: PatchTarget, comment: str) -> Patch:
     """The step that deletes an object."""
     words = ("kubectl", "delete", target.kind.lower(), target.name, *in_namespace(target))
-    return Patch(text, target, "delete", commands=command(*words, names=names_of(target), comment=comment))
+    return Patch(text, target, "delete", commands=command_lines(*words, names=names_of(target), comment=comment))
 
 
 def on_object(text: str, target: PatchTarget, old: KubeObject, body: dict[str, Any]) -> Patch:
@@ -80,11 +93,11 @@ def _node_commands(name: str, old: Node, body: dict[str, Any]) -> Iterator[str]:
         kept = [(one.get("key"), one.get("value") or "", one.get("effect")) for one in spec["taints"] or ()]
         gone = (one for one in old.taints if (one.key, one.value, one.effect) not in kept and one.key != CORDON.key)
         for one in gone:
-            yield from _comments("opens the node to every pod")
+            yield from comments("opens the node to every pod")
             yield shlex.join(["kubectl", "taint", "nodes", name, _removed(one)])
     for key, value in labels.items():
         change = ["--overwrite"] if key in old.labels else []
-        yield from _comments("" if is_label_value(value) else "fill in the value")
+        yield from comments("" if is_label_value(value) else "fill in the value")
         yield shlex.join(["kubectl", "label", "nodes", name, f"{key}={value}", *change])
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from kubesched.admission import AddedParts
 from kubesched.api import KUEUE, SERVICE_OF_K3S, OwnerReference, Patch, PatchTarget, Pod
 from kubesched.documents import joined, merge_patch
-from kubesched.explanation.kubectl import command, deleting, in_namespace, names_of, patching, recreating
+from kubesched.explanation.kubectl import command_lines, deleting, in_namespace, names_of, patching, recreating
 
 Owners = tuple[OwnerReference, ...]
 """The controller of a pod, and that of the controller, such as a Deployment; empty for none."""
@@ -129,7 +129,7 @@ def _following(text: str, owners: Owners, pod: PatchTarget) -> Iterator[Patch]:
         job = PatchTarget(owners[0].api_version, "Job", pod.namespace, owners[0].name)
         delete = deleting(text, job, "with its pods; the template of a Job cannot be changed")
         words = ("kubectl", "create", "job", job.name, f"--from=cronjob/{owner.name}", *in_namespace(job))
-        create = command(*words, names=(*names_of(job), owner.name))
+        create = command_lines(*words, names=(*names_of(job), owner.name))
         yield Patch(text, job, "delete", commands=(*delete.commands, *create))
     elif owner.kind not in _REPLACING:
         why = f"it is pending, and {owner.kind} {owner.name} creates it again from the new template"

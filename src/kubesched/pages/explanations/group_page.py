@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from kubesched.documents import plural
-from kubesched.explanation import GroupFit
-from kubesched.pages.formats import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
+from kubesched.explanation import GroupFit, command_about
+from kubesched.pages.formats import Align, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
 _NO_MINIMUM: Final = (
     "Neither a PodGroup nor a label or annotation of the pods has the minimum of the group. All pods of the group are "

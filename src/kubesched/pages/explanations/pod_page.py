@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from kubesched.api import in_words
-from kubesched.explanation import Choice, Ended, Explanation, Outlook, turned_down_words
+from kubesched.explanation import Choice, Ended, Explanation, Outlook, command_about, turned_down_words
 from kubesched.framework import Code
 from kubesched.pages.explanations.explanation_document import as_document
 from kubesched.pages.explanations.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
@@ -17,20 +17,7 @@ from kubesched.pages.explanations.rejection import (
     rejection_parts,
     with_rejections,
 )
-from kubesched.pages.formats import (
-    Check,
-    Column,
-    Level,
-    Page,
-    Paragraph,
-    Part,
-    Row,
-    Table,
-    command_about,
-    limits,
-    page_of,
-    with_fix,
-)
+from kubesched.pages.formats import Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of, with_fix
 from kubesched.pages.simulations import gang_words, partly_placed
 from kubesched.scheduler import EXTENDER
 
@@ -262,7 +249,7 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
         node = explanation.fixes[0].answers
     if not node and explanation.nearest:
         node = explanation.nodes.name(explanation.nearest[0])
-    return command_about(again, _short(explanation, node), option="--node") if node else ""
+    return command_about(again and f"{again} --node", _short(explanation, node)) if node else ""
 
 
 def _short(explanation: Explanation, node: str) -> str:

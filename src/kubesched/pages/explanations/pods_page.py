@@ -8,23 +8,10 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.documents import count, listed, plural
-from kubesched.explanation import Fix, PodAnswer, State, Told
+from kubesched.explanation import Fix, PodAnswer, State, Told, command_about
 from kubesched.pages.explanations.explanation_document import fix_document
 from kubesched.pages.explanations.rejection import fix_table, fix_title, hand_of
-from kubesched.pages.formats import (
-    Align,
-    Cell,
-    Check,
-    Column,
-    Level,
-    Page,
-    Paragraph,
-    Row,
-    Table,
-    command_about,
-    limits,
-    with_fix,
-)
+from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits, with_fix
 from kubesched.pages.simulations import gang_checks, gang_document, gang_words, partly_placed, victims_table
 from kubesched.session import GangFit, PendingCounts, Victim
 

@@ -39,7 +39,6 @@ with lazy_exports(__name__):
         grouped as grouped,
         plain as plain,
     )
-    from kubesched.pages.formats.next_command import command_about as command_about
     from kubesched.pages.formats.report_of import (
         as_text as as_text,
         figure_of as figure_of,

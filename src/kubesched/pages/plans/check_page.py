@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from kubesched.config import Finding
 from kubesched.documents import count, joined, listed
+from kubesched.explanation import command_about
 from kubesched.pages.formats import (
     Align,
     Check,
@@ -14,7 +15,6 @@ from kubesched.pages.formats import (
     Paragraph,
     Row,
     Table,
-    command_about,
     fields,
     finding_text,
     limits,

@@ -5,18 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
-from kubesched.pages.formats import (
-    Check,
-    Level,
-    Page,
-    Paragraph,
-    command_about,
-    fields,
-    limits,
-    page_of,
-    plain,
-    with_fix,
-)
+from kubesched.explanation import command_about
+from kubesched.pages.formats import Check, Level, Page, Paragraph, fields, limits, page_of, plain, with_fix
 from kubesched.pages.plans.drain_parts import drain_parts, what_is_wrong
 from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.plans.fault_parts import fault_parts
@@ -41,7 +31,7 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
     if result.faults:
         following = ""
     elif pending and explain:
-        following = command_about(explain, pending[0].pod, option="--pod")
+        following = command_about(explain and f"{explain} --pod", pending[0].pod)
     elif budget := next((one.budget for one in result.budgets if one.n_blocked), ""):
         namespace, _, name = budget.partition("/")
         following = command_about("kubectl describe poddisruptionbudget -n", namespace, name)

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
+from kubesched.explanation import command_about
 from kubesched.pages.formats import (
     Align,
     Cell,
@@ -19,7 +20,6 @@ from kubesched.pages.formats import (
     Part,
     Row,
     Table,
-    command_about,
     fields,
     grouped,
     limits,
@@ -253,7 +253,7 @@ def _explained(answer: Fit, explain: str) -> str:
     if first is None or answer.added_nodes or first.refused or not first.profile:
         return ""
     index = answer.n_fit if answer.is_maximum else answer.placements.index(first)
-    return command_about(explain, first.pod, option="--pod") if index < answer.n_written else ""
+    return command_about(explain and f"{explain} --pod", first.pod) if index < answer.n_written else ""
 
 
 def ordinal(n: int) -> str:

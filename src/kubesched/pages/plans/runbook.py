@@ -1,13 +1,14 @@
 """The steps of a drain as commands, for a ticket: what to save, to drain and to wait for, and how to undo it."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
 
-from kubesched.api import is_object_key
 from kubesched.documents import count, joined, listed, plural
-from kubesched.pages.formats import Level, Paragraph, Part, command_about, grouped
+from kubesched.explanation import command_about, command_lines, comments
+from kubesched.pages.formats import Level, Paragraph, Part, grouped
 from kubesched.pages.plans.drain_parts import NO_WAIT, by_interruption, workload_of
 from kubesched.pages.plans.held_back import reasons_of
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
@@ -73,7 +74,7 @@ def _steps(result: Drain) -> Iterator[str]:
     of_node = grouped(result.pods, lambda pod: pod.node)
     for node in result.nodes:
         pods = of_node.get(node, ())
-        yield from map(_comment, _expected(node, pods, result))
+        yield from chain.from_iterable(map(comments, _expected(node, pods, result)))
         command = drain_command([node], pods, is_silent=node in result.never_ends_on)
         is_saved_first = commands and any(pod.node == node for pod in lost)
         yield f'test "$saved" && {command}' if command and is_saved_first else command
@@ -88,8 +89,9 @@ def _rollouts(pods: Sequence[DrainedPod], result: Drain) -> Iterator[str]:
     for pod in out.values():
         kind, _, name = pod.owner.partition("/")
         namespace = pod.pod.partition("/")[0]
-        if kind in _ROLLED_OUT and all(map(is_object_key, (namespace, name))):
-            yield f"kubectl rollout status -n {namespace} {kind.lower()}/{name} --timeout=10m"
+        if kind in _ROLLED_OUT:
+            words = ("kubectl", "rollout", "status", "-n", namespace, f"{kind.lower()}/{name}", "--timeout=10m")
+            yield from command_lines(*words, names=(namespace, name))
 
 
 def _expected(node: str, pods: Sequence[DrainedPod], result: Drain) -> Iterator[str]:
@@ -130,11 +132,6 @@ def _stopped(leaving: Sequence[DrainedPod], budgets: Sequence[BudgetUse]) -> Ite
     ).items():
         yield f"{listed([one.pod for one in hanging], _N_NAMED)} would stay Terminating: {message}"
         yield f"  before: {hanging[0].fix}"
-
-
-def _comment(text: str) -> str:
-    """A line that no shell runs: a line break in a name of the cluster would begin a command."""
-    return f"# {' '.join(text.split())}"
 
 
 def _undo(result: Drain) -> Iterator[str]:

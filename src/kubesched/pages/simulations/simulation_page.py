@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Final
 
 from kubesched.documents import count, listed
+from kubesched.explanation import command_about
 from kubesched.pages.formats import (
     Align,
     Cell,
@@ -19,7 +20,6 @@ from kubesched.pages.formats import (
     Part,
     Row,
     Table,
-    command_about,
     grouped,
     hand,
     limits,
@@ -103,7 +103,7 @@ def report_page(
         Paragraph(_verdict(report), _level(report)),
         tuple(parts),
         limits=limits(taken_at, own=(_STAY_AWAY,) if report.victims else ()),
-        next_command=command_about(explain, pending[0].pod, option="--pod") if pending else "",
+        next_command=command_about(explain and f"{explain} --pod", pending[0].pod) if pending else "",
         document=report_document(report) | ({"caveats": list(caveats)} if caveats else {}),
         lines=[placement_line(placement) for placement in report.placements],
         main="pods",
