@@ -56,14 +56,14 @@ class ObjectMeta(Value, frozen=True, gc=False):
         )
 
 
-class Condition(Value, frozen=True, gc=False):
+class StatusCondition(Value, frozen=True, gc=False):
     """One entry of status.conditions."""
 
     type: str = ""
     status: str = ""
 
 
-def condition_status(conditions: Iterable[Condition] | None, type: str) -> str:
+def condition_status(conditions: Iterable[StatusCondition] | None, type: str) -> str:
     """The status of the condition of a type, such as `True`; empty without the condition."""
     return next((one.status for one in conditions or () if one.type == type), "")
 

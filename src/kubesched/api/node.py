@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from kubesched.api.meta import Condition, KubeObject, Value, condition_status
+from kubesched.api.meta import KubeObject, StatusCondition, Value, condition_status
 from kubesched.api.pod_fields import Quantities
 from kubesched.api.well_known import BETA_ZONE, ZONE
 
@@ -38,7 +38,7 @@ class NodeStatus(Value, frozen=True, gc=False):
     allocatable: Quantities | None = None
     images: tuple[ContainerImage, ...] | None = None
     declared_features: tuple[str, ...] | None = None
-    conditions: tuple[Condition, ...] | None = None
+    conditions: tuple[StatusCondition, ...] | None = None
 
 
 class Node(KubeObject, frozen=True):

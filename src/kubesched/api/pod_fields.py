@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api.meta import Condition, Value
+from kubesched.api.meta import StatusCondition, Value
 from kubesched.api.selectors import LabelSelector, NodeSelector, PreferredSchedulingTerm
 
 Quantities = dict[str, str | int | float]
@@ -226,7 +226,7 @@ class PodSpec(Value, frozen=True, gc=False):
     host_users: bool | None = None
 
 
-class PodCondition(Condition, frozen=True, gc=False):
+class PodCondition(StatusCondition, frozen=True, gc=False):
     """One entry of status.conditions of most kinds."""
 
     reason: str = ""

@@ -36,8 +36,8 @@ with lazy_exports(__name__):
     )
     from kubesched.explanation.group import GroupFit as GroupFit, place_group as place_group
     from kubesched.explanation.kubectl import (
-        command_lines as command_lines,
         command_about as command_about,
+        command_lines as command_lines,
         comments as comments,
     )
     from kubesched.explanation.node_scores import NodeScores as NodeScores
