@@ -5,8 +5,8 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.api.amount_checks import check_amounts as check_amounts
     from kubesched.api.controllers import (
+        PodOwners as PodOwners,
         Workload as Workload,
-        owner_of as owner_of,
         workload_of as workload_of,
         workloads as workloads,
     )

@@ -53,22 +53,35 @@ def workload_of(pod: Pod, replica_sets: Mapping[str, ReplicaSet]) -> Workload | 
     return Workload(owner.kind, pod.namespace, owner.name)
 
 
-def owner_of(pod: Pod, replica_sets: Mapping[str, ReplicaSet]) -> str:
-    """`Kind/name` of the workload that a pod belongs to, as in `workload_of`; empty for a pod without a controller."""
-    workload = workload_of(pod, replica_sets)
-    return f"{workload.kind}/{workload.name}" if workload is not None else ""
+class PodOwners:
+    """The workloads of the pods of a cluster, by its ReplicaSets.
+
+    Args:
+        objects: the ReplicaSets, perhaps among others.
+    """
+
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        self._replica_sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
+
+    def workload_of(self, pod: Pod) -> Workload:
+        """The workload that a pod belongs to; the pod itself without a controller."""
+        return workload_of(pod, self._replica_sets) or Workload.alone(pod)
+
+    def owner_of(self, pod: Pod) -> str:
+        """`Kind/name` of the workload that a pod belongs to; empty for a pod without a controller."""
+        workload = workload_of(pod, self._replica_sets)
+        return f"{workload.kind}/{workload.name}" if workload is not None else ""
 
 
 def workloads(objects: Iterable[KubeObject]) -> dict[Workload, list[Pod]]:
     """The workloads of a cluster with their unfinished pods, in the order of the objects; some have no pods."""
     known = list(objects)
-    replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
+    owners = PodOwners(known)
     pods: dict[Workload, list[Pod]] = {}
     for one in known:
         if isinstance(one, Pod):
-            workload = workload_of(one, replica_sets)
-            if workload is not None and not one.is_finished:
-                pods.setdefault(workload, []).append(one)
+            if one.metadata.controller is not None and not one.is_finished:
+                pods.setdefault(owners.workload_of(one), []).append(one)
         elif isinstance(one, ReplicaSet | ReplicationController | StatefulSet):
             above = one.metadata.controller
             kind, name = (above.kind, above.name) if above is not None else (kind_of(one), one.name)

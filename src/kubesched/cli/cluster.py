@@ -190,10 +190,10 @@ def _new_workloads(cluster: "ClusterObjects") -> "set[Workload]":
 
 def _owners(cluster: "ClusterObjects") -> "set[Workload]":
     """The workloads that have pods in the snapshot."""
-    from kubesched.api import Pod, ReplicaSet, workload_of
+    from kubesched.api import Pod, PodOwners, ReplicaSet
 
-    sets = {replica_set.key: replica_set for replica_set in cluster.of(ReplicaSet)}
-    return {workload for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
+    owners = PodOwners(cluster.of(ReplicaSet))
+    return {owners.workload_of(pod) for pod in cluster.of(Pod) if pod.metadata.controller is not None}
 
 
 def _homeless(cluster: "ClusterObjects") -> list[str]:

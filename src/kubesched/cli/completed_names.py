@@ -93,11 +93,10 @@ def _scaled(objects: Collection["KubeObject"], context: click.Context) -> Iterab
 
 
 def _pods_and_workloads(objects: Collection["KubeObject"]) -> "tuple[list[Pod], set[Workload]]":
-    from kubesched.api import Pod, ReplicaSet, workload_of
+    from kubesched.api import Pod, PodOwners
 
-    pods = [known for known in objects if isinstance(known, Pod)]
-    sets = {known.key: known for known in objects if isinstance(known, ReplicaSet)}
-    return pods, {workload for pod in pods if (workload := workload_of(pod, sets)) is not None}
+    pods, owners = [known for known in objects if isinstance(known, Pod)], PodOwners(objects)
+    return pods, {owners.workload_of(pod) for pod in pods if pod.metadata.controller is not None}
 
 
 _OF_PODS: Final = ("Pod", "ReplicaSet")

@@ -158,10 +158,10 @@ def _placed(
 
 def _workloads(cluster: "ClusterObjects") -> "Callable[[Pod], str]":
     """What finds the workload of a pod, such as `Deployment shop/web`."""
-    from kubesched.api import ReplicaSet, Workload, workload_of
+    from kubesched.api import PodOwners, ReplicaSet
 
-    sets = {replica_set.key: replica_set for replica_set in cluster.of(ReplicaSet)}
-    return lambda pod: str(workload_of(pod, sets) or Workload.alone(pod))
+    owners = PodOwners(cluster.of(ReplicaSet))
+    return lambda pod: str(owners.workload_of(pod))
 
 
 def _with_progress(evaluations: "Iterator[Evaluation]", n: int) -> "Iterator[Evaluation]":

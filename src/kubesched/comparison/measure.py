@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
+from kubesched.api import KubeObject, Node, Pod, PodOwners
 from kubesched.comparison.pool_use import PoolUse
 from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.controllers import Prices, is_bound_to_node, machine_name, price_of, priced_as
@@ -103,7 +103,7 @@ class Ruler:
             if pod.node_name in self.node_row and pod.uid not in self._bound_to_node
         ]
         self._shapes = _shapes(self.pods)
-        self._replica_sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
+        self._owners = PodOwners(objects)
         self.replicas = number_replicas(self.pods)
         self._workloads = self._find_workloads(pods)
         self.unpriced: dict[str, int] = {}
@@ -123,7 +123,7 @@ class Ruler:
 
     def workload(self, pod: Pod) -> str:
         """`Kind namespace/name` of what a pod belongs to; `Pod namespace/name` for a pod without a controller."""
-        return str(workload_of(pod, self._replica_sets) or Workload.alone(pod))
+        return str(self._owners.workload_of(pod))
 
     def _find_workloads(self, pods: Sequence[Pod]) -> list[_Workload]:
         """The workloads that have a controller and a pod to place."""

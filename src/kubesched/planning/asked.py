@@ -15,7 +15,7 @@ from kubesched.api import (
     LimitRange,
     Node,
     Pod,
-    ReplicaSet,
+    PodOwners,
     Resources,
     UpdateStrategy,
     Workload,
@@ -23,7 +23,6 @@ from kubesched.api import (
     kind_of,
     parse_quantity,
     rewritten,
-    workload_of,
     workloads,
 )
 from kubesched.controllers import Scaled, WithoutPods, further_pods, pods_to_add, with_free_names
@@ -77,7 +76,7 @@ class Asked:
     ) -> None:
         self.cluster = cluster
         self._new = list(new)
-        self._replica_sets = {one.key: one for one in self._new if isinstance(one, ReplicaSet)}
+        self._owners = PodOwners(self._new)
         self.notes = tuple(notes)
         self.namesakes: tuple[Workload, ...] = ()
         self._scaled = tuple(scaled)
@@ -89,7 +88,7 @@ class Asked:
             raise InputError(
                 f"the manifests have no pods: {found or 'found neither a Pod nor a workload with replicas'}"
             )
-        self.workloads = list(dict.fromkeys(map(self._workload_of, self.pods)))
+        self.workloads = list(dict.fromkeys(map(self._owners.workload_of, self.pods)))
         present = workloads(cluster)
         by_key = {one.key: one for one in cluster if isinstance(one, Pod)}
         self.existing: dict[Workload, list[Pod]] = {}
@@ -109,12 +108,9 @@ class Asked:
             return f"{workload} exists already"
         return f"{workload} already has {count(len(pods), 'pod')} in the cluster"
 
-    def _workload_of(self, pod: Pod) -> Workload:
-        return workload_of(pod, self._replica_sets) or Workload.alone(pod)
-
     def pods_of(self, workload: Workload, new: Iterable[KubeObject]) -> list[Pod]:
         """The pods among some new objects that belong to a workload."""
-        return [one for one in new if isinstance(one, Pod) and self._workload_of(one) == workload]
+        return [one for one in new if isinstance(one, Pod) and self._owners.workload_of(one) == workload]
 
     def only(self, workload: str) -> "Asked":
         """The pods of one of the workloads; other new objects, such as a PriorityClass, stay.
@@ -127,7 +123,7 @@ class Asked:
         asleep = {Workload(*_parts(one.workload)): one for one in self.without_pods if one.is_read}
         everything = [*self.workloads, *asleep]
         chosen = find_workload(everything, workload, "the manifests have", f"found: {_listed(everything)}")
-        kept = [one for one in self._new if not isinstance(one, Pod) or self._workload_of(one) == chosen]
+        kept = [one for one in self._new if not isinstance(one, Pod) or self._owners.workload_of(one) == chosen]
         n = len(self.workloads) - (chosen not in asleep)
         left_out = f"{count(n, 'other workload of the manifests is', 'other workloads of the manifests are')} left out"
         notes = [*self.notes, *([left_out] if n else [])]
@@ -171,10 +167,9 @@ class Asked:
         """The same question with other objects; there may be no new pods."""
         other = copy(self)
         other.cluster, other._new, other.existing = cluster, list(new), dict(existing)
-        sets = (one for one in (*cluster, *other._new) if isinstance(one, ReplicaSet))
-        other._replica_sets = {one.key: one for one in sets}
+        other._owners = PodOwners((*cluster, *other._new))
         other.pods = [one for one in other._new if isinstance(one, Pod)]
-        other.workloads = list(dict.fromkeys(map(other._workload_of, other.pods)))
+        other.workloads = list(dict.fromkeys(map(other._owners.workload_of, other.pods)))
         return other
 
     def notes_on(self, n: int | None, *, is_search: bool) -> list[str]:
@@ -195,7 +190,7 @@ class Asked:
             added = [added_parts(pod, lambda kind, key: known.get((kind, key))) for pod in pods]
             selectors = (f"node selector {key}={value}" for one in added for key, value in one.node_selector.items())
             containers = (f"container {name}" for one in added for name in one.containers)
-            new = next((pod for pod in self.pods if self._workload_of(pod) == workload), None)
+            new = next((pod for pod in self.pods if self._owners.workload_of(pod) == workload), None)
             written = {container.name for container in (*new.containers, *new.init_containers)} if new else set()
             mine = {f"container {name}" for name in written}
             if parts := [part for part in dict.fromkeys((*selectors, *containers)) if part not in mine]:

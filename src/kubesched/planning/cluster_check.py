@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kubesched.admission import RefusedReplicas, refused_replicas
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, kind_of, workload_of
+from kubesched.api import KubeObject, Node, Pod, PodOwners, Workload, kind_of
 from kubesched.config import Finding, Severity
 from kubesched.controllers import Controllers, controllers_of, is_bound_to_node
 from kubesched.engine import paused_gc
@@ -153,7 +153,7 @@ class _Checking:
         self._known = known
         nodes = {one.name for one in objects if isinstance(one, Node)}
         self._pods = [one for one in objects if isinstance(one, Pod) and _is_running(one) and one.node_name in nodes]
-        sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
+        owners = PodOwners(objects)
         self._workloads: dict[Workload, list[Pod]] = {}
         self._daemons: dict[Workload, list[Pod]] = {}
         self._n_undecided = 0
@@ -161,16 +161,16 @@ class _Checking:
         for pod in self._pods:
             if meant is None or pod.key in meant:
                 kept = self._daemons if is_bound_to_node(pod) else self._workloads
-                kept.setdefault(workload_of(pod, sets) or Workload.alone(pod), []).append(pod)
+                kept.setdefault(owners.workload_of(pod), []).append(pod)
         pods = [one for one in objects if isinstance(one, Pod)]
         self._leaving = [
-            (workload_of(pod, sets) or Workload.alone(pod), pod)
+            (owners.workload_of(pod), pod)
             for pod in pods
             if pod.is_terminating and not pod.is_finished and (meant is None or pod.key in meant)
         ]
         self._n_pending = sum(meant is None or pod.key in meant for pod in session.waiting())
         self._unfinished = [pod for pod in pods if not (pod.is_finished or pod.is_terminating)]
-        of_pods = [(workload_of(pod, sets) or Workload.alone(pod), pod) for pod in self._unfinished]
+        of_pods = [(owners.workload_of(pod), pod) for pod in self._unfinished]
         self._n_replicas = Counter(workload for workload, _ in of_pods)
         old = {owner.uid for pod in self._pods if (owner := pod.metadata.controller) is not None}
         waiting = ((workload, pod.metadata.controller) for workload, pod in of_pods if not pod.node_name)

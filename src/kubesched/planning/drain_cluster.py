@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from kubesched.api import Node, Pod, PodDisruptionBudget, ReplicaSet, owner_of
+from kubesched.api import Node, Pod, PodDisruptionBudget, PodOwners
 from kubesched.controllers import Allowance, controllers_of, job_of
 from kubesched.engine import paused_gc
 from kubesched.naming import nodes_named
@@ -72,9 +72,9 @@ class SettledCluster:
         self.n_undecided = sum(one.is_undecided for one in outcomes)
         self.n_pending = len(outcomes) - self.n_placed - self.n_failed - self.n_undecided
         self.unplaced = tuple(key for key in self.victims if key not in placed)
-        self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
+        self.owners = PodOwners(known)
         running = (one for one in known if isinstance(one, Pod) and one.node_name and not one.is_finished)
-        self.n_running = Counter(workload_text(pod.key, self.owner_of(pod)) for pod in running)
+        self.n_running = Counter(workload_text(pod.key, self.owners.owner_of(pod)) for pod in running)
         self._budgets = {one.key: one for one in known if isinstance(one, PodDisruptionBudget)}
         self._pods_of: dict[str, list[Pod]] = {}
         self._why_blocked: dict[str, tuple[str, str]] = {}
@@ -124,7 +124,3 @@ class SettledCluster:
     def as_pending(self, pod: Pod) -> Pod:
         """A pod of `settled` as it is in the snapshot, without a node."""
         return self._as_pending[pod.key]
-
-    def owner_of(self, pod: Pod) -> str:
-        """`Kind/name` of the workload that a pod belongs to; empty for none."""
-        return owner_of(pod, self._replica_sets)

@@ -174,7 +174,10 @@ class Draining:
             if pod.node_name:
                 self._allowance.lose(pod)
             if pod.key not in drained:
-                owner, was_pending = self._cluster.owner_of(pod), pod.key in self._were_pending or not pod.node_name
+                owner, was_pending = (
+                    self._cluster.owners.owner_of(pod),
+                    pod.key in self._were_pending or not pod.node_name,
+                )
                 lost = DrainedPod(pod.key, owner, pod.node_name, Fate.LOST, message=end.why, was_pending=was_pending)
                 self._ended_elsewhere.append(lost)
         self._session.change(self._allowance.changed(), left)
@@ -202,7 +205,7 @@ class Draining:
         for action in self._session.cluster.evicted:
             broken = self._allowance.lose(action.pod)
             self._pushed_out.append(action.pod)
-            owner = self._cluster.owner_of(action.pod)
+            owner = self._cluster.owners.owner_of(action.pod)
             preemptor = action.preemptor.key
             self._victims.append(Victim(action.pod.key, owner, action.node_name, preemptor, broken))
             self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
@@ -274,7 +277,7 @@ class Draining:
         reason = self._reasons.get(pod.key) if fate in (Fate.PENDING, Fate.STILL_PENDING) else None
         return DrainedPod(
             pod=pod.key,
-            owner=self._cluster.owner_of(pod),
+            owner=self._cluster.owners.owner_of(pod),
             node=pod.node_name,
             fate=fate,
             to=to,
@@ -313,7 +316,7 @@ class Draining:
             message = self._message_of[pod.key]
         reason = self._reasons.get(pod.key) if fate is Fate.PENDING else None
         why = ("", "") if reason is None else (reason.diagnosis, reason.fix)
-        owner = self._cluster.owner_of(pod)
+        owner = self._cluster.owners.owner_of(pod)
         return DrainedPod(pod.key, owner, pod.node_name, fate, to, message=message, cause=why[0], fix=why[1])
 
     def _out(self, drained: Sequence[DrainedPod]) -> Iterator[str]:

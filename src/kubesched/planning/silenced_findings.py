@@ -7,7 +7,7 @@ the severity error finds cannot be silenced.
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from kubesched.api import SILENCED, KubeObject, Namespace, Pod, ReplicaSet, Workload, kind_of, workload_of
+from kubesched.api import SILENCED, KubeObject, Namespace, Pod, PodOwners, ReplicaSet, kind_of
 from kubesched.config import CLUSTER_RULES, Finding, silencing_fault
 
 _NAME = re.compile(r"[\w-]+")
@@ -22,12 +22,12 @@ class Annotations:
 
     def __init__(self, objects: Iterable[KubeObject]) -> None:
         known = list(objects)
-        sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
+        owners = PodOwners(known)
         self._rules: dict[str, dict[str, None]] = {}
         for one in known:
             if one.annotations and SILENCED in one.annotations:
                 rules = dict.fromkeys(_NAME.findall(one.annotations[SILENCED]))
-                self._rules.setdefault(_place(one, sets), {}).update(rules)
+                self._rules.setdefault(_place(one, owners), {}).update(rules)
         self._used: set[tuple[str, str]] = set()
 
     def split(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
@@ -63,12 +63,12 @@ class Annotations:
                     yield Finding("unused-silence", "", message, "remove what is not needed any more", about=about)
 
 
-def _place(one: KubeObject, sets: dict[str, ReplicaSet]) -> str:
+def _place(one: KubeObject, owners: PodOwners) -> str:
     """The object that an annotation counts for, as findings name it."""
     if isinstance(one, Namespace):
         return f"Namespace {one.name}"
     if isinstance(one, Pod):
-        return str(workload_of(one, sets) or Workload.alone(one))
+        return str(owners.workload_of(one))
     above = one.metadata.controller
     if isinstance(one, ReplicaSet) and above is not None:
         return f"{above.kind} {one.key.partition('/')[0]}/{above.name}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from kubesched.api import Node, ObjectMeta, Pod, ReplicaSet, owner_of
+from kubesched.api import Node, ObjectMeta, Pod, PodOwners
 from kubesched.controllers import Allowance
 from kubesched.framework import DeletePod
 from kubesched.session.device_use import DeviceCatalog, DeviceUse
@@ -20,7 +20,7 @@ class ClusterNow:
 
     def __init__(self, cluster_state: ClusterState) -> None:
         self.cluster_state = cluster_state
-        self._replica_sets: tuple[int, dict[str, ReplicaSet]] = -1, {}  # of a generation
+        self._owners = -1, PodOwners(())  # of a generation
         self._catalog = DeviceCatalog(cluster_state)
         self._grouped: tuple[list[ObjectMeta], dict[str, NodeGroup]] = [], {}  # the groups of nodes with these labels
 
@@ -40,10 +40,9 @@ class ClusterNow:
         """`Kind/name` of the workload that a pod belongs to; empty for none."""
         objects = self.cluster_state.objects
         generation = objects.generation("ReplicaSet")
-        if generation != self._replica_sets[0]:
-            sets = {one.key: one for one in objects.list("ReplicaSet") if isinstance(one, ReplicaSet)}
-            self._replica_sets = generation, sets
-        return owner_of(pod, self._replica_sets[1])
+        if generation != self._owners[0]:
+            self._owners = generation, PodOwners(objects.list("ReplicaSet"))
+        return self._owners[1].owner_of(pod)
 
     def node_groups(self) -> dict[str, NodeGroup]:
         """The pool and zone of each node of the cluster."""

@@ -12,12 +12,12 @@ from kubesched.api import (
     EventType,
     KubeObject,
     Pod,
+    PodOwners,
     PodRequests,
     ReplicaSet,
     WatchEvent,
     kind_of,
     objects_of,
-    owner_of,
 )
 from kubesched.shown import data_frame
 from kubesched.snapshot.missing import MissingKinds
@@ -94,12 +94,12 @@ class ClusterObjects(msgspec.Struct, frozen=True):
         """
         pods = self.of(Pod)
         held = [PodRequests(pod).held for pod in pods]
-        sets = {known.key: known for known in self.of(ReplicaSet)}
+        owners = PodOwners(self.of(ReplicaSet))
         columns: dict[str, list[Any]] = {
             "pod": [pod.key for pod in pods],
             "namespace": [pod.namespace for pod in pods],
             "name": [pod.name for pod in pods],
-            "owner": [owner_of(pod, sets) for pod in pods],
+            "owner": list(map(owners.owner_of, pods)),
             "node": [pod.node_name for pod in pods],
             "phase": [pod.status.phase for pod in pods],
             "priority": [pod.priority for pod in pods],

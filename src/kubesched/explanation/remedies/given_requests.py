@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import Container, KubeObject, LimitRange, Pod, ReplicaSet, parse_quantity, rewritten, workload_of
+from kubesched.api import Container, KubeObject, LimitRange, Pod, PodOwners, parse_quantity, rewritten
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
@@ -56,10 +56,10 @@ def _given(case: Case) -> Iterator[Given]:
     """The requests that admission gave the pod, or not only the template: equal pods have others."""
     ranges = [one for one in case.objects("LimitRange") if isinstance(one, LimitRange)]
     mine = sorted((one for one in ranges if one.namespace == case.pod.namespace), key=lambda one: one.name)
-    sets = {one.key: one for one in case.objects("ReplicaSet") if isinstance(one, ReplicaSet)}
-    workload = workload_of(case.pod, sets)
+    owners = PodOwners(case.objects("ReplicaSet"))
+    owner = owners.owner_of(case.pod)
     others = [info.pod for info in case.placed.pods if info.pod.namespace == case.pod.namespace]
-    of_workload = [pod for pod in others if workload is not None and workload_of(pod, sets) == workload]
+    of_workload = [pod for pod in others if owner and owners.owner_of(pod) == owner]
     replicas = [pod for pod in others if is_equal(pod, case.pod)]
     for container in (*case.pod.containers, *case.pod.init_containers):
         for name, text in container.requests.items():
