@@ -26,6 +26,8 @@ class Fix(msgspec.Struct, frozen=True):
         fault: what a plugin fails with on other nodes, also with the change; None for nothing. It ends an attempt that
             reaches them.
         leaves_pending: `namespace/name` of the pods that make way for it and then have no node.
+        n_pods, n_equal: how many of the pending pods of the workload get a node with it one after another, and how many
+            it has; 1 of 1 where each of them is helped alike.
         before: what it changes, as it is before; None where nothing is known of it.
 
     Example:
@@ -45,7 +47,19 @@ class Fix(msgspec.Struct, frozen=True):
     leaves_pending: tuple[str, ...] = ()
     effort: Effort = Effort.ADAPT
     fault: Status | None = None
+    n_pods: int = 1
+    n_equal: int = 1
     before: Before | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether some of the pending pods of the workload have no node with it."""
+        return self.n_pods < self.n_equal
+
+    @property
+    def pods_words(self) -> str:
+        """How many of these get a node: `1 of 5 pods`."""
+        return f"{self.n_pods:,} of {count(self.n_equal, 'pod')}"
 
     @property
     def patches(self) -> tuple[Patch, ...]:
@@ -71,4 +85,6 @@ class Fix(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, before=msgspec.structs.replace(self.before, pod=pod))
 
     def __str__(self) -> str:
+        if self.is_short:
+            return f"{self.text} -> {self.pods_words}"
         return f"{self.text} -> {count(self.n_nodes, 'node')}"

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from kubesched.api import Pod
 from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.before_fix import before_of
@@ -37,6 +38,7 @@ _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
 _MAX_NAMED_PODS: Final = 3
 _MAX_OTHERS: Final = 3  # that are named beside a fix
+_MAX_EQUAL: Final = 10  # further pods that have to have a place, too
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
@@ -46,6 +48,7 @@ def fixes(
     *,
     max_fixes: int = MAX_FIXES,
     given: Collection[str] = (),
+    equal: Sequence[Pod] = (),
 ) -> tuple[Fix, ...]:
     """Find and note the changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
@@ -62,6 +65,7 @@ def fixes(
         framework: of the profile that the explanation is by, over the same cluster.
         max_fixes: how many at most.
         given: nodes that the question has changed: no fix takes a cordon or a taint from them.
+        equal: the other pending pods of the workload; a rule that counts pods is changed for all of them.
     """
     has_none = evaluation.ended is not None or evaluation.pod.is_terminating or bool(gone_node(evaluation))
     if evaluation.extenders or evaluation.undecided or has_none:
@@ -70,7 +74,7 @@ def fixes(
     gates = without_gates(case)
     if evaluation.fits and gates is None:
         return ()
-    search = _Search(Trial(framework, evaluation.pod), gates)
+    search = _Search(Trial(framework, evaluation.pod), gates, equal[:_MAX_EQUAL])
     helping = search.tried([()]) if evaluation.fits else _helping(case, search)
     helping = search.without_extras(helping)
     helping.sort(key=_rank)
@@ -97,9 +101,10 @@ def _whole(fix: Fix) -> tuple[bool, bool, Effort]:
     return fix.fault is not None, bool(fix.leaves_pending), fix.effort
 
 
-def _rank(fix: Fix) -> tuple[bool, bool, bool, int, int, int]:
+def _rank(fix: Fix) -> tuple[bool, bool, bool, bool, int, int, int]:
     is_other = fix.effort >= Effort.OTHER_POOL
-    return fix.fault is not None, bool(fix.leaves_pending), is_other, len(fix.parts), fix.effort, -fix.n_nodes
+    fails = fix.fault is not None, bool(fix.leaves_pending), is_other, fix.is_short
+    return (*fails, len(fix.parts), fix.effort, -fix.n_nodes)
 
 
 def _nominated(framework: Framework, evaluation: Evaluation) -> list[tuple[int, PodInfo]]:
@@ -114,8 +119,9 @@ def _nominated(framework: Framework, evaluation: Evaluation) -> list[tuple[int, 
 class _Search:
     """Tries combinations of remedies, each together with the removal of scheduling gates."""
 
-    def __init__(self, trial: Trial, gates: Remedy | None) -> None:
+    def __init__(self, trial: Trial, gates: Remedy | None, equal: Sequence[Pod]) -> None:
         self._trial = trial
+        self._equal = equal
         self._always = () if gates is None else (gates,)
         self._moves: dict[str, list[Move]] = {}
         self._steps: dict[str, set[str]] = {}
@@ -127,9 +133,10 @@ class _Search:
         return msgspec.structs.replace(fix, before=before)
 
     def tried(self, combinations: Sequence[tuple[Remedy, ...]]) -> list[Fix]:
-        """The combinations that help, in order; of a ladder of remedies only the first."""
+        """The combinations that help, in order; of a ladder only the first, which helps most of the equal pods."""
         helping: dict[str, Fix] = {}
         climbed: set[tuple[str, ...]] = set()
+        rungs_of: dict[str, tuple[str, ...]] = {}
         for combination in combinations:
             rungs = tuple(remedy.ladder or remedy.text for remedy in combination)
             fix = None if rungs in climbed else self._try((*self._always, *combination))
@@ -137,8 +144,14 @@ class _Search:
                 helping[fix.text] = fix
                 self._moves[fix.text] = [move for remedy in combination for move in remedy.moves]
                 self._steps[fix.text] = {step for remedy in combination for step in remedy.steps or (remedy.text,)}
-                climbed.add(rungs)
-        return list(helping.values())
+                rungs_of[fix.text] = rungs
+                if not fix.is_short:
+                    climbed.add(rungs)
+        best: dict[tuple[str, ...], Fix] = {}
+        for fix in helping.values():
+            known = best.get(rungs_of[fix.text], fix)
+            best[rungs_of[fix.text]] = max(known, fix, key=lambda one: one.n_pods)
+        return list(best.values())
 
     def without_extras(self, helping: Sequence[Fix]) -> list[Fix]:
         """The fixes that were found here, without those of which a part helps at no higher cost."""
@@ -171,16 +184,28 @@ class _Search:
         if any(is_equal(move.pod, self._trial.pod) for move in moves if move.pod.key not in places):
             return None  # they only swap who waits
         remedies = tuple(self._with_others(remedy, remedies, len(names)) for remedy in remedies)
+        return _with_fault(self._for_equal(self._whole_fix(remedies, names, change, places), remedies), fault)
+
+    def _for_equal(self, fix: Fix, remedies: Sequence[Remedy]) -> Fix:
+        """The fix with how many of the equal pods get a node with it, where it changes a rule that counts pods."""
+        if not self._equal or not any(remedy.counts_pods for remedy in remedies):
+            return fix
+        n_equal = 1 + len(self._equal)
+        return msgspec.structs.replace(fix, n_pods=self._trial.n_placed(fix.change, self._equal), n_equal=n_equal)
+
+    def _whole_fix(
+        self, remedies: Sequence[Remedy], names: list[str], change: Change, places: Mapping[str, str]
+    ) -> Fix:
+        """The fix of one or several remedies."""
         if len(remedies) == 1:
-            return _with_fault(self._fix(remedies[0], names, change, places), fault)
+            return self._fix(remedies[0], names, change, places)
         parts = [self._fix(remedy, names, remedy.change, places) for remedy in remedies]
         text, kind = " and ".join(part.text for part in parts), "+".join(part.kind for part in parts)
         keeps = all(part.keeps_intent for part in parts)
         answers = next((remedy.like for remedy in remedies if remedy.like), names[0])
         left = tuple(key for part in parts for key in part.leaves_pending)
         first, cost = tuple(names[:_N_NAMED]), max(part.effort for part in parts)
-        both = Fix(text, len(names), first, keeps, kind, tuple(parts), change, answers, left, cost)
-        return _with_fault(both, fault)
+        return Fix(text, len(names), first, keeps, kind, tuple(parts), change, answers, left, cost)
 
     def _fix(self, remedy: Remedy, names: list[str], change: Change, places: Mapping[str, str]) -> Fix:
         text, left = remedy.text, _unplaced(remedy, places)

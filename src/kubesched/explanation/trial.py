@@ -81,6 +81,21 @@ class Trial:
                 edits.append(placing(move.pod, place))
         return found
 
+    def n_placed(self, change: Change, equal: Iterable[Pod]) -> int:
+        """How many of the pod and equal ones get a node one after another in the changed cluster."""
+        n = 0
+        with _silent(), applied(self._state, change.edits):
+            for one in (self.pod, *equal):
+                pod = change.pod(one)
+                state = CycleState(self._state.pod_info(pod))
+                found, _ = self._searched(pod, state)
+                if found is None:
+                    break
+                node = best_of(self._framework, state, found)
+                self._state.apply(WatchEvent(EventType.MODIFIED, "Pod", on_node(pod, node)))
+                n += 1
+        return n
+
     def lost_because(self, pod: Pod) -> str:
         """Why no pod comes in the place of a placed one that makes way; empty where one comes, or may come."""
         successor = successor_of(pod, self._state.objects.get)

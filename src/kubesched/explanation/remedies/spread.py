@@ -36,7 +36,12 @@ _MAX_LABELLED: Final = 1_000  # nodes that get a label in one fix
 
 
 def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """What lets the nodes of `where` take one more such pod; nothing for default constraints of the profile."""
+    """What lets the nodes of `where` take more such pods; nothing for default constraints of the profile."""
+    return (msgspec.structs.replace(one, counts_pods=True) for one in _looser(case, where))
+
+
+def _looser(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """What lets the nodes of `where` take one more such pod."""
     for i, one in enumerate(case.pod.spec.topology_spread_constraints or ()):
         if one.when_unsatisfiable != _HARD:
             continue

@@ -44,6 +44,8 @@ def fix_document(fix: Fix) -> dict[str, Any]:
     """A fix with the steps that apply it."""
     said: dict[str, Any] = {"text": fix.text, "kind": fix.kind, "nNodes": fix.n_nodes, "nodes": list(fix.nodes)}
     said["keepsIntent"] = fix.keeps_intent
+    if fix.n_equal > 1:
+        said |= {"nPods": fix.n_pods, "nEqual": fix.n_equal}
     if fix.leaves_pending:
         said["leavesPending"] = list(fix.leaves_pending)
     if patches := fix.patches:

@@ -62,7 +62,8 @@ def fix_table(fixes: Sequence[Fix], node_names: Collection[str], title: str, nam
     for fix in fixes:
         first = next((node for node in fix.nodes if node in known), "")  # empty for a new node
         keeps = "yes" if fix.keeps_intent else "no"
-        rows.append([Cell(fix.text, level=Level.GOOD), fix.n_nodes, first, fix.kind, keeps])
+        text = f"{fix.text} ({fix.pods_words})" if fix.is_short else fix.text
+        rows.append([Cell(text, level=Level.GOOD), fix.n_nodes, first, fix.kind, keeps])
     return Table(name, title, columns, rows)
 
 
