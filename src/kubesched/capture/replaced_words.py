@@ -19,6 +19,7 @@ from kubesched.capture.kubernetes_words import is_defined_name
 from kubesched.capture.named_texts import OF_WORKLOADS, PLAIN, Joined, NamedTexts
 from kubesched.capture.public_words import is_public_name
 from kubesched.errors import InputError
+from kubesched.explanation import SITE_WORDS
 from kubesched.state import KNOWN_DRIVER_NAMES
 
 WORD: Final = re.compile(
@@ -39,9 +40,12 @@ _KEPT_WORDS: Final = frozenset(
         "aws",
         "vol",
         "svclb",
+        *SITE_WORDS,
     )
 )
-"""Words of names that rules read: kube-system, system-node-critical, an image's tag, a volume's id, svclb-web."""
+"""Words of names that rules read: kube-system, system-node-critical, an image's tag, a volume's id, svclb-web; and in
+keys of labels.
+"""
 _KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | GROUP_KEYS | GROUP_MINIMUMS | {"metadata.name", "0.0.0.0"}
 _OF_KUBERNETES: Final = re.compile(r"((?:[^/]*\.)?)(kubernetes\.io|k8s\.io)/(.*)", re.DOTALL)
 _PUBLIC_IMAGES: Final = "registry.k8s.io/"

@@ -19,7 +19,7 @@ OF_PRODUCTS: Final = OF_IMAGES | {"accelerator", "cpu", "family", "gpu", "instan
 _SPOT: Final = "spot"
 _WORDS_OF_CAPACITY: Final = {"capacity", "capacitytype", "lifecycle", "preemptible", "provisioning", _SPOT}
 _OF_POOLS: Final = {"agentpool", "node", "nodegroup", "nodepool", "pool"}
-_OF_SITES: Final = frozenset(
+SITE_WORDS: Final = frozenset(
     (
         *("block", "cage", "chassis", "clique", "imex", "island", "leaf", "nvlink", "rack", "rail", "row", "spine"),
         *("subblock", "superblock", "superpod", "switch", "topology"),
@@ -46,7 +46,7 @@ def is_site(key: str) -> bool:
     """
     domain, sign, _ = key.rpartition("/")
     return not names_part(key, OF_PLACES | OF_IMAGES) and (
-        names_part(key, _OF_SITES) or (bool(sign) and _TOPOLOGY in domain)
+        names_part(key, SITE_WORDS) or (bool(sign) and _TOPOLOGY in domain)
     )
 
 
