@@ -182,7 +182,15 @@ class ClaimError(KubeschedError):
 
 
 class CelRuntimeError(KubeschedError):
-    """The evaluation of a CEL expression failed; the text is upstream's."""
+    """The evaluation of a CEL expression failed; the text is upstream's.
+
+    Attributes:
+        is_final: whether it ends the evaluation even where `||` or `&&` would do without the operand.
+    """
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.is_final = is_final
 
 
 class NoRoomError(KubeschedError):

@@ -24,17 +24,24 @@ class CelType:
     parameters: tuple["CelType", ...] = ()
 
     def __str__(self) -> str:
+        if self.name == "_":
+            return "dyn"
         return f"{self.name}({', '.join(map(str, self.parameters))})" if self.parameters else self.name
 
     @property
     def is_dynamic(self) -> bool:
         """Whether only the value decides: the checker accepts it everywhere."""
-        return self.name in ("dyn", "any", "*error*")
+        return self.name in ("_", "any", "dyn", "!error!")
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether null is a value of the type; upstream's types that are messages or have methods."""
+        return "." in self.name or self.name in ("duration", "optional_type", "timestamp")
 
     @property
     def is_variable(self) -> bool:
         """Whether it is a type parameter, such as `A`."""
-        return len(self.name) == 1
+        return len(self.name) == 1 and self.name != "_"
 
 
 @lru_cache(maxsize=512)
@@ -62,8 +69,11 @@ BOOL: Final = CelType("bool")
 BYTES: Final = CelType("bytes")
 DOUBLE: Final = CelType("double")
 DYN: Final = CelType("dyn")
-ERROR: Final = CelType("*error*")
+ERROR: Final = CelType("!error!")
 INT: Final = CelType("int")
+OPEN: Final = CelType("_")
+"""What the elements of an empty list are: any one type, written as `dyn`."""
+
 NULL: Final = CelType("null")
 STRING: Final = CelType("string")
 UINT: Final = CelType("uint")
@@ -89,11 +99,11 @@ def optional_of(value: CelType) -> CelType:
 
 def fits(parameter: CelType, actual: CelType, bindings: Bindings) -> bool:
     """Whether a value of a type may stand where a parameter stands; binds the type parameters that it meets."""
-    if actual.is_dynamic or parameter.is_dynamic:
-        return True
     if parameter.is_variable:
         return _fits_variable(parameter.name, actual, bindings)
-    if actual.is_variable:
+    if actual.is_dynamic or parameter.is_dynamic:
+        return True
+    if actual.is_variable or (actual == NULL and parameter.may_be_null):
         return True
     return (
         parameter.name == actual.name
@@ -103,9 +113,8 @@ def fits(parameter: CelType, actual: CelType, bindings: Bindings) -> bool:
 
 
 def _fits_variable(name: str, actual: CelType, bindings: Bindings) -> bool:
-    bound = bindings.get(name)
-    if bound is None or bound.is_dynamic:
-        bindings[name] = actual if bound is None else bound
+    bound = bindings.setdefault(name, actual)
+    if bound == NULL and actual.may_be_null:
         return True
     if not fits(bound, actual, bindings):
         return False
@@ -115,21 +124,41 @@ def _fits_variable(name: str, actual: CelType, bindings: Bindings) -> bool:
 
 
 def _is_vaguer(left: CelType, right: CelType) -> bool:
-    """Whether the left type says less: has a `dyn` or a free parameter where the right one has a type."""
+    """Whether the left type says less: has a `dyn` where the right one has a type."""
+    if right == OPEN:
+        return left != OPEN
     if left.is_dynamic or right.is_dynamic:
         return left.is_dynamic and not right.is_dynamic
     return any(_is_vaguer(a, b) for a, b in zip(left.parameters, right.parameters, strict=False))
 
 
 def filled_in(declared: CelType, bindings: Bindings) -> CelType:
-    """A type with its type parameters replaced; one that nothing has bound is `dyn`."""
+    """A type with its type parameters replaced; one that nothing has bound is open."""
     if declared.is_variable:
-        return bindings.get(declared.name, DYN)
+        return bindings.get(declared.name, OPEN)
     if not declared.parameters:
         return declared
     return CelType(declared.name, tuple(filled_in(part, bindings) for part in declared.parameters))
 
 
 def joined(left: CelType, right: CelType) -> CelType:
-    """The type of a value that is one or the other: `dyn` where they differ."""
-    return left if left == right else DYN
+    """The type of a value that is one or the other: `dyn` where they differ. Empty lists fit others."""
+    if left == right or _is_same_but_open(right, left):
+        return left
+    return right if _is_same_but_open(left, right) else DYN
+
+
+def _is_same_but_open(left: CelType, right: CelType) -> bool:
+    """Whether the left type has parts that are open, and is else the right one."""
+    if left == OPEN:
+        return True
+    return (
+        left.name == right.name
+        and all(a == b or _is_same_but_open(a, b) for a, b in zip(left.parameters, right.parameters, strict=False))
+        and bool(left.parameters)
+    )
+
+
+def is_open(of: CelType) -> bool:
+    """Whether some part of a type is open."""
+    return of == OPEN or any(map(is_open, of.parameters))

@@ -5,7 +5,7 @@ map. A bool as a key of a map is a `BoolKey`, because Python's True is its 1.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
@@ -60,9 +60,11 @@ class Moment:
 
     Attributes:
         nanos: since 1970, in UTC.
+        offset: seconds from UTC of the zone that it was written in.
     """
 
     nanos: int
+    offset: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -142,6 +144,14 @@ def equal(left: Any, right: Any) -> bool:
     if other is not kind and right is not None:
         raise CelRuntimeError(NO_SUCH_OVERLOAD)
     return bool(left == right)
+
+
+def is_equal(left: Any, right: Any) -> bool:
+    """Whether two values are equal; those that cannot be compared are not."""
+    try:
+        return equal(left, right)
+    except CelRuntimeError:
+        return False
 
 
 def _equal_maps(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:

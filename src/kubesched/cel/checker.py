@@ -4,7 +4,8 @@ Rule: cel-go v0.26 (checker), with the environment of device selectors in Kubern
 lists and maps whose elements have one type.
 """
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from kubesched.cel.cel_types import (
     ANY,
@@ -15,12 +16,15 @@ from kubesched.cel.cel_types import (
     ERROR,
     INT,
     NULL,
+    OPEN,
     STRING,
     UINT,
     Bindings,
     CelType,
     filled_in,
     fits,
+    is_open,
+    joined,
     list_of,
     map_of,
     optional_of,
@@ -28,7 +32,8 @@ from kubesched.cel.cel_types import (
 )
 from kubesched.cel.cel_values import TypeValue, Uint
 from kubesched.cel.compile_errors import SourceErrors
-from kubesched.cel.library import FUNCTIONS
+from kubesched.cel.library import FUNCTIONS, ORDERED_TYPES, SORT_BY_KEYS
+from kubesched.cel.literal_checks import check_literals
 from kubesched.cel.overloads import Overload
 from kubesched.cel.syntax_tree import (
     Constant,
@@ -40,6 +45,7 @@ from kubesched.cel.syntax_tree import (
     MapDisplay,
     Name,
     Select,
+    qualified_name,
 )
 from kubesched.errors import CelCompileError
 
@@ -78,6 +84,7 @@ def check_expression(tree: Expression, text: str) -> None:
     errors = SourceErrors(text)
     result = _Checker(errors).check(tree)
     errors.raise_any()
+    check_literals(tree, text)
     if result.name not in ("bool", "any"):
         shown = "null_type" if result == NULL else result
         raise CelCompileError(f"must evaluate to bool or the unknown type, not {shown}")
@@ -194,23 +201,23 @@ class _Checker:
         node.overloads = tuple(matching)
         if not results:
             return None
-        return results[0] if len(set(results)) == 1 else DYN
+        return results[0] if len(set(results)) == 1 or any(map(is_open, arguments)) else DYN
 
     def _list(self, node: ListDisplay) -> CelType:
-        types = []
-        for i, element in enumerate(node.elements):
-            of = self.check(element)
-            types.append(self._unwrapped(of, element) if i in node.optional else of)
-        return list_of(self._common(types, [element.at for element in node.elements]))
+        return list_of(self._common(node.elements, node.optional))
 
     def _map(self, node: MapDisplay) -> CelType:
-        keys, values = [], []
-        for i, (key, value) in enumerate(node.entries):
-            keys.append(self.check(key))
-            of = self.check(value)
-            values.append(self._unwrapped(of, value) if i in node.optional else of)
-        key_type = self._common(keys, [key.at for key, _ in node.entries])
-        return map_of(key_type, self._common(values, [value.at for _, value in node.entries]))
+        keys = self._common([key for key, _ in node.entries], frozenset())
+        return map_of(keys, self._common([value for _, value in node.entries], node.optional))
+
+    def _common(self, nodes: Sequence[Expression], optional: frozenset[int]) -> CelType:
+        """The type that elements have in common."""
+        result: CelType | None = None
+        for i, node in enumerate(nodes):
+            of = self.check(node)
+            of = self._unwrapped(of, node) if i in optional else of
+            result = of if result is None else joined(result, of)
+        return OPEN if result is None else result
 
     def _unwrapped(self, of: CelType, node: Expression) -> CelType:
         """The type of the value of an optional entry."""
@@ -219,15 +226,6 @@ class _Checker:
         if not of.is_dynamic:
             self._errors.add(node.at, f"expected type 'optional_type({of})' but found '{of}'")
         return of
-
-    def _common(self, types: list[CelType], places: list[int]) -> CelType:
-        """The type of all elements, which upstream wants to be the same."""
-        if not types:
-            return DYN
-        for of, at in zip(types[1:], places[1:], strict=True):
-            if ERROR not in (of, types[0]) and not _same(types[0], of):
-                self._errors.add(at, f"expected type '{types[0]}' but found '{of}'")
-        return types[0]
 
     def _macro(self, node: MacroCall) -> CelType:
         operand = self.check(node.operand)
@@ -282,10 +280,20 @@ class _Checker:
             case MacroKind.TRANSFORM_MAP_ENTRY:
                 self._expect_condition(node, condition, body)
                 return body
+            case MacroKind.SORT_BY:
+                return self._sort_by(node, operand, body)
             case MacroKind.OPT_MAP:
                 return optional_of(body)
             case _:
                 return body
+
+    def _sort_by(self, node: MacroCall, operand: CelType, body: CelType) -> CelType:
+        """Upstream makes a function call of `sortBy`, and its error is about that one."""
+        if body.is_dynamic or body.name in ORDERED_TYPES:
+            return operand
+        applied = f"'{SORT_BY_KEYS}' applied to '{operand}.({list_of(body)})'"
+        self._errors.add(node.at, f"found no matching overload for {applied}")
+        return ERROR
 
     @staticmethod
     def _element_types_of_filter(node: MacroCall, operand: CelType) -> CelType:
@@ -302,38 +310,12 @@ class _Checker:
             self._errors.add(node.at, f"found no matching overload for '_?_:_' applied to '{applied}'")
 
 
-def qualified_name(node: Expression) -> str:
-    """The name with dots that a chain of fields spells, empty for anything else."""
-    match node:
-        case Name():
-            return node.text
-        case Select(is_optional=False, is_test=False):
-            prefix = qualified_name(node.operand)
-            return f"{prefix}.{node.field}" if prefix else ""
-        case _:
-            return ""
-
-
 def _take(overload: Overload, arguments: list[CelType], bindings: Bindings) -> bool:
     return len(overload.parameters) == len(arguments) and all(
         fits(parameter, argument, bindings) for parameter, argument in zip(overload.parameters, arguments, strict=True)
     )
 
 
-def _same(first: CelType, other: CelType) -> bool:
-    """Whether elements of two types may be in one list: a list that is empty has elements of any type."""
-    if first == other:
-        return True
-    if DYN in first.parameters or DYN in other.parameters:
-        return fits(first, other, {})
-    return False
-
-
 def is_settled(of: CelType) -> bool:
     """Whether the value of a node is certainly of its type."""
     return not of.is_dynamic and of != ANY
-
-
-def constant_value(node: Expression) -> Any:
-    """The value of a literal, None for anything else."""
-    return node.value if isinstance(node, Constant) else None

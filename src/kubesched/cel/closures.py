@@ -10,12 +10,15 @@ from typing import Any, Final
 
 from kubesched.cel.cel_values import (
     NO_SUCH_OVERLOAD,
+    Moment,
     OptionalValue,
+    TimeSpan,
     equal,
+    is_equal,
     key_of,
     type_name,
 )
-from kubesched.cel.checker import DEVICE, TYPE_NAMES, is_settled, qualified_name
+from kubesched.cel.checker import DEVICE, TYPE_NAMES, is_settled
 from kubesched.cel.field_access import (
     element_of,
     field_of,
@@ -40,6 +43,8 @@ from kubesched.cel.syntax_tree import (
     MapDisplay,
     Name,
     Select,
+    children,
+    qualified_name,
 )
 from kubesched.errors import CelRuntimeError
 
@@ -56,15 +61,20 @@ _ORDER: Final = {
     "_==_": operator.eq,
     "_!=_": operator.ne,
 }
-_HASHABLE: Final = frozenset({str, int})
+_UNHASHABLE: Final = "internal error: runtime error: hash of unhashable type cel.Semver"
+_NO_LISTER: Final = "internal error: interface conversion: *types.Err is not traits.Lister: missing method Add"
+_UNGUARDED: Final = frozenset({"distinct", "sort"})
+"""Upstream's functions that panic where the list that they are called on is an error."""
+
 _FOLDED: Final = frozenset({"quantity", "semver"})
 
 
 class Compiler:
     """Compiles one expression, and counts the places that its frame needs."""
 
-    def __init__(self) -> None:
+    def __init__(self, *trees: Expression) -> None:
         self.places = 1
+        self._has_null = any(map(_has_null, trees))
         self._scopes: list[dict[str, Evaluate]] = [{"device": operator.itemgetter(0)}]
 
     def compile(self, node: Expression) -> Evaluate:
@@ -112,11 +122,20 @@ class Compiler:
             return special(self, node)
         operands = [*([node.target] if node.target else []), *node.arguments]
         arguments = [self.compile(operand) for operand in operands]
+        if node.function in _UNGUARDED:
+            arguments[0] = _unguarded(arguments[0])
         if node.function in _FOLDED and all(isinstance(operand, Constant) for operand in operands):
             return _folded(node.overloads[0], arguments)
-        if _is_certain(node, operands):
+        if self._is_certain(node, operands):
             return _applied(node.overloads[0].apply, arguments)
         return _dispatched(node, arguments)
+
+    def _is_certain(self, node: FunctionCall, operands: Sequence[Expression]) -> bool:
+        """Whether the types leave one overload, and the values will be of these types."""
+        if len(node.overloads) != 1 or self._has_null:
+            return False
+        classes = node.overloads[0].classes
+        return all(of is None or is_settled(operand.type) for of, operand in zip(classes, operands, strict=True))
 
     def logic(self, node: FunctionCall) -> Evaluate:
         """`&&` and `||`: an error counts only if no operand decides."""
@@ -153,7 +172,7 @@ class Compiler:
         first, second = node.arguments
         left, right = self.compile(first), self.compile(second)
         if node.function == "_!=_":
-            return _inequality(left, right)
+            return lambda frame: not is_equal(left(frame), right(frame))
         if isinstance(second, Constant) and type(second.value) in (str, bool):
             return _equality_with(left, second.value)
         return lambda frame: equal(left(frame), right(frame))
@@ -161,11 +180,11 @@ class Compiler:
     def comparison(self, node: FunctionCall) -> Evaluate:
         """`<` and the like. What compares with 0 in `a.compareTo(b) >= 0` is not computed."""
         first, second = node.arguments
-        if isinstance(second, Constant) and type(second.value) is int and second.value == 0 and _is_amount_order(first):
+        if _is_zero(second) and _is_amount_order(first) and not self._has_null:
             assert isinstance(first, FunctionCall)
             return self._amount_order(first, _ORDER[node.function])
         left, right = self.compile(first), self.compile(second)
-        if _is_certain(node, node.arguments):
+        if self._is_certain(node, node.arguments):
             return _applied(node.overloads[0].apply, [left, right])
         return _dispatched(node, [left, right])
 
@@ -314,12 +333,14 @@ def _folded(overload: Overload, arguments: Sequence[Evaluate]) -> Evaluate:
         return apply
 
 
-def _is_certain(node: FunctionCall, operands: Sequence[Expression]) -> bool:
-    """Whether the types leave one overload, and the values will be of these types."""
-    if len(node.overloads) != 1:
-        return False
-    classes = node.overloads[0].classes
-    return all(of is None or is_settled(operand.type) for of, operand in zip(classes, operands, strict=True))
+def _unguarded(operand: Evaluate) -> Evaluate:
+    def evaluate(frame: Frame) -> Any:
+        try:
+            return operand(frame)
+        except CelRuntimeError:
+            raise CelRuntimeError(_NO_LISTER, is_final=True) from None
+
+    return evaluate
 
 
 def _applied(apply: Callable[..., Any], arguments: Sequence[Evaluate]) -> Evaluate:
@@ -346,6 +367,7 @@ def _dispatched(node: FunctionCall, arguments: Sequence[Evaluate]) -> Evaluate:
     return evaluate
 
 
+_RECEIVERS: Final = frozenset({str, Moment, TimeSpan})
 _PLAIN_ERROR: Final = frozenset({"-_", "startsWith", "endsWith", "contains", "matches"})
 
 
@@ -354,7 +376,8 @@ def _no_overload(function: str, overloads: Sequence[Overload], values: Sequence[
     if not overloads[0].is_standard:
         return no_such_overload(function, *map(type_name, values))
     first = any(o.classes[0] is None or type(values[0]) in o.classes[0] for o in FUNCTIONS.overloads(function))
-    return CelRuntimeError(NO_SUCH_OVERLOAD if first or function in _PLAIN_ERROR else f"{NO_SUCH_OVERLOAD}: {function}")
+    is_plain = first or type(values[0]) in _RECEIVERS or function in _PLAIN_ERROR
+    return CelRuntimeError(NO_SUCH_OVERLOAD if is_plain else f"{NO_SUCH_OVERLOAD}: {function}")
 
 
 def _decided(decisive: bool, operands: Sequence[Evaluate]) -> Evaluate:
@@ -366,6 +389,8 @@ def _decided(decisive: bool, operands: Sequence[Evaluate]) -> Evaluate:
             try:
                 value = operand(frame)
             except CelRuntimeError as raised:
+                if raised.is_final:
+                    raise
                 error = error or raised
                 continue
             if value is decisive:
@@ -375,17 +400,6 @@ def _decided(decisive: bool, operands: Sequence[Evaluate]) -> Evaluate:
         if error is not None:
             raise error
         return neutral
-
-    return evaluate
-
-
-def _inequality(left: Evaluate, right: Evaluate) -> Evaluate:
-    def evaluate(frame: Frame) -> bool:
-        first, second = left(frame), right(frame)
-        try:
-            return not equal(first, second)
-        except CelRuntimeError:
-            return True
 
     return evaluate
 
@@ -400,6 +414,15 @@ def _equality_with(operand: Evaluate, constant: str | bool) -> Evaluate:
     return evaluate
 
 
+def _has_null(node: Expression) -> bool:
+    """Whether null, which some types allow, may be a value."""
+    return (isinstance(node, Constant) and node.value is None) or any(map(_has_null, children(node)))
+
+
+def _is_zero(node: Expression) -> bool:
+    return isinstance(node, Constant) and type(node.value) is int and node.value == 0
+
+
 def _is_amount_order(node: Expression) -> bool:
     return (
         isinstance(node, FunctionCall)
@@ -411,15 +434,15 @@ def _is_amount_order(node: Expression) -> bool:
 
 def _membership_in(value: Evaluate, elements: list[Any]) -> Evaluate:
     """`value in [literals]`."""
-    is_hashable = {type(element) for element in elements} <= {str}
-    members = frozenset(elements) if is_hashable else frozenset()
+    are_texts = {type(element) for element in elements} <= {str}
+    members = frozenset(elements) if are_texts else frozenset()
 
     def evaluate(frame: Frame) -> bool:
         wanted = value(frame)
-        if is_hashable and type(wanted) is str:
+        if are_texts and type(wanted) is str:
             return bool(wanted in members)
-        if is_hashable and type(wanted) is Semver:
-            raise CelRuntimeError("internal error: runtime error: hash of unhashable type cel.Semver")
+        if elements and type(wanted) is Semver:
+            raise CelRuntimeError(_UNHASHABLE, is_final=True)
         return is_equal_to_any(wanted, elements)
 
     return evaluate

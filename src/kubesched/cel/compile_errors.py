@@ -35,7 +35,9 @@ class SourceErrors:
         before = self.text[:at]
         line, column = before.count("\n") + 1, at - (before.rfind("\n") + 1)
         source = self.text.split("\n")[line - 1].replace("\t", " ")
-        return f"ERROR: <input>:{line}:{column + 1}: {message}\n | {source}\n | {'.' * column}^"
+        dots = "".join("." if character.isascii() else "．" for character in source[:column])
+        caret = "^" if source[column : column + 1].isascii() else "＾"
+        return f"ERROR: <input>:{line}:{column + 1}: {message}\n | {source}\n | {dots}{caret}"
 
 
 def without_place(message: str) -> CelCompileError:

@@ -30,7 +30,7 @@ class CompiledSelector:
         self.text = text
         self._tree = parse_expression(text)
         check_expression(self._tree, text)
-        compiler = Compiler()
+        compiler = Compiler(self._tree)
         self._evaluate = compiler.compile(self._tree)
         self._places = [None] * (compiler.places - 1)
 

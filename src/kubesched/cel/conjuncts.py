@@ -53,7 +53,7 @@ class Conjunction:
             Conjunct(text[node.start : node.end], node.start, node.end, comparison_of(node, aliases))
             for node, aliases, _ in parts
         )
-        compiler = Compiler()
+        compiler = Compiler(tree)
         self._evaluators = [compiler.compile(_bound(node, bindings)) for node, _, bindings in parts]
         self._places = compiler.places
 

@@ -12,7 +12,7 @@ from kubesched.cel.cel_values import (
     DeviceDomains,
     OptionalValue,
     Uint,
-    equal,
+    is_equal,
     key_of,
 )
 from kubesched.cel.device_value import DeviceValue
@@ -142,4 +142,4 @@ def is_element(value: Any, collection: Any) -> bool:
 
 def is_equal_to_any(value: Any, elements: Iterable[Any]) -> bool:
     """Whether one of the elements is equal to a value."""
-    return any(equal(value, element) for element in elements)
+    return any(is_equal(value, element) for element in elements)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kubesched.cel.cel_values import LISTS, MAPS, NO_SUCH_OVERLOAD, key_of, keys_of
+from kubesched.cel.library import sorted_by
 from kubesched.cel.syntax_tree import MacroKind
 from kubesched.errors import CelRuntimeError
 
@@ -31,10 +32,13 @@ def loop(
         case MacroKind.EXISTS:
             return _quantified(steps, body, decisive=True)
         case MacroKind.EXISTS_ONE:
-            return lambda frame: sum(_holds(body, frame) for _ in steps(frame)) == 1
+            return lambda frame: len(list(_kept(steps, body)(frame))) == 1
         case MacroKind.FILTER:
             place = places[0]
-            return lambda frame: [frame[place] for _ in steps(frame) if _holds(body, frame)]
+            kept = _kept(steps, body)
+            return lambda frame: [frame[place] for _ in kept(frame)]
+        case MacroKind.SORT_BY:
+            return _sorted(steps, places[0], body)
         case MacroKind.TRANSFORM_MAP:
             kept = _kept(steps, condition)
             return lambda frame: {key_of(key): body(frame) for key in kept(frame)}
@@ -98,6 +102,8 @@ def _quantified(steps: _Steps, body: _Evaluate, *, decisive: bool) -> _Evaluate:
                 if _holds(body, frame) is decisive:
                     return decisive
             except CelRuntimeError as raised:
+                if raised.is_final:
+                    raise
                 error = error or raised
         if error is not None:
             raise error
@@ -107,10 +113,35 @@ def _quantified(steps: _Steps, body: _Evaluate, *, decisive: bool) -> _Evaluate:
 
 
 def _kept(steps: _Steps, condition: _Evaluate | None) -> _Steps:
-    """The steps for which a condition holds."""
+    """The steps for which a condition holds. As upstream never stops early, the last error of a condition counts."""
     if condition is None:
         return steps
-    return lambda frame: (key for key in steps(frame) if _holds(condition, frame))
+
+    def kept(frame: _Frame) -> Iterable[Any]:
+        error: CelRuntimeError | None = None
+        for key in steps(frame):
+            try:
+                if not _holds(condition, frame):
+                    continue
+            except CelRuntimeError as raised:
+                if raised.is_final:
+                    raise
+                error = raised
+                continue
+            if error is None:
+                yield key
+        if error is not None:
+            raise error
+
+    return kept
+
+
+def _sorted(steps: _Steps, place: int, key: _Evaluate) -> _Evaluate:
+    def evaluate(frame: _Frame) -> list[Any]:
+        pairs = [(frame[place], key(frame)) for _ in steps(frame)]
+        return sorted_by([element for element, _ in pairs], [rank for _, rank in pairs])
+
+    return evaluate
 
 
 def _entries(steps: _Steps, body: _Evaluate) -> _Evaluate:

@@ -25,10 +25,11 @@ _LOOPS: Final = {
     ("transformMap", 4): MacroKind.TRANSFORM_MAP,
     ("transformMapEntry", 3): MacroKind.TRANSFORM_MAP_ENTRY,
     ("transformMapEntry", 4): MacroKind.TRANSFORM_MAP_ENTRY,
+    ("sortBy", 2): MacroKind.SORT_BY,
     ("optMap", 2): MacroKind.OPT_MAP,
     ("optFlatMap", 2): MacroKind.OPT_FLAT_MAP,
 }
-_ONE_VARIABLE: Final = frozenset({"filter", "map", "optMap", "optFlatMap"})
+_ONE_VARIABLE: Final = frozenset({"filter", "map", "sortBy", "optMap", "optFlatMap"})
 
 
 def expanded(call: FunctionCall, errors: SourceErrors) -> Expression:

@@ -17,6 +17,7 @@ from kubesched.cel.syntax_tree import (
     Name,
     Select,
     children,
+    qualified_name,
 )
 from kubesched.cel.tokens import CelToken, TokenKind, tokens_of, value_of
 from kubesched.errors import CelCompileError
@@ -88,7 +89,8 @@ class _Parser:
         try:
             tree = self._expression()
             if self._peek.kind is not TokenKind.END:
-                self._unexpected("<EOF>")
+                kind = "extraneous" if self._after.kind is TokenKind.END else "mismatched"
+                self._fault(self._peek, f"{kind} input '{self._peek.text}' expecting <EOF>")
         except _SyntaxFault:
             self._errors.raise_any()
             raise CelCompileError("compilation failed") from None
@@ -114,31 +116,34 @@ class _Parser:
         return False
 
     def _expect(self, text: str, expecting: str = "") -> CelToken:
-        """Take an operator, or report that it is not there."""
-        if not self._is_next(text):
-            self._unexpected(f"'{text}'", expecting, text)
-        return self._take()
-
-    def _unexpected(self, wanted: str, expecting: str = "", text: str = "") -> None:
-        """Report the next token in the place of another one."""
-        token, after = self._peek, self._tokens[min(self._next + 1, len(self._tokens) - 1)]
+        """Take an operator. One token too many before it, or its absence, does not end the parsing."""
+        if self._is_next(text):
+            return self._take()
+        token = self._peek
         if expecting:
-            self._fail(token, f"mismatched input '{token.text}' expecting {expecting}")
-        is_extra = after.text == text if text else after.kind is TokenKind.END
-        if is_extra and token.kind is not TokenKind.END:
-            self._fail(token, f"extraneous input '{token.text}' expecting {wanted}")
-        if text and self._is_missing(token, text):
-            self._fail(token, f"missing {wanted} at '{token.text}'")
-        self._fail(token, f"mismatched input '{token.text}' expecting {wanted}")
+            raise self._fault(token, f"mismatched input '{token.text}' expecting {expecting}")
+        if self._after.text == text and token.kind is not TokenKind.END:
+            self._fault(token, f"extraneous input '{token.text}' expecting '{text}'")
+            self._take()
+            return self._take()
+        if self._is_missing(token, text):
+            self._fault(token, f"missing '{text}' at '{token.text}'")
+            return token
+        raise self._fault(token, f"mismatched input '{token.text}' expecting '{text}'")
+
+    @property
+    def _after(self) -> CelToken:
+        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
 
     @staticmethod
     def _is_missing(token: CelToken, text: str) -> bool:
         """Whether the parse could go on as if an operator stood before a token."""
         return token.kind is TokenKind.END if text == ")" else _starts_operand(token)
 
-    def _fail(self, token: CelToken, message: str) -> None:
+    def _fault(self, token: CelToken, message: str) -> _SyntaxFault:
+        """Report an error; raise the result where the parsing cannot go on."""
         self._errors.add(token.start, f"Syntax error: {message}")
-        raise _SyntaxFault
+        return _SyntaxFault()
 
     def _expression(self, expecting: str = _OPERAND) -> Expression:
         """A whole expression: operands and operators, or ternaries of these."""
@@ -213,6 +218,10 @@ class _Parser:
         node = self._primary(expecting)
         while self._is_next(".", "["):
             node = self._with_depth(self._field(node) if self._is_next(".") else self._index(node))
+        if self._is_next("{") and qualified_name(node):
+            text = f"undeclared reference to '{qualified_name(node)}' (in container '')"
+            self._errors.add(self._peek.start, text)
+            raise _SyntaxFault
         return node
 
     def _field(self, operand: Expression) -> Expression:
@@ -270,13 +279,19 @@ class _Parser:
             return self._with_depth(self._map())
         if self._is_next(".") and self._tokens[self._next + 1].kind is TokenKind.IDENTIFIER:
             return self._name(self._take().start, is_rooted=True)
-        raise self._no_operand(expecting)
+        return self._no_operand(expecting)
 
-    def _no_operand(self, expecting: str) -> _SyntaxFault:
-        token, after = self._peek, self._tokens[min(self._next + 1, len(self._tokens) - 1)]
-        kind = "extraneous" if _starts_operand(after) and token.kind is not TokenKind.END else "mismatched"
-        self._errors.add(token.start, f"Syntax error: {kind} input '{token.text}' expecting {expecting}")
-        return _SyntaxFault()
+    def _no_operand(self, expecting: str) -> Expression:
+        """Report that no operand is here; skip a token if there is one after it."""
+        token = self._peek
+        goes_on = _starts_operand(self._after) or (expecting == _ARGUMENT and self._after.text == ")")
+        if not goes_on or token.kind is TokenKind.END:
+            raise self._fault(token, f"mismatched input '{token.text}' expecting {expecting}")
+        self._fault(token, f"extraneous input '{token.text}' expecting {expecting}")
+        self._take()
+        if not _starts_operand(self._peek):
+            raise _SyntaxFault
+        return self._primary(expecting)
 
     def _name(self, start: int, *, is_rooted: bool) -> Expression:
         token = self._take()
@@ -290,7 +305,7 @@ class _Parser:
         first = self._peek
         sign = self._take().text if self._is_next("-") else ""
         if sign and self._peek.kind not in _NUMBERS:
-            raise self._no_operand(_OPERAND)
+            return self._no_operand(_OPERAND)
         token = self._take()
         value = value_of(token, sign, self._errors, first.start)
         return Constant(value, at=first.start, start=first.start, end=token.end)
@@ -308,7 +323,7 @@ class _Parser:
             if self._took("?"):
                 optional.add(len(elements))
             elements.append(self._expression())
-            if not self._took(","):
+            if not self._goes_on("]"):
                 break
         end = self._expect("]", self._after_element("]")).end
         return ListDisplay(elements, frozenset(optional), at=bracket.start, start=bracket.start, end=end)
@@ -323,10 +338,18 @@ class _Parser:
             key = self._expression()
             colons.append(self._expect(":").start)
             entries.append((key, self._expression()))
-            if not self._took(","):
+            if not self._goes_on("}"):
                 break
         end = self._expect("}", self._after_element("}")).end
         return MapDisplay(entries, colons, frozenset(optional), at=bracket.start, start=bracket.start, end=end)
+
+    def _goes_on(self, bracket: str) -> bool:
+        """Whether a comma is next. After it there is another element, or the end."""
+        if not self._took(","):
+            return False
+        if not _starts_operand(self._peek) and not self._is_next("?", bracket):
+            self._expect(bracket)
+        return True
 
     @staticmethod
     def _after_element(bracket: str) -> str:

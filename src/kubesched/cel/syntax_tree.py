@@ -106,6 +106,7 @@ class MacroKind(Enum):
     TRANSFORM_LIST = auto()
     TRANSFORM_MAP = auto()
     TRANSFORM_MAP_ENTRY = auto()
+    SORT_BY = auto()
     BIND = auto()
     OPT_MAP = auto()
     OPT_FLAT_MAP = auto()
@@ -144,3 +145,15 @@ def children(node: Expression) -> list[Expression]:
             return [node.operand, *([node.condition] if node.condition else []), node.body]
         case _:
             return []
+
+
+def qualified_name(node: Expression) -> str:
+    """The name with dots that a chain of fields spells, empty for anything else."""
+    match node:
+        case Name():
+            return node.text
+        case Select(is_optional=False, is_test=False):
+            prefix = qualified_name(node.operand)
+            return f"{prefix}.{node.field}" if prefix else ""
+        case _:
+            return ""

@@ -37,7 +37,11 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _ESCAPED: Final = re.compile(_ESCAPE)
-_UNTERMINATED: Final = re.compile(r"""[rRbB]{0,2}(?:"[^"\n\r\\]*|'[^'\n\r\\]*|[^\n])(?:\\.?|[ =])?""")
+_PARTIAL_ESCAPE: Final = r"(?:\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?)?"
+_BROKEN_STRING: Final = rf"""(?:"(?:{_ESCAPE}|[^\\"\n\r])*|'(?:{_ESCAPE}|[^\\'\n\r])*){_PARTIAL_ESCAPE}"""
+_BROKEN: Final = re.compile(rf"[rRbB]{{0,2}}{_BROKEN_STRING}(?:[^\n]|$)|[&|=][^\n]?|[^\n]")
+"""The lexer of upstream reads as far as a token could go on, and one character more."""
+
 _SIMPLE: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _WORDS: Final = frozenset({"true", "false", "null", "in"})
 _MAX_INT: Final = 2**63 - 1
@@ -91,7 +95,7 @@ def tokens_of(text: str, errors: SourceErrors) -> list[CelToken]:
 
 def _report(text: str, position: int, errors: SourceErrors) -> int:
     """Report what is no token, and return where to go on."""
-    match = _UNTERMINATED.match(text, position)
+    match = _BROKEN.match(text, position)
     end = match.end() if match else position + 1
     errors.add(position, f"Syntax error: token recognition error at: '{text[position:end]}'")
     return end

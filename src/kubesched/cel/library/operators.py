@@ -117,12 +117,12 @@ def _negative_double(value: float) -> float:
 
 @declare("_+_(timestamp, duration) -> timestamp")
 def _later(moment: Moment, span: TimeSpan) -> Moment:
-    return to_moment(moment.nanos + span.nanos)
+    return to_moment(moment.nanos + span.nanos, moment.offset)
 
 
 @declare("_+_(duration, timestamp) -> timestamp")
 def _later_still(span: TimeSpan, moment: Moment) -> Moment:
-    return to_moment(moment.nanos + span.nanos)
+    return to_moment(moment.nanos + span.nanos, moment.offset)
 
 
 @declare("_+_(duration, duration) -> duration")
@@ -137,14 +137,14 @@ def _between(left: Moment | TimeSpan, right: Moment | TimeSpan) -> TimeSpan:
 
 @declare("_-_(timestamp, duration) -> timestamp")
 def _earlier(moment: Moment, span: TimeSpan) -> Moment:
-    return to_moment(moment.nanos - span.nanos)
+    return to_moment(moment.nanos - span.nanos, moment.offset)
 
 
 _FIRST_SECOND = -62135596800
 _LAST_SECOND = 253402300799
 
 
-def to_moment(nanos: int) -> Moment:
+def to_moment(nanos: int, offset: int) -> Moment:
     """A timestamp of the years 1 to 9999.
 
     Raises:
@@ -152,7 +152,7 @@ def to_moment(nanos: int) -> Moment:
     """
     if not _FIRST_SECOND <= nanos // 10**9 <= _LAST_SECOND:
         raise CelRuntimeError("timestamp overflow")
-    return Moment(nanos)
+    return Moment(nanos, offset)
 
 
 def to_span(nanos: int) -> TimeSpan:
@@ -162,7 +162,7 @@ def to_span(nanos: int) -> TimeSpan:
         CelRuntimeError: it is longer.
     """
     if not MIN_INT <= nanos <= MAX_INT:
-        raise CelRuntimeError("duration overflow")
+        raise CelRuntimeError("integer overflow")
     return TimeSpan(nanos)
 
 

@@ -6,7 +6,7 @@ compiler sees to it.
 
 from typing import Any
 
-from kubesched.cel.cel_values import NONE, OptionalValue
+from kubesched.cel.cel_values import NONE, OptionalValue, TimeSpan
 from kubesched.cel.overloads import FunctionTable
 from kubesched.errors import CelRuntimeError
 
@@ -27,7 +27,7 @@ def _none() -> OptionalValue:
 
 @declare("optional.ofNonZeroValue(A) -> optional_type(A)")
 def _of_non_zero(value: Any) -> OptionalValue:
-    return of_value(value) if value else NONE
+    return of_value(value) if value and value != TimeSpan(0) else NONE
 
 
 @declare("optional_type(A): hasValue() -> bool")

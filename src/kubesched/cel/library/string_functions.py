@@ -6,6 +6,7 @@ Rule: cel-go v0.26 ext.Strings; positions count characters.
 from typing import Any
 
 from kubesched.cel.library.costs import cost_of_search, cost_of_text, tenth
+from kubesched.cel.library.text_format import formatted
 from kubesched.cel.overloads import FunctionTable, no_such_overload
 from kubesched.errors import CelRuntimeError
 
@@ -103,6 +104,8 @@ def _joined(texts: list[Any], separator: str = "") -> str:
         raise no_such_overload("join", "list")
     return separator.join(texts)
 
+
+declare("string: format(list(dyn)) -> string", cost=cost_of_text, grows=True)(formatted)
 
 _QUOTED = {
     "\a": "\\a",
