@@ -247,3 +247,30 @@ def test_a_disk_in_another_zone_is_said_once():
     volume = make_object("PersistentVolume", "pv-data", labels={ZONE: "c"}, spec=at(ZONE, "c"))
     (row,) = ask(pod("data"), *nodes(n1="a", n2="b"), bound("data"), volume).rows
     assert row.texts == ("volume pv-data of claim data is in zone c",)
+
+
+def topology(key: str, *values: str) -> dict[str, object]:
+    """Where a class makes volumes."""
+    return {"allowedTopologies": [{"matchLabelExpressions": [{"key": key, "values": list(values)}]}]}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "capacity", "place"), [("c", "", ""), ("b", "", "b"), ("a", "", "a"), ("", "5Gi", "")]
+)
+def test_a_disk_is_recreated_only_where_its_class_makes_one(allowed: str, capacity: str, place: str):
+    """The class is of zones, or its driver publishes less storage than the claim asks for."""
+    about = {"provisioner": "disk.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
+    spec = at(ZONE, "c", csi={"driver": "disk.example.com", "volumeHandle": "x"}, storageClassName="fast")
+    more = {"storageClassName": "fast", "resources": {"requests": {"storage": "9Gi"}}}
+    objects = [
+        *nodes(n1="a", n2="b"),
+        bound("data", **more),
+        make_object("PersistentVolume", "pv-data", spec=spec),
+        make_object("StorageClass", "fast", **about, **(topology(ZONE, allowed) if allowed else {})),
+    ]
+    if capacity:
+        driver = make_object("CSIDriver", "disk.example.com", spec={"storageCapacity": True})
+        published = {"storageClassName": "fast", "nodeTopology": {}, "capacity": capacity}
+        objects += [driver, make_object("CSIStorageCapacity", "one", **published)]
+    said = [text.partition(" (")[0] for text in texts(pod("data"), *objects) if text.startswith("recreate")]
+    assert said == ([f"recreate claim default/data in zone {place}"] if place else [])

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from kubesched.api import (
     CLASS_ANNOTATION,
@@ -15,13 +14,13 @@ from kubesched.api import (
     StorageClass,
     edited,
 )
-from kubesched.explanation.absent_drivers import nodes_without_driver
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.claim_problems import ClaimProblem
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import OTHERS, Case, Remedy, spec_edit
-from kubesched.plugins import allowed_nodes, makes_volumes
+from kubesched.explanation.remedies.made_volumes import makes_on
+from kubesched.plugins import makes_volumes
 from kubesched.state import storage_class_of
 
 _BINDS_LATE: Final = "WaitForFirstConsumer"
@@ -54,7 +53,7 @@ def storage_classes(case: Case, problem: ClaimProblem, claim: PersistentVolumeCl
     """A class that exists instead of one that does not, or of none; the one that the claim names."""
     name = storage_class_of(claim)
     classes = [one for one in case.objects("StorageClass") if isinstance(one, StorageClass)]
-    usable = [one for one in classes if makes_volumes(one) and _makes_some(case, one)] or classes
+    usable = [one for one in classes if makes_volumes(one) and makes_on(case, one, claim).any()] or classes
     late = [one for one in usable if one.volume_binding_mode == _BINDS_LATE] or usable
     near = [one for one in classes if one.name == problem.near]
     ranked = near or sorted(late, key=lambda one: _likeness(name, one), reverse=True)
@@ -86,14 +85,6 @@ def storage_classes(case: Case, problem: ClaimProblem, claim: PersistentVolumeCl
     elif not of_class:
         text = f"bind PersistentVolumeClaim {claim.key} to a volume (it has no StorageClass)"
         yield bound_claim(case, text, "claimUnbound", claim.key, problem.use)
-
-
-def _makes_some(case: Case, storage_class: StorageClass) -> bool:
-    """Whether a class makes volumes on some node: it is allowed there, and its driver runs there."""
-    names = [
-        case.nodes.name(position) for position in np.flatnonzero(allowed_nodes(storage_class, case.nodes)).tolist()
-    ]
-    return len(nodes_without_driver(case.object_of, storage_class.provisioner, names)) < len(names)
 
 
 def _likeness(name: str, one: StorageClass) -> tuple[int, bool]:

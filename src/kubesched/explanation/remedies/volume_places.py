@@ -25,10 +25,10 @@ from kubesched.documents import plural
 from kubesched.engine import BoolVector, equal_rows
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
+from kubesched.explanation.remedies.made_volumes import makes_on
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.regions import is_of_other_region, labels_there, values_of
 from kubesched.plugins import (
-    allowed_nodes,
     makes_volumes,
     meets_demand,
     taint_words,
@@ -179,6 +179,8 @@ def _recreated(case: Case, node: NodeInfo, far: Sequence[_Disk], *, is_split: bo
     Args:
         is_split: whether the node reaches some other volume of the pod.
     """
+    if not all(_is_made_again(case, node, disk) for disk in far):
+        return
     words: dict[tuple[str, str], list[str]] = {}  # what is done, and what becomes of the data -> the claims
     for disk in far:
         unmet = next((one for one in disk.unmet(node.node) if _label(node.node, one.key)), None)
@@ -201,7 +203,7 @@ def _afresh(case: Case, node: NodeInfo, disk: _Disk, unmet: Requirement, *, is_s
     here, there = _place(node, key, _label(node.node, key) or ""), _place(node, key, old)
     if is_of_other_region(case.nodes, key, old):
         return f"restore {{}} from a snapshot {here}", f"{there.removeprefix('in ')} is in a region without nodes"
-    how = f"recreate {{}} {here}{_with_class(case, disk)}"
+    how = f"recreate {{}} {here}{_with_class(case, node, disk)}"
     if here.startswith("on ") and key == HOSTNAME and old not in values_of(case.nodes, HOSTNAME):
         return how, f"if {old} is gone for good; the data is lost"
     if here.startswith("on "):
@@ -216,14 +218,23 @@ def _waits(storage_class: StorageClass) -> bool:
     return storage_class.volume_binding_mode == "WaitForFirstConsumer"
 
 
-def _with_class(case: Case, disk: _Disk) -> str:
+def _is_made_again(case: Case, node: NodeInfo, disk: _Disk) -> bool:
+    """Whether the class of a disk may make another one for a node; one that does not wait is replaced."""
+    of_class, claim = disk.of_class, case.object_of("PersistentVolumeClaim", disk.claim)
+    if of_class is None or not _waits(of_class) or not isinstance(claim, PersistentVolumeClaim):
+        return True
+    return bool(makes_on(case, of_class, claim)[case.nodes.position_of(node.name)])
+
+
+def _with_class(case: Case, node: NodeInfo, disk: _Disk) -> str:
     """The class to have the new disk of, where that of the old one does not wait for the pod."""
-    of_class = disk.of_class
-    if of_class is None or _waits(of_class):
+    of_class, claim = disk.of_class, case.object_of("PersistentVolumeClaim", disk.claim)
+    if of_class is None or _waits(of_class) or not isinstance(claim, PersistentVolumeClaim):
         return ""
     classes = (one for one in case.objects("StorageClass") if isinstance(one, StorageClass))
     waiting = [one for one in classes if _waits(one) and one.provisioner == disk.driver]
-    usable = next((one.name for one in waiting if allowed_nodes(one, case.nodes).any()), "")
+    at = case.nodes.position_of(node.name)
+    usable = next((one.name for one in waiting if makes_on(case, one, claim)[at]), "")
     return f" with a class that waits for the pod{f', such as {usable}' if usable else ''}"
 
 
