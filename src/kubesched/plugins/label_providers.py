@@ -27,14 +27,11 @@ def local_keys(key: str, nodes: Nodes) -> list[str]:
     return [other for other in _OF_CAPACITY if other in used] if key in _OF_CAPACITY else []
 
 
-def provider_words(key: str, nodes: Nodes) -> str:
-    """Whose label it is, and what is used here: `the label is GKE's; pools here are named by pool (a, b)`."""
-    provider = foreign_provider(key, nodes)
-    if not provider:
-        return ""
+def local_words(key: str, nodes: Nodes) -> str:
+    """What is used here instead: `pools here are named by pool (a, b)`; empty for nothing."""
     here = joined(f"{other} ({values_words(other, nodes)})" for other in local_keys(key, nodes))
     what = "pools here are named" if key in POOL_LABELS else "capacity types here are named"
-    return f"the label is {provider}'s{f'; {what} by {here}' if here else ''}"
+    return f"{what} by {here}" if here else ""
 
 
 def values_words(key: str, nodes: Nodes) -> str:

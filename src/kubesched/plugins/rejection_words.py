@@ -5,7 +5,7 @@ from typing import Final
 
 from kubesched.api import Node, ParsedNodeTerm, Requirement, Selector
 from kubesched.documents import count, plural
-from kubesched.plugins.label_providers import provider_words, values_words
+from kubesched.plugins.label_providers import foreign_provider, local_words, values_words
 from kubesched.state import Nodes, PodInfo
 
 _MAX_NAMED: Final = 3
@@ -21,8 +21,9 @@ def unmet(requirement: Requirement, node: Node, nodes: Nodes) -> str:
     asks_for_nothing = requirement.operator == "In" and requirement.values == {""}
     if asks_for_nothing and (values := values_words(key, nodes)):
         return f"label {key} is wanted with an empty value, nodes have {values}"
-    if has is None and (whose := provider_words(key, nodes)):
-        return f"no node has the label {key}, wanted: {_wish(requirement)} ({whose})"
+    if has is None and (provider := foreign_provider(key, nodes)):
+        here = local_words(key, nodes)
+        return f"no node has {provider}'s label {key}, wanted: {_wish(requirement)}{f'; {here}' if here else ''}"
     return f"label {key} is {'absent' if has is None else repr(has)}, wanted: {_wish(requirement)}"
 
 

@@ -208,8 +208,8 @@ KARPENTER = "karpenter.sh/nodepool"
 def test_the_pool_of_another_provider_is_selected_by_the_label_that_pools_have_here(wanted: str, here: str, whose: str):
     nodes = [make_node("n1", labels={here: "web", "pool": "web"}), make_node("n2", labels={here: "db", "pool": "db"})]
     pod = make_pod("p", node_selector={wanted: "web"})
-    pools = f"the label is {whose}'s; pools here are named by {here} (db, web)"
-    assert why(pod, *nodes) == {"NodeAffinity": f"no node has the label {wanted}, wanted: 'web' ({pools})"}
+    pools = f"pools here are named by {here} (db, web)"
+    assert why(pod, *nodes) == {"NodeAffinity": f"no node has {whose}'s label {wanted}, wanted: 'web'; {pools}"}
     correction = f"correct the node selector {wanted}=web (no node has it) to {here}=web"
     assert texts(pod, *nodes) == [correction, f"drop the node selector {wanted}=web"]
 
@@ -228,7 +228,7 @@ def test_a_capacity_type_of_another_provider_names_the_label_that_is_used_here()
     key, here = "cloud.google.com/gke-spot", "karpenter.sh/capacity-type"
     node = make_node("n1", labels={here: "on-demand"})
     said = why(make_pod("p", node_selector={key: "true"}), node)["NodeAffinity"]
-    assert said.endswith(f"(the label is GKE's; capacity types here are named by {here} (on-demand))")
+    assert said == f"no node has GKE's label {key}, wanted: 'true'; capacity types here are named by {here} (on-demand)"
 
 
 def test_labels_of_the_provider_of_the_nodes_are_not_foreign():

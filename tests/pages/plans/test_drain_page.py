@@ -190,13 +190,13 @@ def test_html_has_a_heat_map_of_all_nodes_before_and_after():
     assert 'title="n2: 0% -&gt; 12%"' in page
 
 
-def test_junit_has_a_case_for_each_pod_of_a_drain():
+def test_junit_has_a_case_for_each_workload_of_a_drain():
     suites = ET.fromstring(as_junit(drain_page(everything())))
     failed = {case.get("name"): case[0].get("message") for case in suites.iter("testcase") if len(case)}
-    assert suites.get("tests") == "8"
+    assert suites.get("tests") == "7"
     assert {name: str(why)[:24] for name, why in failed.items()} == {
-        "db-0": "disruption budget defaul",
-        "big": "2 nodes: requests 5 cpu;",
+        "StatefulSet db": "disruption budget defaul",
+        "ReplicaSet big": "2 nodes: requests 5 cpu;",
         "alone": "no controller would crea",
     }
 

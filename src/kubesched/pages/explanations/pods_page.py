@@ -11,7 +11,20 @@ from kubesched.documents import count, listed, plural
 from kubesched.explanation import Fix, PodAnswer, State, Told, command_about
 from kubesched.pages.explanations.explanation_document import fix_document
 from kubesched.pages.explanations.rejection import fix_table, fix_title, hand_of
-from kubesched.pages.formats import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits, with_fix
+from kubesched.pages.formats import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Row,
+    Table,
+    limits,
+    with_fix,
+    workload_checks,
+)
 from kubesched.pages.simulations import gang_checks, gang_document, gang_words, partly_placed, victims_table
 from kubesched.session import GangFit, PendingCounts, Victim
 
@@ -252,12 +265,16 @@ def _claims_in_use(groups: Sequence[_Group]) -> list[Paragraph]:
 
 
 def _checks(groups: Sequence[_Group]) -> list[Check]:
-    """A check for each pod: whether it has a node, or would get one now."""
-    return [
-        Check.of(pod, with_fix(told.outcome.failure, told.fix), told.outcome.note)
+    """A check for each workload: whether its pods have nodes, or would get them now."""
+    return workload_checks(
+        (
+            group.workload if "/" in group.workload else pod,
+            with_fix(told.outcome.failure, told.fix),
+            told.outcome.note,
+        )
         for group in groups
         for pod, told in zip(group.pods, group.told_of, strict=True)
-    ]
+    )
 
 
 def _every_pod(groups: Sequence[_Group]) -> Table:

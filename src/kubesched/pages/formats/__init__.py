@@ -38,6 +38,7 @@ with lazy_exports(__name__):
         fields as fields,
         grouped as grouped,
         plain as plain,
+        workload_checks as workload_checks,
     )
     from kubesched.pages.formats.report_of import (
         as_text as as_text,

@@ -5,10 +5,14 @@ of this room, so that no command formats anything itself.
 """
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
+
+from kubesched.documents import count
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -221,6 +225,30 @@ def grouped(members: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for member in members:
         groups.setdefault(key(member), []).append(member)
     return groups
+
+
+def workload_checks(
+    outcomes: Iterable[tuple[str, str, str]], whole: Mapping[str, str] = MappingProxyType({})
+) -> list[Check]:
+    """A check for each workload: its name is the same in every run, unlike those of its pods.
+
+    Args:
+        outcomes: of each pod: its workload (`Kind namespace/name`, or its own `namespace/name`), why it fails, and what
+            there is to say otherwise.
+        whole: workload -> why it fails as a whole.
+    """
+    by_workload = grouped(outcomes, lambda one: one[0])
+    return [_of_workload(workload, of, whole.get(workload, "")) for workload, of in by_workload.items()]
+
+
+def _of_workload(workload: str, outcomes: Sequence[tuple[str, str, str]], whole: str) -> Check:
+    kind, _, key = workload.rpartition(" ")
+    counts = Counter(failure for _, failure, _ in outcomes if failure)
+    of = f" of {count(len(outcomes), 'pod')}: "
+    failures = [f"{n:,}{of}{text}" if len(outcomes) > 1 else text for text, n in counts.items()]
+    notes = dict.fromkeys(note for _, _, note in outcomes if note)
+    checked = Check.of(key, "\n".join(filter(None, (whole, *failures))), "\n".join(notes))
+    return checked if kind in ("", "Pod") else msgspec.structs.replace(checked, name=f"{kind} {checked.name}")
 
 
 def plain(value: object) -> Any:

@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from kubesched.documents import count, listed, plural
 from kubesched.explanation import command_about
-from kubesched.pages.formats import Check, Level, Page, Paragraph, fields, limits, page_of, plain, with_fix
+from kubesched.pages.formats import Level, Page, Paragraph, fields, limits, page_of, plain, with_fix, workload_checks
 from kubesched.pages.plans.drain_parts import drain_parts, what_is_wrong
 from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, save_commands
 from kubesched.planning import Drain, Fate
+from kubesched.session import workload_text
 
 BEFORE: Final = ("n_placed_before", "n_pending_before", "n_failed_before", "n_undecided_before", "unplaced_before")
 """Fields of a drain about the pods that are pending in the snapshot."""
@@ -35,8 +36,10 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
     elif budget := next((one.budget for one in result.budgets if one.n_blocked), ""):
         namespace, _, name = budget.partition("/")
         following = command_about("kubectl describe poddisruptionbudget -n", namespace, name)
-    evicted = ((one.pod, f"it would be evicted from {one.node} for {one.preemptor}") for one in result.pushed_out)
-    failures = [*((pod.pod, with_fix(what_is_wrong(pod), pod.fix)) for pod in result.pods), *evicted]
+    outcomes = [(pod.pod, pod.owner, with_fix(what_is_wrong(pod), pod.fix)) for pod in result.pods]
+    outcomes += [
+        (one.pod, one.owner, f"it would be evicted from {one.node} for {one.preemptor}") for one in result.pushed_out
+    ]
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.could_go else Level.BAD),
@@ -47,7 +50,7 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
         document=_document(result),
         lines=[plain(pod) for pod in result.pods],
         main="pods",
-        checks=[Check.of(*failure) for failure in failures],
+        checks=workload_checks((workload_text(pod, owner), why, "") for pod, owner, why in outcomes),
         faults=result.faults,
     )
 

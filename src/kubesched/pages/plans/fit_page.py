@@ -24,6 +24,7 @@ from kubesched.pages.formats import (
     grouped,
     limits,
     page_of,
+    workload_checks,
 )
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.simulations import (
@@ -456,23 +457,19 @@ def _lost_gangs(answer: Fit) -> str:
 
 
 def _checks(answer: Fit) -> Iterable[Check]:
-    """Each new pod, each of several workloads, what has no pods, each rollout; if no pod fits at all, the first pod."""
+    """Each workload with its rollout, each gang, what has no pods; if no pod fits at all, the first pod."""
     tried = answer.placements or ([answer.next_left] if answer.next_left is not None else [])
-    for one in tried:
-        yield Check.of(one.pod, "" if has_place(one) else why(one))
-    for whole in answer.by_workload if _has_several(answer) else ():
-        lacks = f"{whole.n_fit:,} of {whole.n_asked:,} would fit: {' '.join(_reasons(whole))}"
-        yield Check(*_named(whole.workload), lacks if whole.n_fit < whole.n_asked else "")
+    stopped = [one for one in answer.rollouts if one.n_old_left and not answer.undecided]
+    yield from workload_checks(
+        ((one.workload, "" if has_place(one) else why(one), "") for one in tried),
+        {one.workload.removeprefix("Pod "): _rollout(one).text for one in stopped},
+    )
     yield from gang_checks(answer.gangs)
     for one_without in answer.without_pods:
         yield Check(*_named(one_without.workload), skipped=f"no pod is added: it {one_without.why}")
     for kept in answer.kept:
         if not (kept.after > kept.before and answer.placements):
             yield Check(*_named(kept.workload), "")
-    for rollout in answer.rollouts:
-        namespace, name = _named(rollout.workload)
-        stops = rollout.n_old_left and not answer.undecided
-        yield Check(namespace, f"rollout of {name}", _rollout(rollout).text if stops else "")
 
 
 def _named(workload: str) -> tuple[str, str]:

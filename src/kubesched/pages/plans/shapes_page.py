@@ -1,6 +1,6 @@
 """The page of `kubesched fit --shapes`: which shape would take the pending pods, and why the others would not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from kubesched.pages.formats import (
     fields,
     limits,
     page_of,
+    workload_checks,
 )
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.planning import PodsLeft, ShapesThatFit, ShapeUse, ShapeVerdict, premise
@@ -55,7 +56,7 @@ def shapes_page(answer: ShapesThatFit, *, explain: str = "", now: datetime | Non
         document=document,
         lines=document["pods"],
         main="pods",
-        checks=tuple(_checks(answer)),
+        checks=_checks(answer),
         faults=answer.faults,
         notes=answer.notes,
     )
@@ -224,9 +225,11 @@ def _shape_document(one: ShapeUse) -> dict[str, Any]:
     }
 
 
-def _checks(answer: ShapesThatFit) -> Iterator[Check]:
-    """Each pod that has no node."""
+def _checks(answer: ShapesThatFit) -> list[Check]:
+    """Each workload with pods that have no node."""
+    outcomes: list[tuple[str, str, str]] = []
     for one in answer.left:
         whys = dict.fromkeys(verdict.obstacle for verdict in one.verdicts if verdict.obstacle)
         why = "" if one.best else f"would not fit within the limit of a known shape: {'; '.join(whys) or one.cause}"
-        yield from (Check.of(pod, why) for pod in one.pods)
+        outcomes += [(one.workload, why, "")] * len(one.pods)
+    return workload_checks(outcomes)

@@ -70,4 +70,5 @@ def refused_hands(refused: Sequence[RefusedReplicas]) -> Iterator[Paragraph]:
 def refused_checks(refused: Sequence[RefusedReplicas]) -> Iterator[Check]:
     """A check that fails for each workload."""
     for one in refused:
-        yield Check(one.namespace, one.workload.rpartition("/")[2], with_fix(one.text, one.fix))
+        kind, _, name = one.workload.partition(f" {one.namespace}/")
+        yield Check(one.namespace, f"{kind} {name}: pods that do not exist", with_fix(one.text, one.fix))

@@ -25,6 +25,7 @@ from kubesched.pages.formats import (
     limits,
     page_of,
     with_fix,
+    workload_checks,
 )
 from kubesched.pages.simulations.device_table import device_table
 from kubesched.pages.simulations.gang_parts import gang_checks, gang_sentences, gangs_table, partly_placed
@@ -264,9 +265,11 @@ def _pods(report: Report) -> Table:
 
 
 def _checks(report: Report) -> Iterator[Check]:
-    for one in report.placements:
-        is_placed = one.state is PodState.SCHEDULED and not one.evicted_by
-        yield Check.of(one.pod, "" if is_placed else "\n".join(filter(None, _words(one))))
+    placed = {one.pod for one in report.placements if one.state is PodState.SCHEDULED and not one.evicted_by}
+    yield from workload_checks(
+        (one.workload, "" if one.pod in placed else "\n".join(filter(None, _words(one))), "")
+        for one in report.placements
+    )
     yield from gang_checks(report.gangs)
     yield from refused_checks(report.refused)
 
