@@ -91,7 +91,7 @@ def like_on_node(obj: KubeObject, node: str) -> KubeObject:
 
 
 def _slice_on(known: ResourceSlice, node: str) -> ResourceSlice:
-    """The same devices on another node, in a pool of its own.
+    """The same devices on another node, in a separate pool.
 
     Rule: drivers name the pool of a node after it; its name may have more than that.
     """
