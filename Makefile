@@ -68,7 +68,7 @@ pages: $(VENV)/.installed-dev
 integration: $(VENV)/.installed-dev
 	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then \
 	$(BIN)/python -m tests.integration.build >/dev/null && \
-	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile -m integration tests/integration tests/benchmarks; \
+	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile -m integration tests/integration tests/benchmarks $(ARGS); \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
 
 # The tests of the last commit, in a root directory that mmdebstrap makes from Debian's packages and removes afterwards.

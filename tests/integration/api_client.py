@@ -18,6 +18,8 @@ Document = dict[str, Any]
 # Kinds that tests read or clean up and a scheduler has no struct for: API prefix, plural, whether namespaced.
 OTHER_KINDS = {
     "Binding": ("/api/v1", "bindings", True),
+    "CronJob": ("/apis/batch/v1", "cronjobs", True),
+    "DaemonSet": ("/apis/apps/v1", "daemonsets", True),
     "Event": ("/apis/events.k8s.io/v1", "events", True),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases", True),
 }

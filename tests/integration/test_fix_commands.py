@@ -44,27 +44,28 @@ class Kubectl:
         if shutil.which("kubectl") is None:
             pytest.skip("no kubectl")
         self._folder = folder
+        self._client = cluster.client
         self._environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig(folder / "kubeconfig"))}
 
-    def sh(self, script: str, text: str = "") -> str:
+    def sh(self, script: str) -> str:
         """What a shell prints."""
         done = subprocess.run(
-            ["bash", "-ec", script], input=text, text=True, capture_output=True, env=self._environment, timeout=120
+            ["bash", "-ec", script], text=True, capture_output=True, env=self._environment, timeout=120
         )
         assert done.returncode == 0, (script, done.stderr)
         return done.stdout
 
     def create(self, *documents: Document) -> None:
-        items = {"apiVersion": "v1", "kind": "List", "items": list(documents)}
-        self.sh("kubectl create -f -", json.dumps(items))
-        for one in documents:
-            if one["kind"] == "Node":
-                patch = json.dumps({"status": one["status"]})
-                self.sh(f"kubectl patch node {one['metadata']['name']} --subresource status --type merge -p '{patch}'")
+        self._client.create_all(documents)
 
     def get(self, kind: str, name: str) -> Document:
-        document: Document = json.loads(self.sh(f"kubectl get {kind} {name} -n default -o json"))
-        return document
+        return self._client.get(kind, name)
+
+    def has(self, kind: str, name: str) -> bool:
+        return name in {one["metadata"]["name"] for one in self._client.read_all(kind, "default")}
+
+    def delete(self, kind: str, name: str) -> None:
+        self._client.delete(kind, name)
 
     def explain(self) -> Document:
         """The explanation of the pod on the cluster as it is now."""
@@ -87,9 +88,9 @@ class Kubectl:
 
 @pytest.fixture
 def kubectl(cluster: ControlPlane, tmp_path: Path) -> Iterator[Kubectl]:
-    kubectl = Kubectl(cluster, tmp_path)
-    yield kubectl
-    kubectl.sh("kubectl delete deployments,daemonsets,cronjobs --all -n default")
+    yield Kubectl(cluster, tmp_path)
+    for kind in ("DaemonSet", "CronJob"):  # which are not among the kinds that a scheduler reads
+        cluster.client.delete_all(kind, "default")
 
 
 def named(kind: str, name: str, spec: Document, group: str, **metadata: Any) -> Document:
@@ -237,11 +238,11 @@ def create_owned(kubectl: Kubectl, kind: str, change: Document) -> None:
 def test_a_deployment_that_is_patched_makes_a_pod_that_fits(kubectl: Kubectl, kind: str) -> None:
     kubectl.create(*others())
     create_owned(kubectl, "Deployment", CHANGES[kind])
-    old = template_of(kubectl.get("deployment", "web"))
+    old = template_of(kubectl.get("Deployment", "web"))
     assert kubectl.fix(kind)["kind"] == "Deployment"
-    new = template_of(kubectl.get("deployment", "web"))
+    new = template_of(kubectl.get("Deployment", "web"))
     assert changed_fields(old["spec"], new["spec"]) == FIELDS[kind]
-    kubectl.sh(f"kubectl delete pod {POD} -n default")
+    kubectl.delete("Pod", POD)
     kubectl.create(pod(new["spec"]))
     assert kubectl.explain()["feasible"]
 
@@ -254,16 +255,15 @@ def test_the_template_of_each_workload_changes(kubectl: Kubectl, kind: str) -> N
     assert (target["kind"], target["name"]) == (kind, "web")
     tolerations = template_of(kubectl.get(kind, "web"))["spec"]["tolerations"]
     assert [one["key"] for one in tolerations] == ["mine", "db"]
-    left = kubectl.sh("kubectl get pods -n default -o name").split()
-    assert (f"pod/{POD}" in left) == (kind in ("DaemonSet", "CronJob"))  # it replaces the pod itself, or its Job does
+    assert kubectl.has("Pod", POD) == (kind in ("DaemonSet", "CronJob"))  # it replaces the pod itself, or its Job does
 
 
 def test_a_job_is_created_again(kubectl: Kubectl) -> None:
     kubectl.create(*others())
     create_owned(kubectl, "Job", CHANGES["toleration"])
-    old = kubectl.get("job", "web")
+    old = kubectl.get("Job", "web")
     kubectl.fix("toleration")
-    new = kubectl.get("job", "web")
+    new = kubectl.get("Job", "web")
     assert new["metadata"]["uid"] != old["metadata"]["uid"]
     assert [one["key"] for one in template_of(new)["spec"]["tolerations"]] == ["mine", "db"]
 
