@@ -47,6 +47,7 @@ LOCKED = {"kubesched.lazy_exports"}  # threads of the host may import doors at t
 FAULT_TYPES = {"CancelledError"}  # a plugin may raise it; catching it takes its name
 EXCEPTION_BASE = re.compile(r"^\w*(Error|Exception|Exceeded)$")  # a name with a dot is a class of a library
 CLOCK_CALLS = {"now", "utcnow", "today"}
+SUSPECT_NAMES = {"open", "print", "input", "random"} | CLOCK_CALLS
 ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender_client", "extender", "live", "usage"},
     "click": {"cli"},
@@ -156,7 +157,7 @@ def check_core_is_pure(module: Module) -> list[str]:
     found = [
         f"{module.name}:{i.line}: the core may not import {i.module}" for i in module.imports if _is_impure(module, i)
     ]
-    return found + [f"{module.name}:{line}: the core may not call {call}" for call, line in _impure_calls(module.tree)]
+    return found + [f"{module.name}:{line}: the core may not call {call}" for call, line in _impure_calls(module)]
 
 
 def check_libraries(module: Module) -> list[str]:
@@ -177,7 +178,7 @@ def check_exceptions(module: Module) -> list[str]:
     """An exception class is in errors.py, unless it is private, of a library, or carries a value of its file."""
     if module.room == "errors":
         return []
-    classes = [node for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for node in module.nodes if isinstance(node, ast.ClassDef)]
     return [
         f"{module.name}:{node.lineno}: {node.name} belongs in errors.py"
         for node in classes
@@ -232,9 +233,9 @@ def _is_impure(module: Module, imported: Import) -> bool:
     return top in CORE_MAY_NOT_IMPORT
 
 
-def _impure_calls(tree: ast.Module) -> Iterable[tuple[str, int]]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
+def _impure_calls(module: Module) -> Iterable[tuple[str, int]]:
+    for node in module.nodes:
+        if not isinstance(node, ast.Call) or not _last_names(node.func) & SUSPECT_NAMES:
             continue
         call = ast.unparse(node.func)
         owner, _, method = call.rpartition(".")
@@ -242,3 +243,9 @@ def _impure_calls(tree: ast.Module) -> Iterable[tuple[str, int]]:
         draws = owner in {"np.random", "numpy.random"}
         if call in {"open", "print", "input"} or reads_clock or draws:
             yield call, node.lineno
+
+
+def _last_names(called: ast.expr) -> set[str]:
+    """The name of what is called, and of what it belongs to."""
+    owner = getattr(called, "value", None)
+    return {getattr(node, "attr", getattr(node, "id", "")) for node in (called, owner)}

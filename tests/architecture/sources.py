@@ -38,6 +38,15 @@ class Module:
         """The syntax tree, parsed when it is first asked for."""
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree."""
+        return list(ast.walk(self.tree))
+
+    def has_any(self, words: Iterable[str]) -> bool:
+        """Whether one of the words is in its text: to parse no module in vain."""
+        return any(word in self.text for word in words)
+
     @property
     def room(self) -> str:
         """The room it stands in: "api", "errors"; a part of a split package: "pages.formats"."""

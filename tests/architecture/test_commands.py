@@ -20,7 +20,7 @@ def of_cli() -> Iterable[Module]:
 
 def commands(module: Module) -> Iterator[Function]:
     """The functions of a module that click runs as commands."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, Function) and any(_makes_command(one) for one in node.decorator_list):
             yield node
 
@@ -46,7 +46,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 def refusals(module: Module) -> Iterator[str]:
     """The functions that refuse a command line, apart from those that parse the value of an option."""
-    for function in (node for node in ast.walk(module.tree) if isinstance(node, Function)):
+    for function in (node for node in module.nodes if isinstance(node, Function)):
         raised = [node.exc for node in _own_nodes(function) if isinstance(node, ast.Raise) and node.exc]
         names = {node.attr for error in raised for node in ast.walk(error) if isinstance(node, ast.Attribute)}
         if names & REFUSING and not {argument.arg for argument in function.args.args} >= PARSING:

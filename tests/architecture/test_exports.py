@@ -22,7 +22,7 @@ def export_order(name: str) -> tuple[int, str]:
 def public_names(module: Module) -> set[str]:
     """What a door takes from the modules of its own room, and what it defines."""
     names: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(module.name + "."):
             names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -59,12 +59,16 @@ def unlisted(module: Module) -> list[str]:
 
 def listed_twice(module: Module) -> list[str]:
     """Lists that `lazy_exports` makes: `__all__`, and names of modules that have no door."""
-    lists = [node for node in ast.walk(module.tree) if isinstance(node, ast.Name) and node.id == "__all__"]
+    if not module.has_any(["__all__"]):
+        return []
+    lists = [node for node in module.nodes if isinstance(node, ast.Name) and node.id == "__all__"]
     return [f"{module.name}:{node.lineno}: __all__" for node in lists]
 
 
 def unsorted(module: Module) -> list[str]:
     """The statements of a door that are not in order."""
+    if not module.is_door:
+        return []
     places = [statement.module for statement in module.listing]
     lists = [[alias.name for alias in statement.names] for statement in module.listing]
     is_sorted = all(names == sorted(set(names), key=export_order) for names in lists)

@@ -9,7 +9,7 @@ from tests.architecture.sources import MODULES, Module, parse_module
 
 def classes(module: Module) -> Iterable[str]:
     """The classes of a module, apart from private ones."""
-    found = (node.name for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef))
+    found = (node.name for node in module.nodes if isinstance(node, ast.ClassDef))
     return (name for name in found if not name.startswith("_"))
 
 

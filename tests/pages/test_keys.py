@@ -11,7 +11,8 @@ MAKERS = {"Table", "Column", "victims_table", "_why", "_left", "_placed", "_pend
 
 def keys() -> set[str]:
     """What tables and columns of reports are called, where the source spells it out."""
-    calls = (node for module in MODULES for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    modules = (module for module in MODULES if module.has_any(MAKERS))
+    calls = (node for module in modules for node in module.nodes if isinstance(node, ast.Call))
     named = (call.args[0] for call in calls if getattr(call.func, "id", "") in MAKERS and call.args)
     return {first.value for first in named if isinstance(first, ast.Constant) and isinstance(first.value, str)}
 
