@@ -6,21 +6,26 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from kubesched.setup import registry
 from tests.forks import Forks
 from tests.trials import TIMES
 
 TESTS = Path(__file__).parent
 
 # A shared machine stalls now and then, so no example is failed for its time; pytest's timeout still ends a hang.
-settings.register_profile("local", deadline=None, max_examples=100 * TIMES)
+settings.register_profile("local", deadline=None, max_examples=40 * TIMES)
 LOCAL = settings.get_profile("local")
 settings.register_profile("ci", LOCAL, derandomize=True)  # the same examples for the same source
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# Thousands of tests build profiles, and each time it reads a file of every installed package.
+registry.entry_points = cache(registry.entry_points)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Try the properties in the tests on many times as many generated inputs as `make test` does.
 
-    python -m campaigns.properties.campaign [--times 20] [--jobs 2] [FILE...]
+    python -m campaigns.properties.campaign [--times 40] [--jobs 2] [FILE...]
 
 Runs each test file that uses Hypothesis, or takes its seeds from tests/trials.py. Hypothesis draws different examples
 in each run, and prints those that fail. The exit code is 1 when a test failed.
@@ -33,7 +33,7 @@ def run(files: Sequence[Path], times: int, *arguments: str) -> int:
 
 def main() -> int:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--times", type=int, default=20, help="by how much the number of inputs is multiplied (default 20)")
+    p.add_argument("--times", type=int, default=40, help="by how much the number of inputs is multiplied (default 40)")
     p.add_argument("--jobs", type=int, default=2, help="test processes (default 2)")
     p.add_argument("files", type=Path, nargs="*", metavar="FILE", help="test files (default all)")
     options = p.parse_args()

@@ -62,7 +62,7 @@ def framework_of(cluster_state: ClusterState, config: bytes | None = None) -> Fr
 
 @pytest.mark.parametrize("config", [None, OTHER_ARGS], ids=["defaults", "other args"])
 @example(seed=1625, steps=[("add_node", 0)], features=["ephemeral"], evictions=[0.0] * 12)
-@examples(15)
+@examples(8)
 @given(
     seed=st.integers(0, 2**16),
     steps=STEPS,

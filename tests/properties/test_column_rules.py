@@ -60,7 +60,7 @@ def reference(name: str, written: dict) -> SlowPlugin:
 
 
 @pytest.mark.parametrize(("name", "written"), CASES, ids=lambda value: value if isinstance(value, str) else None)
-@examples(15)
+@examples(8)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(3, 12),

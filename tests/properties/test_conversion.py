@@ -19,7 +19,7 @@ from kubesched.session import Simulator, place
 from kubesched.setup import comparable, convert_text, set_up
 from kubesched.snapshot import load_snapshot
 from tests.properties.configurations import VERSIONS, texts
-from tests.trials import TIMES, examples
+from tests.trials import TIMES, examples, one_in
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path for path in (ROOT / "examples" / "configurations").iterdir() if path.name != "README.md")
@@ -31,7 +31,7 @@ every_version = pytest.mark.parametrize("version", VERSIONS)
 
 
 @every_version
-@examples(25)
+@examples(10)
 @given(st.data(), st.booleans())
 def test_converting_twice_is_converting_once(version, data, kube_scheduler):
     text = data.draw(texts(version))
@@ -43,7 +43,7 @@ def test_converting_twice_is_converting_once(version, data, kube_scheduler):
 
 
 @every_version
-@examples(25)
+@examples(10)
 @given(st.data())
 def test_the_converted_text_is_the_configuration_that_was_loaded(version, data):
     text = data.draw(texts(version))
@@ -69,7 +69,7 @@ def decisions(source: bytes | Path, items: list[dict]) -> list[dict]:
     return [*lines, *(placed_line(placed) for placed in place(simulator, TieBreak.FIRST))]
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)), ids=[file.name for file in EXAMPLES])
+@pytest.mark.parametrize("number", one_in(3, range(len(EXAMPLES))), ids=lambda number: EXAMPLES[number].name)
 def test_the_converted_text_decides_the_same_on_a_recorded_snapshot(number):
     file, case = EXAMPLES[number], CASES[number % len(CASES)]
     items = read_case(ROOT / "tests" / "golden" / "cases" / f"{case}.json.gz")["snapshot"]["items"]

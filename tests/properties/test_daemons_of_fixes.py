@@ -46,7 +46,7 @@ def test_on_generated_clusters(shape: str) -> None:
         assert without_daemons(cluster, objects) == [], fix.text
 
 
-@examples(40)
+@examples(20)
 @given(agent=st.integers(0, 2000), wanted=st.integers(100, 2000), is_broken=st.booleans())
 def test_the_room_of_daemons_is_taken(agent: int, wanted: int, is_broken: bool) -> None:
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "agent", "controller": True}

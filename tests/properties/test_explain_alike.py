@@ -1,17 +1,18 @@
 """Nodes that a plugin calls alike have the same details, on any cluster."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from campaigns.oracle import more
 from kubesched.explanation import Explainer, obstacles
 from kubesched.setup import set_up
 from tests.properties.cluster_walk import generated, read
+from tests.trials import examples
 
 FEATURES = sorted(set(more.USUAL) - {"profiles"})
 
 
-@settings(max_examples=30)
+@examples(20)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(1, 12),

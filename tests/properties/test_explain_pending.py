@@ -40,7 +40,7 @@ def made(seed: int, nodes: int, bound: int, pending: int, features: list[str]) -
     )
 
 
-@examples(25)
+@examples(12)
 @clusters
 def test_every_number_of_the_overview_is_that_of_the_simulation(seed, nodes, bound, pending, features) -> None:
     objects = [read(item) for item in made(seed, nodes, bound, pending, features)]
@@ -73,7 +73,7 @@ def test_every_number_of_the_overview_is_that_of_the_simulation(seed, nodes, bou
     assert len(found.foreign) == n_foreign
 
 
-@examples(8)
+@examples(4)
 @clusters
 @example(seed=46507, nodes=3, bound=11, pending=7, features=["ephemeral"])  # a plugin fails for a pod that is stuck
 def test_the_first_lines_of_explain_and_simulate_begin_with_the_same_counts(
@@ -126,7 +126,7 @@ def is_placed(part: str) -> bool:
     return part.rstrip(".").endswith((" fit", " fits", "would preempt others"))
 
 
-@examples(8)
+@examples(4)
 @clusters
 def test_the_lines_explain_each_pod_as_its_decision_finds_the_cluster(seed, nodes, bound, pending, features) -> None:
     with TemporaryDirectory() as folder:
@@ -154,7 +154,7 @@ def lines(command: str, path: Path) -> list[dict]:
     return [json.loads(line) for line in run(command, path, "-o", "jsonl").stdout.splitlines()]
 
 
-@examples(8)
+@examples(4)
 @clusters
 def test_a_pod_that_fits_alone_fits_in_the_cluster_as_it_is(seed, nodes, bound, pending, features) -> None:
     objects = [read(item) for item in made(seed, nodes, bound, pending, features)]

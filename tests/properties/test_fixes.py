@@ -25,7 +25,7 @@ from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
 from tests.clusters import MIN_NODES, SHAPES, realistic
 
-CASES = sorted((Path(__file__).parents[1] / "golden/cases").glob("*.json.gz"))[::14]
+CASES = sorted((Path(__file__).parents[1] / "golden/cases").glob("*.json.gz"))[::20]
 MAX_FIXES = 5  # of each recorded cluster, of different kinds
 KINDS = {
     "addNode",

@@ -329,7 +329,7 @@ SOME_FEATURES = st.lists(st.sampled_from(FEATURES), max_size=5, unique=True).map
 
 
 @pytest.mark.parametrize("config", [None, OTHER_ARGS], ids=["defaults", "other args"])
-@examples(30)
+@examples(12)
 @given(seed=st.integers(0, 2**16), script=SCRIPTS, features=SOME_FEATURES)
 def test_what_is_taken_back_never_happened(
     config: bytes | None, seed: int, script: list[tuple[str, int]], features: tuple[str, ...]
@@ -344,7 +344,7 @@ def test_what_is_taken_back_never_happened(
     assert_same_columns(forked.walk.cluster_state, forked.walk.fresh())
 
 
-@examples(25)
+@examples(12)
 @given(seed=st.integers(0, 2**16), script=SCRIPTS, features=SOME_FEATURES)
 def test_the_invariants_hold_inside_of_forks(
     seed: int, script: list[tuple[str, int]], features: tuple[str, ...]
@@ -364,7 +364,7 @@ def test_the_invariants_hold_inside_of_forks(
     assert_same_columns(walker.walk.cluster_state, walker.walk.fresh())
 
 
-@examples(25)
+@examples(12)
 @given(seed=st.integers(0, 2**16), script=SCRIPTS, features=SOME_FEATURES)
 def test_listeners_know_the_objects_again(seed: int, script: list[tuple[str, int]], features: tuple[str, ...]) -> None:
     walker = Walker(seed, features)

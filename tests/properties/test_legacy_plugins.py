@@ -86,7 +86,7 @@ def owner(r: random.Random) -> dict:
 
 
 @pytest.mark.parametrize(("name", "written"), CASES, ids=lambda value: value if isinstance(value, str) else None)
-@examples(30)
+@examples(12)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(3, 12),

@@ -69,7 +69,7 @@ def test_the_fixes_of_a_generated_cluster_place_their_pods(shape: str) -> None:
     assert len(check(list(load_snapshot(io.BytesIO(realistic(shape, MIN_NODES, seed=5)))))) >= 8
 
 
-@examples(20)
+@examples(10)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(1, 6),

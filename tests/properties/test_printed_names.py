@@ -82,7 +82,7 @@ def pages(objects: list[KubeObject]) -> Iterable[Page]:
     yield drain_page(drain(objects, [next(known.name for known in objects if isinstance(known, Node))]))
 
 
-@examples(30)
+@examples(15)
 @given(clusters())
 def test_what_a_page_shows_as_a_name_is_accepted(objects: list[KubeObject]):
     known = {pod.key for pod in objects if isinstance(pod, Pod)}

@@ -26,7 +26,7 @@ profiles:
 
 
 @pytest.mark.parametrize("config", [None, MOST_ALLOCATED], ids=["defaults", "other args"])
-@examples(12)
+@examples(8)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(1, 8),
@@ -39,7 +39,7 @@ def test_a_profile_answers_as_the_reference_does(
     check(generated(seed, nodes=nodes, bound=bound, pending=6, features=tuple(features)), config)
 
 
-@examples(25)
+@examples(12)
 @given(
     seed=st.integers(0, 2**16),
     nodes=st.integers(1, 8),

@@ -489,4 +489,4 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 TestSchedulingQueue = QueueMachine.TestCase
-TestSchedulingQueue.settings = examples(100, stateful_step_count=100)
+TestSchedulingQueue.settings = examples(40, stateful_step_count=100)

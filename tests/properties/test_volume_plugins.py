@@ -30,7 +30,7 @@ SOME_FEATURES = st.sets(st.sampled_from(FEATURES), max_size=4).map(sorted).map(t
 
 @pytest.mark.parametrize("plugin", VOLUME_PLUGINS)
 @given(seed=SEEDS, features=SOME_FEATURES, hole=st.booleans())
-@examples(12)
+@examples(8)
 def test_volumes_are_judged_as_by_the_reference(
     plugin: type[Plugin], seed: int, features: tuple[str, ...], hole: bool
 ) -> None:
@@ -41,7 +41,7 @@ def test_volumes_are_judged_as_by_the_reference(
 
 @pytest.mark.parametrize("plugin", [NodeVolumeLimits, VolumeRestrictions])
 @given(seed=SEEDS, features=SOME_FEATURES)
-@examples(12)
+@examples(8)
 def test_moved_pods_are_judged_as_by_the_reference(plugin: type[Plugin], seed: int, features: tuple[str, ...]) -> None:
     """A what-if table in which some pods have gone and some have come."""
     items = generated(seed, pending=5, groups=WITHOUT_OTHER_GROUPS, features=features)
@@ -175,7 +175,7 @@ class _VolumeWalk(Walk):
 
 
 @given(seed=SEEDS, features=SOME_FEATURES, steps=st.lists(st.tuples(st.integers(0, 99), SEEDS), max_size=40))
-@examples(40)
+@examples(20)
 def test_what_is_kept_gives_the_same_verdicts_as_what_is_read_anew(
     seed: int, features: tuple[str, ...], steps: list[tuple[int, int]]
 ) -> None:

@@ -85,7 +85,7 @@ steps = st.one_of(
 )
 
 
-@examples(150)
+@examples(60)
 @given(st.booleans(), st.integers(1, 3), st.lists(steps, max_size=60))
 def test_every_pod_that_fits_is_tried_on_the_newest_state(with_part, at_once, story):
     cluster = Cluster(with_part, at_once)
