@@ -60,6 +60,23 @@ def test_what_is_kept_is_not_scanned_as_new_afterwards() -> None:
     assert is_in(made, 2)
 
 
+def test_what_a_block_in_a_block_keeps_is_old_at_its_end() -> None:
+    with paused_gc():
+        with paused_gc(is_kept=True):
+            made = a_cluster()
+        assert is_in(made, 2)
+        assert not gc.isenabled()
+
+
+def test_no_full_collection_happens_while_the_collector_is_off() -> None:
+    before = gc.get_stats()[2]["collections"]
+    with paused_gc():
+        for _ in range(8):
+            with paused_gc(is_kept=True):
+                a_cluster()
+        assert gc.get_stats()[2]["collections"] == before
+
+
 def test_a_small_load_does_not_look_at_what_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[None] = []
     monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(None) or 0)

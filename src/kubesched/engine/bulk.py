@@ -26,30 +26,35 @@ def paused_gc(*, is_kept: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
+        n_new = gc.get_count()[0] - before
+        if is_kept and n_new >= _WORTH_MOVING:
+            _make_old(n_new, may_collect=was_enabled)
         if was_enabled:
-            n_new = gc.get_count()[0] - before
-            if is_kept and n_new >= _WORTH_MOVING:
-                _make_old(n_new)
             gc.enable()
 
 
-def _make_old(n_new: int) -> None:
+def _make_old(n_new: int, *, may_collect: bool) -> None:
     """Move all objects into the oldest generation, mostly unseen; not where somebody has frozen some: they would thaw.
 
     To freeze resets the collector's own counts. With that alone, a program that loads cluster after cluster would never
     see a full collection, and dead simulators, which are cyclic, would pile up. A full collection for each load would
     cost a program with a large heap more than the loads themselves.
+
+    Args:
+        may_collect: false where the collector rests, as in a block within a block: then the objects are moved only, and
+            do not count towards the next full collection.
     """
     global _new_since_full  # of the process, as the collector is
     if _is_frozen(n_new):
         return
-    _new_since_full += n_new
-    if _new_since_full >= _FULL_AFTER:
-        _new_since_full = 0
-        gc.collect()
-    else:
-        gc.freeze()
-        gc.unfreeze()
+    if may_collect:
+        _new_since_full += n_new
+        if _new_since_full >= _FULL_AFTER:
+            _new_since_full = 0
+            gc.collect()
+            return
+    gc.freeze()
+    gc.unfreeze()
 
 
 def _is_frozen(n_new: int) -> bool:

@@ -404,8 +404,9 @@ class Session(ClusterNow):
         run = QueueRun(self.scheduler, self.cluster, self.clock, self.loop, self._suspended, self._answer, decided)
 
         async def go() -> Placements:
-            for pod in self.begin():
-                self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
+            with paused_gc(is_kept=True):  # what the queue holds of each pod is not for the collections of the run
+                for pod in self.begin():
+                    self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
             await run.go(lambda: len(self.pending), progress)
             return Placements(self.scheduler, self.creation, run.outcomes)
 
