@@ -53,7 +53,7 @@ class Scores(msgspec.Struct, eq=False):
     def at(self, position: int) -> dict[str, int]:
         """Every plugin's weighted score of one node."""
         return {
-            name: score if isinstance(score, int) else int(score[position]) for name, score in self.by_plugin.items()
+            name: score if isinstance(score, int) else score.item(position) for name, score in self.by_plugin.items()
         }
 
 

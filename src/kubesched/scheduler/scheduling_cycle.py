@@ -36,6 +36,9 @@ from kubesched.scheduler.extenders import EXTENDER, Extenders, PodExtenders
 from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
+RunnersUp = tuple[tuple[str, int], ...]
+"""The next best nodes with their totals."""
+
 _N_RUNNERS_UP: Final = 3
 _LOWEST: Final = -(2**63)
 _SUCCESS: Final = Outcome(Status.SUCCESS)
@@ -109,11 +112,20 @@ class SchedulingCycle:
                     result = result.restricted(np.flatnonzero(~result.fits))
         n_passed = len(passed)
         if n_passed:
-            n_evaluated = len(result.nodes) - len(result.feasible) + n_passed
-            chosen_from = replace(decision, n_evaluated=n_evaluated, n_feasible=n_passed)
+            n_evaluated = len(result.nodes)
+            if extenders:
+                n_evaluated += n_passed - len(result.feasible)
             extended = await extenders.prioritize(passed) if extenders and n_passed > 1 else None
             is_whole = result.nodes is snapshot.nodes
-            return self._choose(framework, state, passed, snapshot, chosen_from, extended, is_whole=is_whole), state
+            try:
+                chosen, runners_up = self._choose(framework, state, passed, snapshot, extended, is_whole=is_whole)
+            except PluginFault as fault:
+                outcome = _fault_outcome(fault.status)
+                return replace(decision, outcome=outcome, n_evaluated=n_evaluated, n_feasible=n_passed), state
+            decision = replace(
+                decision, n_evaluated=n_evaluated, n_feasible=n_passed, chosen=chosen, runners_up=runners_up
+            )
+            return decision, state
         search.take_in(result)
         return await self._explain(framework, state, search.diagnosis, decision), state
 
@@ -234,30 +246,27 @@ class SchedulingCycle:
         state: CycleState,
         passed: Nodes,
         snapshot: Snapshot,
-        decision: Decision,
         extended: Sequence[ExtenderScores] | None,
         *,
         is_whole: bool,
-    ) -> Decision:
-        """The best of the nodes that passed the filters and the extenders.
+    ) -> tuple[NodeScore, RunnersUp]:
+        """The best of the nodes that passed the filters and the extenders, and the next best.
 
         Args:
-            decision: as far as it is known before.
             extended: the scores of extenders; None where none is asked.
             is_whole: whether all nodes were looked at.
+        Raises:
+            PluginFault: a plugin failed.
         """
         if len(passed) == 1:
-            return replace(decision, chosen=NodeScore(passed.name(0), 0, {}))
-        try:
-            scores = framework.run_score(state, state.pod.pod, passed, is_whole=is_whole and passed.is_known)
-        except PluginFault as fault:
-            return replace(decision, outcome=_fault_outcome(fault.status))
+            return NodeScore(passed.name(0), 0, {}), ()
+        scores = framework.run_score(state, state.pod.pod, passed, is_whole=is_whole and passed.is_known)
         if extended is not None:
             best = self._best_with(scores, extended)
         else:
             places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
             best = select_best(scores.varying, self.tie_break, places, self._rng)
-        return replace(decision, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
+        return _node_score(scores, best), _runners_up(scores, best)
 
     def _best_with(self, scores: Scores, extended: Sequence[ExtenderScores]) -> int:
         """Add the scores of extenders, and select; kube-scheduler breaks ties between nodes that got any at random."""
@@ -304,14 +313,18 @@ def _node_score(scores: Scores, position: int) -> NodeScore:
     return NodeScore(scores.nodes.name(position), scores.varying.item(position) + scores.shared, scores.at(position))
 
 
-def _runners_up(scores: Scores, best: int) -> tuple[tuple[str, int], ...]:
+def _runners_up(scores: Scores, best: int) -> RunnersUp:
     """The next best nodes with their totals; of equal ones the first."""
-    total = scores.varying.copy()
+    total = scores.varying
+    if not total.flags.writeable:
+        total = total.copy()
     name_of, shared = scores.nodes.name, scores.shared
-    runners_up = []
+    taken = [(best, total.item(best))]
     total[best] = _LOWEST
     for _ in range(min(_N_RUNNERS_UP, len(total) - 1)):
         position = int(total.argmax())
-        runners_up.append((name_of(position), total.item(position) + shared))
+        taken.append((position, total.item(position)))
         total[position] = _LOWEST
-    return tuple(runners_up)
+    for position, score in taken:  # to take some out and put them back is quicker than to copy all
+        total[position] = score
+    return tuple([(name_of(position), score + shared) for position, score in taken[1:]])
