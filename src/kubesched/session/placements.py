@@ -1,6 +1,7 @@
 """Turns the last decision on each pod into its placement."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 import msgspec
 
@@ -12,6 +13,8 @@ from kubesched.session.creation import Creation
 from kubesched.session.freed_room import leaving_for
 from kubesched.session.pending_diagnosis import diagnosis_of
 from kubesched.session.report import Placement, PodState
+
+_SCHEDULED: Final = PodState.SCHEDULED  # for each pod; in Python 3.11 ten times as quick as the member of its class
 
 
 class Placements:
@@ -55,12 +58,13 @@ class Placements:
             victims.setdefault(action.preemptor.uid, []).append(action.pod.key)
         gated = {one.key: one for one in self._queue.pending().pods if one.gated_by}
         for pod in pods:
-            yield msgspec.structs.replace(
-                self._of(pod, gated),
-                owner=owner_of(pod),
-                victims=tuple(victims.get(pod.uid, ())),
-                evicted_by=preemptors.get(pod.uid, ""),
-            )
+            placement, uid = self._of(pod, gated), pod.metadata.uid
+            if owner := owner_of(pod):
+                placement = msgspec.structs.replace(placement, owner=owner)
+            if uid in victims or uid in preemptors:
+                lost, preemptor = tuple(victims.get(uid, ())), preemptors.get(uid, "")
+                placement = msgspec.structs.replace(placement, victims=lost, evicted_by=preemptor)
+            yield placement
 
     def _of(self, pod: Pod, gated: Mapping[str, QueuedPod]) -> Placement:
         name = pod.scheduler_name
@@ -77,7 +81,7 @@ class Placements:
         return Placement(
             pod.key,
             name,
-            PodState.SCHEDULED,
+            _SCHEDULED,
             node_name,
             decision.attempt,
             total=decision.chosen.total if decision.chosen.scores else None,

@@ -9,7 +9,7 @@ and gives the same placements.
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from random import Random
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
@@ -52,6 +52,8 @@ from kubesched.state import ClusterState
 
 T = TypeVar("T")
 _NO_ARGS: Mapping[str, ArgsLike] = {}
+_ADDED: Final = EventType.ADDED  # for each pod; in Python 3.11 ten times as quick as the member of its class
+_DELETED: Final = EventType.DELETED
 
 
 class Session(ClusterNow):
@@ -338,7 +340,7 @@ class Session(ClusterNow):
         pod = event.object
         if not isinstance(pod, Pod):
             return
-        if event.type is EventType.DELETED:
+        if event.type is _DELETED:
             self._release_claims(pod)
         elif pod.node_name:
             created = self.creation.placed(pod)
@@ -406,7 +408,7 @@ class Session(ClusterNow):
         async def go() -> Placements:
             with paused_gc(is_kept=True):  # what the queue holds of each pod is not for the collections of the run
                 for pod in self.begin():
-                    self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
+                    self._tell(WatchEvent(_ADDED, "Pod", pod))
             await run.go(lambda: len(self.pending), progress)
             return Placements(self.scheduler, self.creation, run.outcomes)
 
