@@ -59,7 +59,7 @@ class _FewRows(Nodes):
             self.freed = rows[~in_use]
             rows = rows[in_use]
         super().__init__(columns, rows)
-        self._is_one = len(changed) == self._n == 1
+        self._is_one = len(changed) == self.n == 1
         self.index: slice | Rows = slice(changed[0], changed[0] + 1) if self._is_one else rows
         self._matrices: dict[int, tuple[IntMatrix, IntMatrix]] = {}
 
@@ -247,7 +247,7 @@ class ColumnCache:
         few = self._stale_rows(column, log)
         if column is None or few is None:
             table = self._all_rows()
-            verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), len(table))
+            verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), table.n)
             column = self._keep(key, table, verdicts.values)
             column.n_rejected = int(np.count_nonzero(verdicts.values))
             column.status = verdicts.status
@@ -258,9 +258,8 @@ class ColumnCache:
             if few.freed is not None:
                 column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
                 column.values[few.freed] = 0
-            n_few = len(few)
-            if n_few:
-                verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), n_few)
+            if few.n:
+                verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), few.n)
                 n_rejected = len(verdicts.values.nonzero()[0])  # quicker than to count where there are few
                 if n_rejected:
                     verdicts.check()
@@ -278,13 +277,13 @@ class ColumnCache:
         few = self._stale_rows(column, log)
         if column is None or few is None:
             table = self._all_rows()
-            scores = as_scores(plugin, plugin.score_nodes(state, pod, table), len(table))
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, table), table.n)
             column = self._keep(key, table, scores)
             column.in_range = _in_range(scores)
             if rule.depends_on is DependsOn.NODE and rule.keeps_equal and len(scores) and (scores == scores[0]).all():
                 column.constant = int(scores[0])
-        elif n_few := len(few):
-            scores = as_scores(plugin, plugin.score_nodes(state, pod, few), n_few)
+        elif few.n:
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, few), few.n)
             column.values[few.index] = scores
             if not rule.has_normalize:
                 column.in_range = column.in_range and _in_range(scores)
@@ -339,5 +338,5 @@ class ColumnCache:
 
 def _in_range(scores: IntVector) -> bool:
     if len(scores) == 1:
-        return 0 <= int(scores[0]) <= _MAX_SCORE
+        return 0 <= scores.item() <= _MAX_SCORE
     return len(scores) == 0 or bool(scores.min() >= 0 and scores.max() <= _MAX_SCORE)

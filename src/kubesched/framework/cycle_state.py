@@ -88,7 +88,8 @@ class CycleState(msgspec.Struct, eq=False):
         try:
             return self._data[kind]  # type: ignore[return-value]
         except KeyError:
-            _check_is_class("read", kind)
+            if not isinstance(kind, type):
+                raise _not_a_class("read", kind) from None
             if missing:
                 raise RuntimeError(missing) from None
             raise
@@ -100,8 +101,8 @@ class CycleState(msgspec.Struct, eq=False):
             TypeError: it is not a class.
         """
         found = self._data.get(kind)
-        if found is None:
-            _check_is_class("find", kind)
+        if found is None and not isinstance(kind, type):
+            raise _not_a_class("find", kind)
         return found  # type: ignore[return-value]
 
     def clone(self) -> "CycleState":
@@ -115,6 +116,5 @@ class CycleState(msgspec.Struct, eq=False):
         )
 
 
-def _check_is_class(call: str, kind: object) -> None:
-    if not isinstance(kind, type):
-        raise TypeError(_NO_KEY.format(call=call, found=answer_text(kind)))
+def _not_a_class(call: str, kind: object) -> TypeError:
+    return TypeError(_NO_KEY.format(call=call, found=answer_text(kind)))

@@ -226,7 +226,7 @@ class Framework:
                     survivors = _survivors(nodes, rejections)
                     verdicts = self._filter_some(rule, state, pod, nodes, survivors)
                 else:
-                    verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), len(nodes))
+                    verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), nodes.n)
             except HOOK_FAULTS as error:
                 columns = None
                 verdicts = _fails_everywhere(nodes, rule.name, error)
@@ -372,7 +372,7 @@ class Framework:
             else:
                 varying = one if varying is None else varying + one
         if varying is None:
-            varying = np.zeros(len(feasible), dtype=np.int64)
+            varying = np.zeros(feasible.n, dtype=np.int64)
         return Scores(feasible, by_plugin, varying, shared)
 
     def _run_pre_score(self, state: CycleState, pod: Pod, feasible: Nodes) -> None:

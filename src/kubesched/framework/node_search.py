@@ -38,7 +38,7 @@ class NodeSearch:
     def __init__(self, framework: Framework, state: CycleState, nodes: Nodes, *, is_whole: bool = True) -> None:
         self._framework = framework
         self._state = state
-        self.diagnosis = Diagnosis(len(nodes))
+        self.diagnosis = Diagnosis(nodes.n)
         self.positions: Rows | None = None
         self.table = nodes
         self.is_whole = is_whole

@@ -72,7 +72,7 @@ def score_rule(
     try:
         if is_whole and rule.is_kept:
             column = cache.scores(rule, state, pod)
-            if column.constant is not None and len(feasible):
+            if column.constant is not None and feasible.n:
                 if column.normalized is None:
                     what = "Normalize on Score plugins"
                     column.normalized = _normalized(rule, state, pod, column.constant)
@@ -81,10 +81,10 @@ def score_rule(
         elif rule.is_lifted:
             scores = lifted_score(plugin, state, pod, feasible)
         else:
-            scores = as_scores(plugin, plugin.score_nodes(state, pod, feasible), len(feasible))
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, feasible), feasible.n)
         if rule.has_normalize:
             what = "Normalize on Score plugins"
-            scores = as_scores(plugin, plugin.normalize_score(state, pod, scores), len(feasible))
+            scores = as_scores(plugin, plugin.normalize_score(state, pod, scores), feasible.n)
     except PluginFault:
         raise
     except HOOK_FAULTS as error:

@@ -218,9 +218,11 @@ class VolumeBinding(Plugin):
         claims = state.find(PodClaims)
         if claims is None:
             return Status.error("not found")
+        if not claims.delayed:
+            return Status.SUCCESS
         nodes = self.handle.snapshot().nodes
         position = nodes.position_of(node_name)
-        if claims.delayed and position is not None:
+        if position is not None:
             plan = self._plan(claims.delayed, nodes.select(np.array([position])), node_name)
             self.handle.cluster_state.assume_objects(pod.uid, plan.assumed())
             state.write(plan)

@@ -35,9 +35,12 @@ class InFlight:
     def __contains__(self, uid: str) -> bool:
         return uid in self._popped
 
-    def begin(self, uid: str) -> None:
-        """Note that the pod's attempt begins now."""
+    def begin(self, uid: str) -> bool:
+        """Note that the pod's attempt begins now. Returns: false, and notes nothing, if it is in flight already."""
+        if uid in self._popped:
+            return False
         self._popped[uid] = self._first + len(self._events)
+        return True
 
     def record(self, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None) -> None:
         """Keep an event for the pods in flight, if there are any."""

@@ -177,10 +177,8 @@ class SchedulingQueue:
         """
         while (info := self._places.pop()) is not None:
             info.attempts += 1
-            uid = info.pod.uid
-            if uid in self._in_flight:
+            if not self._in_flight.begin(info.pod.metadata.uid):
                 continue
-            self._in_flight.begin(uid)
             info.unschedulable_plugins.clear()
             info.pending_plugins.clear()
             info.gating_plugin = info.gating_message = ""

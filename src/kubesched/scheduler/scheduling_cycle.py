@@ -103,18 +103,18 @@ class SchedulingCycle:
             if result.failure is not None:
                 return replace(decision, outcome=_fault_outcome(result.failure)), state
             passed = result.feasible
-            if extenders and len(passed):
+            if extenders and passed.n:
                 try:
                     passed = await self._extend(extenders, passed, snapshot.places(start), search.diagnosis)
                 except ExtenderError as error:
                     return replace(decision, outcome=_fault_outcome(Status.error(str(error)))), state
-                if not len(passed):
+                if not passed.n:
                     result = result.restricted(np.flatnonzero(~result.fits))
-        n_passed = len(passed)
+        n_passed = passed.n
         if n_passed:
-            n_evaluated = len(result.nodes)
+            n_evaluated = result.nodes.n
             if extenders:
-                n_evaluated += n_passed - len(result.feasible)
+                n_evaluated += n_passed - result.feasible.n
             extended = await extenders.prioritize(passed) if extenders and n_passed > 1 else None
             is_whole = result.nodes is snapshot.nodes
             try:
@@ -160,7 +160,7 @@ class SchedulingCycle:
     def _filter(self, framework: Framework, search: NodeSearch, snapshot: Snapshot) -> FilterResult:
         """The verdicts on the nodes that a search in kube-scheduler's order would look at."""
         result = search.filter()
-        n_nodes = len(result.nodes)
+        n_nodes = result.nodes.n
         wanted = self._n_wanted(framework, n_nodes)
         if wanted < n_nodes:
             result = self._sampled(result, snapshot, wanted)
@@ -199,7 +199,7 @@ class SchedulingCycle:
         Rule: kube-scheduler v1.36: on by the number of feasible nodes and stored rejections, modulo all nodes; so a
             look at all of them changes nothing, and one at the few that PreFilter left does.
         """
-        n_seen = len(result.nodes)
+        n_seen = result.nodes.n
         if diagnosis.explicit:
             at = (result.nodes.position_of(name) for name in diagnosis.explicit)
             n_seen += sum(position is None or bool(result.fits[position]) for position in at)
@@ -258,7 +258,7 @@ class SchedulingCycle:
         Raises:
             PluginFault: a plugin failed.
         """
-        if len(passed) == 1:
+        if passed.n == 1:
             return NodeScore(passed.name(0), 0, {}), ()
         scores = framework.run_score(state, state.pod.pod, passed, is_whole=is_whole and passed.is_known)
         if extended is not None:

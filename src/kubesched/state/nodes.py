@@ -29,6 +29,7 @@ class Nodes:
 
     Attributes:
         columns: the columns that the rows are of.
+        n: how many entries there are; as `len`, which costs ten times as much.
         rows: (n,) the row in `columns` of each entry; None means all rows, 0 to n - 1.
         is_known: false for nodes that an extender returned as objects: their pods and images are not known.
 
@@ -42,14 +43,14 @@ class Nodes:
     def __init__(self, columns: NodeColumns, rows: Rows | None = None) -> None:
         self.columns = columns
         self.rows = rows
-        self._n = columns.n_rows if rows is None else len(rows)
+        self.n = columns.n_rows if rows is None else len(rows)
         self._position_of_row: IntVector | None = None  # (slots,) -1 where the table lacks the row; made when asked for
 
     def __len__(self) -> int:
-        return self._n
+        return self.n
 
     def __iter__(self) -> Iterator["NodeInfo"]:
-        return (NodeInfo(self, position) for position in range(self._n))
+        return (NodeInfo(self, position) for position in range(self.n))
 
     def __getitem__(self, position: int) -> "NodeInfo":
         return NodeInfo(self, position)
@@ -57,7 +58,7 @@ class Nodes:
     @property
     def all_rows(self) -> Rows:
         """(n,) the row of each entry, spelled out."""
-        return np.arange(self._n) if self.rows is None else self.rows
+        return np.arange(self.n) if self.rows is None else self.rows
 
     def row(self, position: int) -> int:
         """The row of one entry."""
@@ -68,12 +69,12 @@ class Nodes:
         row = self.columns.row_of.get(name)
         if row is None or self.rows is None:
             return row
-        if self._n <= _FEW:
+        if self.n <= _FEW:
             positions = np.flatnonzero(self.rows == row)
             return int(positions[0]) if len(positions) else None
         if self._position_of_row is None:
             self._position_of_row = np.full(self.columns.capacity, -1, dtype=np.int64)
-            self._position_of_row[self.rows] = np.arange(self._n)
+            self._position_of_row[self.rows] = np.arange(self.n)
         position = int(self._position_of_row[row])
         return None if position < 0 else position
 
@@ -129,10 +130,10 @@ class Nodes:
 
     def take(self, column: npt.NDArray[ScalarT]) -> npt.NDArray[ScalarT]:
         """This table's entries of an array that has one slot per row of the columns."""
-        return column[: self._n] if self.rows is None else column[self.rows]
+        return column[: self.n] if self.rows is None else column[self.rows]
 
     def _matrix(self, column: IntMatrix) -> IntMatrix:
-        return column[:, : self._n] if self.rows is None else column.take(self.rows, axis=1)  # [:, rows] is slower
+        return column[:, : self.n] if self.rows is None else column.take(self.rows, axis=1)  # [:, rows] is slower
 
     # --- labels, names, ports ---
 
@@ -154,7 +155,7 @@ class Nodes:
         label = self.columns.label(key)
         if self.rows is None and counting is None:
             present = label.is_used
-            present[0] = label.n_labelled < self._n
+            present[0] = label.n_labelled < self.n
         else:
             codes = self.codes(key)
             present = np.zeros(len(label.values), dtype=np.bool_)
@@ -167,7 +168,7 @@ class Nodes:
 
     def matching(self, term: ParsedNodeTerm) -> BoolVector:
         """(n,) bool: nodes that satisfy every requirement of a node selector term."""
-        matching = np.ones(self._n, dtype=np.bool_)
+        matching = np.ones(self.n, dtype=np.bool_)
         for requirement in term.requirements:
             matching &= self.satisfying(requirement)
         for field in term.fields:
@@ -176,8 +177,8 @@ class Nodes:
 
     def _named(self, field: Requirement) -> BoolVector:
         if field.key != "metadata.name":
-            return np.full(self._n, field.accepts(""))
-        named = np.zeros(self._n, dtype=np.bool_)
+            return np.full(self.n, field.accepts(""))
+        named = np.zeros(self.n, dtype=np.bool_)
         for name in field.values:
             position = self.position_of(name)
             if position is not None:
@@ -210,7 +211,7 @@ class Nodes:
     def names(self) -> list[str]:
         """The names of all entries, in order."""
         names = self.columns.names
-        return names[: self._n] if self.rows is None else [names[row] for row in self.rows.tolist()]
+        return names[: self.n] if self.rows is None else [names[row] for row in self.rows.tolist()]
 
     def pods(self, position: int) -> Sequence[PodInfo]:
         """The pods on one entry, in NodeInfo order."""
