@@ -59,9 +59,9 @@ class DynamicResources(Plugin):
         state.write(_PRE_FILTERED)
         if pod.spec.resource_claims:
             return _WITH_CLAIMS
-        for resource, name in self.handle.cluster_state.devices.classes.serving(
-            state.pod.requests.value.wanted
-        ).items():
+        classes = self.handle.cluster_state.devices.classes
+        served = classes.serving(state.pod.requests.value.wanted) if classes.by_resource else {}
+        for resource, name in served.items():
             return Status.undecided(
                 f"kubesched does not place pods whose {resource} is served through DeviceClass {name} yet"
             )

@@ -35,9 +35,10 @@ class Added:
         names: the configured resources that can count; a scalar that the pod does not request cannot.
         amounts: (names, 2, 1) int64: nothing, then the pod's requests; for the node without the pod and with it.
         is_nothing: whether the pod requests none of the configured resources.
+        offered: the rows of the resource axis, for which `on` was asked last.
     """
 
-    __slots__ = ("_generation", "_on_axis", "amounts", "is_nothing", "names")
+    __slots__ = ("_generation", "_on_axis", "amounts", "is_nothing", "names", "offered")
 
     def __init__(self, names: list[str], requests: PodRequests) -> None:
         held = requests.held
@@ -45,6 +46,7 @@ class Added:
         amounts = [[0, held.get(name, 0)] for name in self.names]
         self.amounts = np.array(amounts, dtype=np.int64).reshape(-1, 2, 1)
         self.is_nothing = not self.amounts.any()
+        self.offered: frozenset[int] = frozenset()
         self._generation = -1
         self._on_axis: tuple[slice | list[int], Stacked] = ([], self.amounts)
 
@@ -54,6 +56,7 @@ class Added:
             self._generation = resources.log.generation
             places = [resources.find(name) for name in self.names]
             rows = [row for row in places if row is not None]
+            self.offered = frozenset(rows)
             amounts = self.amounts[[row is not None for row in places]] if len(rows) < len(places) else self.amounts
             self._on_axis = (slice(0, len(rows)) if rows == list(range(len(rows))) else rows, amounts)
         return self._on_axis
@@ -75,10 +78,13 @@ class NodeResourcesBalancedAllocation(Plugin):
         added = self._added(state.pod.requests)
         if added.is_nothing:
             return np.zeros(len(nodes), dtype=np.int64)
-        rows, amounts = added.on(nodes.columns.resources)
+        columns = nodes.columns
+        rows, amounts = added.on(columns.resources)
         room = nodes.allocatable[rows]
-        used = nodes.requested[rows][:, np.newaxis] + amounts
-        is_plain = len(room) == 2 and np.count_nonzero(room) == room.size
+        used = nodes.requested[rows, np.newaxis] + amounts
+        is_plain = len(room) == 2 and (
+            added.offered <= columns.offered_everywhere or np.count_nonzero(room) == room.size
+        )
         deviation = _deviation_of_two(used, room) if is_plain else _deviation(used, room)
         return _change(deviation)
 

@@ -144,16 +144,18 @@ class Scored:
     Attributes:
         generation: of the resource axis.
         rows: where they are on the resource axis.
+        offered: the same, as a set.
         room_rows: the same, as a slice where they are its beginning.
         amounts: (rows, 1) int64, what the pod adds.
         weights, total_weight: (rows,) int64, and their sum.
     """
 
-    __slots__ = ("amounts", "generation", "room_rows", "rows", "total_weight", "weights")
+    __slots__ = ("amounts", "generation", "offered", "room_rows", "rows", "total_weight", "weights")
 
     def __init__(self, generation: int, counting: list[tuple[int, int, int]]) -> None:
         self.generation = generation
         self.rows = [row for row, _, _ in counting]
+        self.offered = frozenset(self.rows)
         self.room_rows = slice(0, len(counting)) if self.rows == list(range(len(counting))) else self.rows
         self.amounts = np.array([[amount] for _, amount, _ in counting], dtype=np.int64)
         self.weights = np.array([weight for _, _, weight in counting], dtype=np.int64)
@@ -201,7 +203,7 @@ class NodeResourcesFit(Plugin):
     def _served(self, part: Part[PodRequests]) -> tuple[str, ...]:
         """The resources of a pod that a device class serves."""
         classes = self.handle.cluster_state.devices.classes
-        return tuple(classes.serving(part.value.wanted)) if classes else ()
+        return tuple(classes.serving(part.value.wanted)) if classes.by_resource else ()
 
     def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:
         wanted = requests.wanted
@@ -288,7 +290,7 @@ class NodeResourcesFit(Plugin):
             return np.zeros(len(nodes), dtype=np.int64)
         room = nodes.allocatable[scored.room_rows]
         used = scored.counted(nodes) + scored.amounts
-        all_count = np.count_nonzero(room) == room.size
+        all_count = scored.offered <= nodes.columns.offered_everywhere or np.count_nonzero(room) == room.size
         score = self._resource_scores(used, room if all_count else np.maximum(room, 1))
         if all_count and self._shape is None:
             mean: IntVector = weighted_sum(scored.weights, score) // scored.total_weight

@@ -28,9 +28,10 @@ class NodeColumns:
         nodes: the object of each row; None for a free row.
         names, row_of: row to name and back.
         resources: the resource axis.
-        allocatable, requested: (resources, capacity) int64.
-        non_zero_requested: (2, capacity) int64, cpu and memory with the scoring defaults.
-        allowed_pods, n_pods: (capacity,) int64.
+        allocatable: (resources, capacity) int64.
+        held: (3 + resources, capacity) int64: what pods hold, as ResourceAxis.held_vector has it.
+        n_pods, non_zero_requested, requested: its parts: (capacity,), (2, capacity) and (resources, capacity).
+        allowed_pods: (capacity,) int64.
         unschedulable: (capacity,) bool.
         taint_ids, feature_ids: (capacity,) int32 into `taint_lists` and `feature_lists`.
         pods: the pods on each row, in NodeInfo order.
@@ -48,10 +49,8 @@ class NodeColumns:
         self.row_of: dict[str, int] = {}
         self.resources = ResourceAxis()
         self.allocatable: IntMatrix = np.zeros((3, capacity), dtype=np.int64)
-        self.requested: IntMatrix = np.zeros((3, capacity), dtype=np.int64)
-        self.non_zero_requested: IntMatrix = np.zeros((2, capacity), dtype=np.int64)
+        self._set_held(np.zeros((6, capacity), dtype=np.int64))
         self.allowed_pods: IntVector = np.zeros(capacity, dtype=np.int64)
-        self.n_pods: IntVector = np.zeros(capacity, dtype=np.int64)
         self.alive: BoolVector = np.zeros(capacity, dtype=np.bool_)
         self.unschedulable: BoolVector = np.zeros(capacity, dtype=np.bool_)
         self.taint_ids: npt.NDArray[np.int32] = np.zeros(capacity, dtype=np.int32)
@@ -65,6 +64,22 @@ class NodeColumns:
         self.images: dict[str, ImageState] = {}
         self.node_log = ChangeLog()
         self.row_log = ChangeLog()
+        self._everywhere: tuple[int, frozenset[int]] = (-1, frozenset())  # generation of node_log, and what it was then
+
+    def _set_held(self, held: IntMatrix) -> None:
+        self.held = held
+        self.n_pods: IntVector = held[0]
+        self.non_zero_requested: IntMatrix = held[1:3]
+        self.requested: IntMatrix = held[3:]
+
+    @property
+    def offered_everywhere(self) -> frozenset[int]:
+        """The rows of the resource axis of which every node offers something."""
+        generation = self.node_log.generation
+        if self._everywhere[0] != generation:
+            offered = (self.allocatable[:, self.alive] > 0).all(axis=1)
+            self._everywhere = generation, frozenset(np.flatnonzero(offered).tolist())
+        return self._everywhere[1]
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +106,7 @@ class NodeColumns:
         if missing > 0:
             extra = np.zeros((missing, self.capacity), dtype=np.int64)
             self.allocatable = np.vstack((self.allocatable, extra))
-            self.requested = np.vstack((self.requested, extra))
+            self._set_held(np.vstack((self.held, extra)))
 
     def _release_resources(self, names: Iterable[str]) -> None:
         """Count one out, its amounts having been taken off."""
@@ -100,7 +115,7 @@ class NodeColumns:
         n_resources = len(self.resources)
         if n_resources < len(self.allocatable):
             self.allocatable = self.allocatable[:n_resources].copy()
-            self.requested = self.requested[:n_resources].copy()
+            self._set_held(self.held[: 3 + n_resources].copy())
 
     def _resource(self, name: str) -> int:
         row = self.resources.find(name)
@@ -153,9 +168,9 @@ class NodeColumns:
         self.nodes[row] = None
         self.alive[row] = False
         self.unschedulable[row] = False
-        for column in (self.allocatable, self.requested, self.non_zero_requested):
+        for column in (self.allocatable, self.held):
             column[:, row] = 0
-        for vector in (self.allowed_pods, self.n_pods, self.taint_ids, self.feature_ids):
+        for vector in (self.allowed_pods, self.taint_ids, self.feature_ids):
             vector[row] = 0
         self.labels.set(row, old.labels, _NO_LABELS)
         self._release_resources(_further(old))
@@ -226,10 +241,8 @@ class NodeColumns:
     def _grow(self, capacity: int) -> None:
         self.capacity = capacity
         self.allocatable = grown(self.allocatable, capacity)
-        self.requested = grown(self.requested, capacity)
-        self.non_zero_requested = grown(self.non_zero_requested, capacity)
+        self._set_held(grown(self.held, capacity))
         self.allowed_pods = grown(self.allowed_pods, capacity)
-        self.n_pods = grown(self.n_pods, capacity)
         self.alive = grown(self.alive, capacity)
         self.unschedulable = grown(self.unschedulable, capacity)
         self.taint_ids = grown(self.taint_ids, capacity)
@@ -254,7 +267,7 @@ class NodeColumns:
             self._stand(row, info)
         held = PodBatch(infos).held(self.resources).T
         at = np.array(rows, dtype=np.intp)
-        for sums, amounts in zip((self.n_pods, *self.non_zero_requested, *self.requested), held, strict=True):
+        for sums, amounts in zip(self.held, held, strict=True):
             np.add.at(sums, at, amounts)
         for row in rows:
             self.row_log.record(row)
@@ -362,15 +375,11 @@ class NodeColumns:
         self.pod_table.moved(info)
 
     def _move(self, row: int, info: PodInfo, sign: int) -> None:
-        vector = self.resources.held_vector(info.requests)
-        non_zero_requested, requested = self.non_zero_requested[:, row], self.requested[:, row]
+        held = self.held[:, row]
         if sign > 0:
-            non_zero_requested += vector[1:3]
-            requested += vector[3:]
+            held += self.resources.held_vector(info.requests)
         else:
-            non_zero_requested -= vector[1:3]
-            requested -= vector[3:]
-        self.n_pods[row] += sign
+            held -= self.resources.held_vector(info.requests)
         self.row_log.record(row)
 
 

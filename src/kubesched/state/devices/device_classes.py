@@ -13,6 +13,9 @@ _NONE: Final[Mapping[str, str]] = {}
 class DeviceClasses:
     """The device classes by the extended resources that they serve.
 
+    Attributes:
+        by_resource: extended resource -> the classes that serve it, with the times of their creation. Read only.
+
     Rule: kube-scheduler v1.36 DRAExtendedResource: a class serves its extendedResourceName, and the name
         `deviceclass.resource.kubernetes.io/CLASS`. An API server takes only extended resources, so another name in a
         file, such as cpu, serves nothing. Of several classes with one name the newest wins, and among equals
@@ -26,7 +29,7 @@ class DeviceClasses:
     """
 
     def __init__(self, objects: ObjectStore) -> None:
-        self._classes: dict[str, dict[str, str]] = {}  # resource -> class -> when it was created
+        self.by_resource: dict[str, dict[str, str]] = {}
         objects.listen("DeviceClass", self._changed)
 
     def serving(self, requests: Mapping[str, int]) -> Mapping[str, str]:
@@ -35,7 +38,7 @@ class DeviceClasses:
         Args:
             requests: resource -> amount; one of 0 does not count.
         """
-        known = self._classes
+        known = self.by_resource
         if not known or known.keys().isdisjoint(requests):
             return _NONE
         served = sorted(name for name, amount in requests.items() if name in known and amount > 0)
@@ -43,24 +46,24 @@ class DeviceClasses:
 
     def needs_claims(self, pod: Pod) -> bool:
         """Whether a pod needs resource claims: it lists some, or a class serves what it asks for."""
-        return bool(pod.spec.resource_claims) or bool(self._classes and self.serving(PodRequests(pod).wanted))
+        return bool(pod.spec.resource_claims) or bool(self.by_resource and self.serving(PodRequests(pod).wanted))
 
     def __len__(self) -> int:
-        return len(self._classes)
+        return len(self.by_resource)
 
     def _class_of(self, resource: str) -> str:
-        created = self._classes[resource]
+        created = self.by_resource[resource]
         return max(sorted(created), key=lambda name: created[name])
 
     def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         for resource in resources_of_class(old):
-            classes = self._classes.get(resource, {})
+            classes = self.by_resource.get(resource, {})
             classes.pop(old.name if old else "", None)
             if not classes:
-                self._classes.pop(resource, None)
+                self.by_resource.pop(resource, None)
         for resource in resources_of_class(new):
             assert new is not None
-            self._classes.setdefault(resource, {})[new.name] = new.metadata.creation_timestamp or ""
+            self.by_resource.setdefault(resource, {})[new.name] = new.metadata.creation_timestamp or ""
 
 
 def resources_of_class(known: KubeObject | None) -> tuple[str, ...]:
