@@ -53,7 +53,7 @@ def test_the_nearest_node_gets_pairs_with_a_pod_in_the_way():
         "p", requests={"cpu": "2"}, spec=affinity("podAntiAffinity", {"app": "db"}, "kubernetes.io/hostname")
     )
     said = texts(pod, node, other, db)
-    assert "tolerate gpu:NoSchedule and move default/db (n1) out of node n1" in said
+    assert "tolerate gpu:NoSchedule and move default/db from n1 to n2" in said
 
 
 def test_a_pair_has_the_smaller_request_that_goes_with_the_taint():

@@ -50,7 +50,7 @@ def test_a_gang_runs_if_enough_of_its_pods_fit(key: str, n: int, minimum: int, o
 
 def test_the_first_line_and_every_format_name_a_gang_that_would_not_run():
     page = fit_page(fit(NODES, ring(6, 6)))
-    assert page.verdict.text.startswith("4 of 6 would fit; none of gang ml/ring would run, which needs 6; the 5th ")
+    assert page.verdict.text.startswith("4 of 6 would fit; none of gang ml/ring would run, which needs 6; ")
     for text in (as_text(page, width=200), as_markdown(page)):
         assert "only 4 of the 6 that it needs fit: none would run" in text
         assert "kube-scheduler alone starts the pods that fit" in text

@@ -276,7 +276,7 @@ def test_pods_that_a_rollout_never_creates_belong_to_their_workload(kind, name):
     answer = fit([*nodes(3), *old], stream(workload(new, 3, cpu="5", **strategy), solo), rollout=True)
     counts = [(one.workload, one.n_asked, one.n_fit) for one in answer.by_workload]
     assert counts == [(f"{new} default/web", 3, 0), ("Pod default/solo", 1, 1)]
-    assert f"the 1st ({new} default/web)" in fit_page(answer).verdict.text
+    assert f"; {new} default/web, 0 of 3: " in fit_page(answer).verdict.text
 
 
 def test_the_number_of_replicas_can_change_with_a_rollout():

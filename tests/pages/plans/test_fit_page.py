@@ -106,7 +106,7 @@ def test_with_several_workloads_the_page_says_whose_pods_do_not_fit():
     small, large = workload(replicas=1), workload(kind="StatefulSet", replicas=2, cpu="3")
     large["metadata"]["name"] = "db"
     page = fit_page(fit(nodes(1), stream(small, large)))
-    assert "2 of 3 would fit; the 3rd (StatefulSet default/db): " in page.verdict.text
+    assert "2 of 3 would fit; StatefulSet default/db, 1 of 2: " in page.verdict.text
 
 
 def of_three_workloads():

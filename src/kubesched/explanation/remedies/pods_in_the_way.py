@@ -16,6 +16,7 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import (
+    ELSEWHERE,
     Case,
     Remedy,
     field_edit,
@@ -65,8 +66,16 @@ def _moves(case: Case, where: BoolVector, blockers: dict[str, dict[str, list[Pod
     for domains in few:
         pods = list({info.pod.uid: info for key, value in sorted(domains) for info in blockers[key][value]}.values())
         if len(pods) <= _MAX_PODS:
-            text = f"move {joined(map(of, pods))} out of {_places(domains)}"
-            yield from moved(case, text, "movePod", pods, domains)
+            yield from moved(case, f"move {_away(pods, domains)}", "movePod", pods, domains)
+
+
+def _away(pods: Sequence[PodInfo], domains: frozenset[tuple[str, str]]) -> str:
+    """Pods and where they leave: one node, or a larger domain."""
+    nodes = {info.pod.node_name for info in pods}
+    if len(nodes) > 1 or {key for key, _ in domains} != {HOSTNAME}:
+        return f"{joined(map(of, pods))} out of {_places(domains)}"
+    whither = ELSEWHERE if len(pods) == 1 else "to other nodes"
+    return f"{joined(info.pod.key for info in pods)} from {nodes.pop()} {whither}"
 
 
 def _preferred(case: Case, blockers: list[PodInfo]) -> Remedy:

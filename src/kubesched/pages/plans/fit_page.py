@@ -208,9 +208,11 @@ def _no_help(answer: Fit, n_at_most: int, left: Placement) -> str:
 
 
 def _which(answer: Fit, n_before: int, pod: Placement) -> str:
-    """Which pod is the first that does not fit, and of which workload if there are several; or empty."""
-    of = f" ({pod.workload})" if _has_several(answer) else ""
-    return f"; the {ordinal(n_before + 1)}{of}" if n_before or of else ""
+    """Which pod is the first that does not fit, or which workload lacks pods if there are several; or empty."""
+    if not _has_several(answer):
+        return f"; the {ordinal(n_before + 1)}" if n_before else ""
+    whole = next(one for one in answer.by_workload if pod in one.placements)
+    return f"; {whole.workload}, {whole.n_fit:,} of {whole.n_asked:,}"
 
 
 def _on_more_nodes(answer: Fit) -> str:
