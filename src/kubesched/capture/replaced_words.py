@@ -18,8 +18,8 @@ from kubesched.api import GROUP_KEYS, GROUP_MINIMUMS
 from kubesched.capture.kubernetes_words import is_defined_name
 from kubesched.capture.named_texts import OF_WORKLOADS, PLAIN, Joined, NamedTexts
 from kubesched.capture.public_words import is_public_name
+from kubesched.controllers import SITE_WORDS
 from kubesched.errors import InputError
-from kubesched.explanation import SITE_WORDS
 from kubesched.state import KNOWN_DRIVER_NAMES
 
 WORD: Final = re.compile(

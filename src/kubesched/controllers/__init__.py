@@ -119,6 +119,12 @@ with lazy_exports(__name__):
         pods_to_remove as pods_to_remove,
         with_free_names as with_free_names,
     )
+    from kubesched.controllers.site_labels import (
+        SITE_WORDS as SITE_WORDS,
+        is_site as is_site,
+        label_words as label_words,
+        off_site as off_site,
+    )
     from kubesched.controllers.successors import (
         RE_CREATING_KINDS as RE_CREATING_KINDS,
         Successor as Successor,

@@ -21,6 +21,7 @@ from kubesched.controllers.node_shape import (
     machine_name,
     model_of,
 )
+from kubesched.controllers.site_labels import off_site
 from kubesched.documents import read_yaml
 from kubesched.errors import YamlError
 
@@ -146,7 +147,7 @@ class NodeGroups:
             model = next((node for node in own if not node.unschedulable), own[0] if own else None)
             model = model or self._sibling(group)
             row = self._rows.get(machine_name(model.labels) if model else "") or self._row_of(group)
-            model = self._of_row(group, row) if model is None else as_written(model, row)
+            model = self._of_row(group, row) if model is None else as_written(off_site(model), row)
             is_open = model is None
             if model is None and self._any_type is not None:
                 model = model_of(group.short, self._any_type, self._pool_labels(group), ())

@@ -21,6 +21,7 @@ from kubesched.api import (
 from kubesched.controllers.cordons import CORDON, is_cordoned
 from kubesched.controllers.daemon_nodes import may_run_daemon
 from kubesched.controllers.replacements import fresh_pod
+from kubesched.controllers.site_labels import is_site
 from kubesched.controllers.successors import is_bound_to_node
 from kubesched.documents import plural
 from kubesched.errors import InputError
@@ -104,13 +105,19 @@ def _slice_on(known: ResourceSlice, node: str) -> ResourceSlice:
 
 
 def note_on_model(model: Node) -> str:
-    """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing."""
+    """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing.
+
+    And what they are taken to have, which a new machine need not have: its rack or its NVLink domain.
+    """
     passing = [taint for taint in model.spec.taints or () if taint.key.startswith(_PASSING_TAINTS)]
     taints = [f"{taint.key}:{taint.effect}" for taint in passing if taint.key != CORDON.key]
     lacking = ["its cordon"] if is_cordoned(model) else []
     if taints:
         lacking.append(f"its {plural(len(taints), 'taint')} {', '.join(taints)}")
-    return f"new nodes like {model.name} would not have {' and '.join(lacking)}" if lacking else ""
+    sites = [f"{key}={value}" for key, value in model.labels.items() if is_site(key)]
+    said = [f"would not have {' and '.join(lacking)}"] if lacking else []
+    said += [f"are taken to have its {plural(len(sites), 'label')} {', '.join(sites)}"] if sites else []
+    return f"new nodes like {model.name} {', and '.join(said)}" if said else ""
 
 
 def node_of(obj: KubeObject) -> str:

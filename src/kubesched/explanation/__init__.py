@@ -70,5 +70,5 @@ with lazy_exports(__name__):
     )
     from kubesched.explanation.raised_quotas import quota_patches as quota_patches
     from kubesched.explanation.recorded import Recorded as Recorded, recorded_of as recorded_of
-    from kubesched.explanation.remedies import SITE_WORDS as SITE_WORDS, WAY_OUT as WAY_OUT
+    from kubesched.explanation.remedies import WAY_OUT as WAY_OUT
     from kubesched.explanation.unscheduled import Ended as Ended

@@ -11,7 +11,6 @@ with lazy_exports(__name__):
         is_equal as is_equal,
     )
     from kubesched.explanation.remedies.causes import Cause as Cause, causes as causes, without_gates as without_gates
-    from kubesched.explanation.remedies.machine_words import SITE_WORDS as SITE_WORDS
     from kubesched.explanation.remedies.node_choice import corrected_and_tolerated as corrected_and_tolerated
     from kubesched.explanation.remedies.pools import pools as pools
     from kubesched.explanation.remedies.rollout_strategy import WAY_OUT as WAY_OUT

@@ -6,11 +6,11 @@ from functools import partial
 
 import numpy as np
 
+from kubesched.controllers import is_site
 from kubesched.documents import count
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, with_label
-from kubesched.explanation.remedies.machine_words import is_site
 
 
 def lacking_label(case: Case, where: BoolVector, key: str) -> Iterator[Remedy]:

@@ -3,12 +3,11 @@
 Rule: the labels of Kubernetes v1.36, of providers and of Karpenter v1; and the words of labels that people choose.
 """
 
-import re
 from difflib import SequenceMatcher
 from typing import Final
 
 from kubesched.api import CAPACITY_LABELS, MACHINE_DOMAINS, SPOT_LABELS
-from kubesched.controllers import capacity_type
+from kubesched.controllers import capacity_type, is_site, label_words
 
 OF_CAPACITY: Final = (*CAPACITY_LABELS, *SPOT_LABELS)
 """The labels of providers that say what is paid for a machine."""
@@ -19,17 +18,8 @@ OF_PRODUCTS: Final = OF_IMAGES | {"accelerator", "cpu", "family", "gpu", "instan
 _SPOT: Final = "spot"
 _WORDS_OF_CAPACITY: Final = {"capacity", "capacitytype", "lifecycle", "preemptible", "provisioning", _SPOT}
 _OF_POOLS: Final = {"agentpool", "node", "nodegroup", "nodepool", "pool"}
-SITE_WORDS: Final = frozenset(
-    (
-        *("block", "cage", "chassis", "clique", "imex", "island", "leaf", "nvlink", "rack", "rail", "row", "spine"),
-        *("subblock", "superblock", "superpod", "switch", "topology"),
-    )
-)
-"""Words of label keys that say where in a building, a rack or a network a machine is."""
-_TOPOLOGY: Final = "topology."  # in the domain of a label
 _OF_MACHINES: Final = OF_PRODUCTS | OF_PLACES | _WORDS_OF_CAPACITY | _OF_POOLS
 """Words of label keys that say what a machine is or where it is."""
-_WORD: Final = re.compile("[a-z0-9]+")
 
 
 def describes_machine(key: str, value: str = "") -> bool:
@@ -37,17 +27,6 @@ def describes_machine(key: str, value: str = "") -> bool:
     domain = key.partition("/")[0]
     is_of_machine = domain.endswith(MACHINE_DOMAINS) or names_part(key, _OF_MACHINES) or is_site(key)
     return is_of_machine or bool(capacity(key, value))
-
-
-def is_site(key: str) -> bool:
-    """Whether a label says in which rack, block of a network or NVLink domain a machine is.
-
-    A zone or a region can be chosen for a new machine, such a place cannot.
-    """
-    domain, sign, _ = key.rpartition("/")
-    return not names_part(key, OF_PLACES | OF_IMAGES) and (
-        names_part(key, SITE_WORDS) or (bool(sign) and _TOPOLOGY in domain)
-    )
 
 
 def capacity(key: str, value: str) -> str:
@@ -69,21 +48,17 @@ def is_of_family(wanted: str, value: str) -> bool:
 
     Of a name it is the first word with a digit; of one without digits, the first word.
     """
-    words = _words(wanted)
+    words = label_words(wanted)
     names = [word for word in words if not word.isalpha()] or words
-    return bool(names) and names[0] in _words(value)
+    return bool(names) and names[0] in label_words(value)
 
 
 def likeness(wanted: str, value: str) -> tuple[bool, int, float]:
     """How much a product is like another one, by the words of their names, and only then by their letters."""
-    in_common = len({*_words(wanted)} & {*_words(value)})
+    in_common = len({*label_words(wanted)} & {*label_words(value)})
     return is_of_family(wanted, value), in_common, SequenceMatcher(None, wanted, value).ratio()
-
-
-def _words(value: str) -> list[str]:
-    return _WORD.findall(value.lower())
 
 
 def names_part(key: str, words: frozenset[str]) -> bool:
     """Whether one of some words is in the name of a label key."""
-    return not words.isdisjoint(_words(key.rpartition("/")[2]))
+    return not words.isdisjoint(label_words(key.rpartition("/")[2]))

@@ -8,14 +8,13 @@ import msgspec
 import numpy as np
 
 from kubesched.api import KubeObject, Node, edited, kind_of
-from kubesched.controllers import may_run_daemon, new_names, node_of, node_with, unpinned
+from kubesched.controllers import may_run_daemon, new_names, node_of, node_with, off_site, unpinned
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import respelt_names
-from kubesched.explanation.remedies.machine_words import is_site
 from kubesched.explanation.remedies.other_devices import is_device, not_offered, other_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.state import NodeInfo
@@ -102,9 +101,8 @@ def with_node(case: Case, model: Node, labels: Mapping[str, str] = _NO_LABELS, n
         name: of the new node; empty for one that no node has.
     """
     like = case.nodes.position_of(model.name)
-    is_new = like is None  # of a pool without nodes
-    own = {key: said for key, said in model.labels.items() if is_new or not (is_site(key) or said == model.name)}
-    model = edited(model, metadata=msgspec.structs.replace(model.metadata, labels={**own, **labels}))
+    model = model if like is None else off_site(model)
+    model = edited(model, metadata=msgspec.structs.replace(model.metadata, labels={**model.labels, **labels}))
     if like is None:
         pods = (info.pod for info in case.placed.daemon_sets.values())
         on_it: list[KubeObject] = [pod for pod in pods if may_run_daemon(unpinned(pod), model)]

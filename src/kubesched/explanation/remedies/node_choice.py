@@ -20,6 +20,7 @@ from kubesched.api import (
     as_int64,
     edited,
 )
+from kubesched.controllers import is_site
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
@@ -44,7 +45,6 @@ from kubesched.explanation.remedies.machine_words import (
     describes_machine,
     is_coined,
     is_of_family,
-    is_site,
     likeness,
     names_part,
 )

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import HOSTNAME, PodSpec, TopologySpreadConstraint
+from kubesched.controllers import is_site
 from kubesched.documents import plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change
@@ -25,7 +26,7 @@ from kubesched.explanation.remedies.case import (
     spec_edit,
     with_label,
 )
-from kubesched.explanation.remedies.machine_words import OF_HOSTS, OF_PLACES, describes_machine, is_site, names_part
+from kubesched.explanation.remedies.machine_words import OF_HOSTS, OF_PLACES, describes_machine, names_part
 from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
 
