@@ -108,13 +108,14 @@ def test_what_is_kept_of_devices_is_what_a_fresh_load_has(seed: int, script: lis
 def test_every_row_whose_devices_changed_is_in_the_log(seed: int, script: list[tuple[str, int]]) -> None:
     walk = DeviceWalk(seed)
     devices, columns = walk.state.devices, walk.state.columns
+    used = devices.in_use.of_pool
 
     def known() -> dict[int, tuple]:
         found = {}
         for row in columns.row_of.values():
             pools = devices.pools_of(row)
             found[row] = tuple(
-                (p.driver, p.name, p.is_complete, p.is_valid, devices.in_use.of_pool(p), [d.spec for d in p.devices])
+                (p.driver, p.name, p.is_complete, p.is_valid, [d.spec for d in p.devices], used(p) if p.devices else ())
                 for p in pools
             )
         return found
@@ -164,7 +165,14 @@ def content(state: ClusterState, row: int, reads: Reads) -> str:
         }
 
     pools = [
-        [pool.driver, pool.is_complete, pool.is_valid, pool.counters, [device(one) for one in pool.devices]]
-        for pool in state.devices.pools_of(row)
+        [
+            pool.driver,
+            pool.is_complete,
+            pool.is_valid,
+            pool.counters,
+            [device(one) for one in pool.devices],
+            in_use.used_counters(pool.elsewhere),
+        ]
+        for pool in state.devices._slices.pools_of(row)
     ]
     return json.dumps(pools, sort_keys=True)

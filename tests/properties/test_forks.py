@@ -297,8 +297,8 @@ def devices(state: ClusterState) -> dict[str, Any]:
 
 
 def described_pool(pool: DevicePool) -> dict[str, Any]:
-    devices = [device.id for device in pool.devices]
-    return {name: getattr(pool, name) for name in pool.__struct_fields__} | {"devices": devices}
+    fields = {name: getattr(pool, name) for name in pool.__struct_fields__}
+    return fields | {name: [device.id for device in fields[name]] for name in ("devices", "elsewhere")}
 
 
 def free_volumes(state: ClusterState, class_name: str) -> list[str]:

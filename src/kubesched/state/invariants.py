@@ -251,6 +251,6 @@ def _check_devices(devices: Devices, objects: ObjectStore, columns: NodeColumns)
 def _pools(devices: Devices, row: int) -> list[dict[str, object]]:
     return [
         {name: getattr(pool, name) for name in pool.__struct_fields__}
-        | {"devices": [(device.id, device.spec) for device in pool.devices]}
+        | {name: [(device.id, device.spec) for device in getattr(pool, name)] for name in ("devices", "elsewhere")}
         for pool in devices.pools_of(row)
     ]

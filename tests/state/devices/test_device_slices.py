@@ -139,6 +139,89 @@ def test_a_pool_that_contradicts_itself_is_invalid(devices: list[dict[str, Any]]
     assert pool.counters == {"card": {"engines": 7 * 10**9}}
 
 
+CARD = {"sharedCounters": [{"name": "card", "counters": {"engines": {"value": "7"}}}]}
+
+
+def part(name: str, engines: int = 1, **fields: Any) -> dict[str, Any]:
+    """A device that consumes counters."""
+    return device(
+        name, consumesCounters=[{"counterSet": "card", "counters": {"engines": {"value": str(engines)}}}], **fields
+    )
+
+
+def test_counters_are_those_of_the_whole_pool():
+    slices = Slices(
+        slice_("card", [], count=3, nodeName="a", **CARD),
+        slice_("on-a", [part("x")], count=3, nodeName="a"),
+        slice_("on-b", [part("y", 5)], count=3, nodeName="b"),
+    )
+    assert slices.names() == {"a": ["p/x"], "b": ["p/y"], "c": []}
+    pools = [slices.pools(node)[0] for node in "ab"]
+    assert [(pool.is_valid, pool.counters, [one.name for one in pool.elsewhere]) for pool in pools] == [
+        (True, {"card": {"engines": 7 * 10**9}}, ["y"]),
+        (True, {"card": {"engines": 7 * 10**9}}, ["x"]),
+    ]
+    slices.put(
+        slice_(
+            "on-b",
+            [device("y", consumesCounters=[{"counterSet": "other", "counters": {"engines": {}}}])],
+            count=3,
+            nodeName="b",
+        )
+    )
+    assert [slices.pools(node)[0].is_valid for node in "ab"] == [False, False]
+
+
+def test_two_counter_sets_of_one_name_make_a_pool_invalid():
+    slices = Slices(
+        slice_("one", [], count=3, nodeName="a", **CARD),
+        slice_("two", [], count=3, nodeName="c", **CARD),
+        slice_("on-b", [device("x")], count=3, nodeName="b"),
+    )
+    assert [[pool.is_valid for pool in slices.pools(node)] for node in "abc"] == [[False], [False], [False]]
+
+
+def test_counters_belong_to_every_node_so_that_a_newer_generation_of_them_counts():
+    slices = Slices(slice_("card", [], generation=2, nodeName="a", **CARD), slice_("on-b", [part("x")], nodeName="b"))
+    (pool,) = slices.pools("b")
+    assert (pool.devices, pool.is_complete, pool.is_valid) == ((), True, True)
+
+
+def test_a_pool_of_counters_that_is_incomplete_is_there_on_every_node():
+    card = slice_("card", [], count=2, nodeName="a", **CARD)
+    slices = Slices(card, slice_("on-b", [device("x")], nodeName="b", pool="q"))
+    slices.names()
+    log = slices.state.columns.row_log
+    assert [[(pool.name, pool.is_complete) for pool in slices.pools(node)] for node in "ab"] == [
+        [("p", False)],
+        [("p", False), ("q", True)],
+    ]
+    before = log.generation
+    slices.put(slice_("on-a", [part("y")], count=2, nodeName="a"))
+    assert log.since(before) == sorted(slices.state.columns.row_of.values())
+    assert [[(pool.name, pool.is_complete) for pool in slices.pools(node)] for node in "abc"] == [
+        [("p", True)],
+        [("q", True)],
+        [],
+    ]
+
+
+def test_an_incomplete_pool_is_not_invalid():
+    slices = Slices(slice_("s", [device("x"), device("x"), part("y")], count=2, nodeName="a"))
+    (pool,) = slices.pools("a")
+    assert (pool.is_complete, pool.is_valid) == (False, True)
+
+
+def test_names_and_binding_conditions_count_of_all_devices_of_the_slices_of_a_node():
+    elsewhere = device("x", nodeName="b", bindingConditions=["ready"])
+    slices = Slices(
+        slice_("1", [device("x", nodeName="a"), elsewhere], perDeviceNodeSelection=True),
+        slice_("2", [device("z")], nodeName="a", pool="q"),
+    )
+    pools = [(pool.name, len(pool.devices), pool.is_valid, pool.has_binding_conditions) for pool in slices.pools("a")]
+    assert pools == [("q", 1, True, False), ("p", 1, False, True)]
+
+
 def test_pools_are_in_the_order_of_drivers_and_names_and_those_with_binding_conditions_last():
     waiting = device("x", bindingConditions=["ready"], bindingFailureConditions=["broken"])
     slices = Slices(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.cel import Reads
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -65,12 +66,20 @@ def test_admin_access_takes_nothing():
     assert claims.in_use.holders(ONE) == []
 
 
+def test_admin_access_to_a_share_takes_nothing():
+    claims = Claims()
+    claims.put(claim("c", {**share("one", "10G"), "adminAccess": True}))
+    assert not claims.in_use.is_shared(ONE)
+    assert claims.in_use.consumed(ONE) == {}
+
+
 def test_a_share_takes_the_capacity_that_it_consumes():
     claims = Claims()
     before = claims.state.sizes()
     claims.put(claim("c", share("one", "10G"), share("one", "5G", 2)))
     claims.put(claim("b", share("one", "500M")))
     assert not claims.in_use.is_taken(ONE)
+    assert claims.in_use.is_shared(ONE)
     assert claims.in_use.consumed(ONE) == {"bandwidth": 15 * G + G // 2}
     assert claims.in_use.holders(ONE) == ["default/b", "default/c"]
     claims.delete(claim("c"))
@@ -139,3 +148,22 @@ def test_taken_devices_use_counters_of_their_pool():
     assert claims.state.devices.used_counters(pool_of_a) == {}
     claims.put(claim("c", result("one"), result("gone")))
     assert claims.state.devices.used_counters(pool_of_a) == {"card": {"engines": 3 * 10**9}}
+    claims.put(claim("d", share("two", "1G")))
+    assert claims.state.devices.used_counters(pool_of_a) == {"card": {"engines": 6 * 10**9}}
+
+
+def test_devices_on_other_nodes_use_counters_of_their_pool():
+    claims = Claims()
+    counters = {"counterSet": "card", "counters": {"engines": {"value": "3"}}}
+    pool = {"name": "a", "generation": 2, "resourceSliceCount": 3}
+    shared = {"sharedCounters": [{"name": "card", "counters": {"engines": {"value": "7"}}}]}
+    on_a, on_b = ([{"name": name, "consumesCounters": [counters]}] for name in ("one", "two"))
+    for name, node, fields in (("1", "a", {"devices": on_a}), ("2", "b", {"devices": on_b}), ("3", "a", shared)):
+        spec = {"driver": DRIVER, "nodeName": node, "pool": pool, **fields}
+        claims.state.apply(WatchEvent(EventType.ADDED, "ResourceSlice", make_object("ResourceSlice", name, spec=spec)))
+    nodes, reads, rows = claims.state.snapshot().nodes, Reads(), claims.state.columns.row_of
+    assert len(set(claims.state.devices.alike(nodes, reads).tolist())) == 1
+    claims.put(claim("c", result("two")))
+    assert len(set(claims.state.devices.alike(nodes, reads).tolist())) == 2
+    used = [claims.state.devices.used_counters(claims.state.devices.pools_of(rows[node])[0]) for node in "ab"]
+    assert used == [{"card": {"engines": 3 * 10**9}}] * 2

@@ -1,10 +1,9 @@
 """The devices of the cluster in addition to the objects: the parts that need work are created on first use."""
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubesched.api import parse_quantity
 from kubesched.engine import IntVector
 from kubesched.state.columns import NodeColumns
 from kubesched.state.devices.device_classes import DeviceClasses
@@ -52,17 +51,11 @@ class Devices:
     def pools_of(self, row: int) -> tuple[DevicePool, ...]:
         """The pools that a node can use, in the order in which they are tried."""
         self._slices.refresh()
-        return self._slices.pools_of(row)
+        return self._slices.all_pools_of(row)
 
     def used_counters(self, pool: DevicePool) -> dict[str, Counter[str]]:
-        """What the taken devices of a pool use of its counters: counter set -> counter -> billionths."""
-        used: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for device in pool.devices:
-            if device.spec.consumes_counters and self.in_use.is_taken(device.id):
-                for consumed in device.spec.consumes_counters:
-                    for name, counter in (consumed.counters or {}).items():
-                        used[consumed.counter_set][name] += parse_quantity(counter.amount)
-        return used
+        """What is used of the counters of a pool, on whatever nodes: counter set -> counter -> billionths."""
+        return self.in_use.used_counters((*pool.devices, *pool.elsewhere))
 
     def alike(self, nodes: Nodes, reads: "Reads") -> IntVector:
         """(n,) int64: a search for devices has the same result on rows with the same number.

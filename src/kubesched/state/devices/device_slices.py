@@ -1,21 +1,19 @@
 """ResourceSlices by pool and by node: finds the slices that belong to a node, and the nodes that a pool reaches."""
 
-from collections import Counter
 from collections.abc import Iterable
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from kubesched.api import KubeObject, ResourceSlice, ResourceSliceSpec
+from kubesched.api import KubeObject, ResourceSlice
 from kubesched.engine import ChangeLog
 from kubesched.state.columns import NodeColumns
-from kubesched.state.devices.device_pools import DevicePool, KnownSlice, SlicePart, pool_from
+from kubesched.state.devices.device_pools import DevicePool
+from kubesched.state.devices.known_slices import KnownSlice, SlicePart
+from kubesched.state.devices.pool_slices import PoolKey, PoolSlices
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.stale_rows import StaleRows
-
-PoolKey = tuple[str, str]
-"""Driver and name of a pool."""
 
 
 class DeviceSlices:
@@ -23,14 +21,16 @@ class DeviceSlices:
 
     Attributes:
         log: the rows whose pools may be others than before, as far as they were refreshed.
+        broken: pools that are incomplete or invalid on nodes that have none of their devices. That fails requests for
+            all devices there.
     """
 
     def __init__(self, columns: NodeColumns, objects: ObjectStore) -> None:
         self.log = ChangeLog()
+        self.broken: dict[PoolKey, DevicePool] = {}
         self._columns = columns
         self._stale = StaleRows(columns)
-        self._of_pool: dict[PoolKey, dict[str, KnownSlice]] = {}
-        self._n_slices: dict[PoolKey, Counter[int]] = {}  # by generation
+        self._of_pool: dict[PoolKey, PoolSlices] = {}
         self._of_node: dict[str, dict[str, KnownSlice]] = {}  # node name -> the slices that name it
         self._elsewhere: dict[str, KnownSlice] = {}  # slices that may belong to several nodes
         self._reaching: dict[int, list[SlicePart]] = {}  # row -> what of those belongs to it, in the order of names
@@ -40,6 +40,8 @@ class DeviceSlices:
         for known in objects.list("ResourceSlice"):
             if isinstance(known, ResourceSlice):
                 self._add(KnownSlice(known))
+        for key in self._of_pool:
+            self._look_at(key)
 
     def refresh(self) -> None:
         """Take in what changed."""
@@ -59,22 +61,31 @@ class DeviceSlices:
                     self._reaching.setdefault(row, []).append(part)
 
     def pools_of(self, row: int) -> tuple[DevicePool, ...]:
-        """The pools of a row, in the order in which they are tried."""
+        """The pools that have devices on a row, in the order in which they are tried."""
         pools = self._pools.get(row)
         if pools is None:
             pools = self._pools[row] = self._made_for(row)
         return pools
 
+    def all_pools_of(self, row: int) -> tuple[DevicePool, ...]:
+        """The pools of a row with the broken ones that have none of their devices there, in that order."""
+        pools = self.pools_of(row)
+        if not self.broken:
+            return pools
+        here = {(pool.driver, pool.name) for pool in pools}
+        return _ordered([*pools, *(pool for key, pool in self.broken.items() if key not in here)])
+
     def rows_of(self, driver: str, pool: str) -> set[int]:
         """The rows that slices of a pool belong to."""
-        return {row for known in self._of_pool.get((driver, pool), {}).values() for row in self._rows(known)}
+        known = self._of_pool.get((driver, pool))
+        return set() if known is None else {row for one in known.slices.values() for row in self._rows(one)}
 
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
         return {
-            "slices": sum(map(len, self._of_pool.values())),
+            "slices": sum(len(known.slices) for known in self._of_pool.values()),
             "pools": len(self._of_pool),
-            "generations": sum(map(len, self._n_slices.values())),
+            "broken pools": len(self.broken),
             "nodes": len(self._of_node),
             "slices of several nodes": len(self._elsewhere),
             "reached rows": len(self._reaching),
@@ -94,25 +105,22 @@ class DeviceSlices:
         of_pool: dict[PoolKey, list[SlicePart]] = {}
         for part in parts:
             of_pool.setdefault(part.known.pool, []).append(part)
-        pools = [self._pool(key, parts) for key, parts in of_pool.items()]
-        if len(pools) > 1:
-            pools.sort(key=lambda pool: (pool.has_binding_conditions, pool.driver, pool.name))
-        return tuple(pools)
+        return _ordered([self._pool(self._of_pool[key], of_key) for key, of_key in of_pool.items()])
 
-    def _pool(self, key: PoolKey, parts: list[SlicePart]) -> DevicePool:
+    def _pool(self, known: PoolSlices, parts: list[SlicePart]) -> DevicePool:
         """A pool of a row; one that no slice of a single node is part of is the same object for all its rows."""
-        generation = max(part.known.spec.pool.generation for part in parts)
-        n_slices = self._n_slices[key][generation]
-        newest = [part for part in parts if part.known.spec.pool.generation == generation]
-        if any(part.known.is_of_one_node for part in newest):
-            return pool_from(key, newest, n_slices)
-        pool = self._common.get((n_slices, *newest))
+        if any(part.known.is_of_one_node for part in parts):
+            return known.on_node(parts)
+        key = (known.version, *parts)
+        pool = self._common.get(key)
         if pool is None:
-            pool = self._common[n_slices, *newest] = pool_from(key, newest, n_slices)
+            pool = self._common[key] = known.on_node(parts)
         return pool
 
     def _rows(self, known: KnownSlice) -> Iterable[int]:
         columns = self._columns
+        if known.has_counters:
+            return ()
         if known.is_of_one_node:
             row = columns.row_of.get(known.spec.node_name)
             return () if row is None else (row,)
@@ -128,36 +136,59 @@ class DeviceSlices:
         if before is not None and after is not None and before.spec == after.spec:
             return
         if before is not None:
-            self._mark(before.spec)
-            self._remove(before)
+            key = (before.spec.driver, before.spec.pool.name)
+            self._mark(key)
+            self._remove(key, before.name)
+            self._look_at(key)
         if after is not None:
-            self._add(KnownSlice(after))
-            self._mark(after.spec)
+            known = KnownSlice(after)
+            self._add(known)
+            self._mark(known.pool)
+            self._look_at(known.pool)
 
-    def _mark(self, spec: ResourceSliceSpec) -> None:
-        for row in self.rows_of(spec.driver, spec.pool.name):
+    def _mark(self, key: PoolKey) -> None:
+        for row in self.rows_of(*key):
             self._stale.mark(row)
             self._columns.row_log.record(row)
 
-    def _add(self, known: KnownSlice) -> None:
-        self._of_pool.setdefault(known.pool, {})[known.name] = known
-        self._n_slices.setdefault(known.pool, Counter())[known.spec.pool.generation] += 1
-        where = self._of_node.setdefault(known.spec.node_name, {}) if known.is_of_one_node else self._elsewhere
-        where[known.name] = known
+    def _look_at(self, key: PoolKey) -> None:
+        """See whether a pool is broken on nodes that have none of its devices."""
+        before, known = self.broken.pop(key, None), self._of_pool.get(key)
+        pool = None if known is None else known.broken()
+        if pool is not None:
+            self.broken[key] = pool
+        if _state(before) != _state(pool):
+            for row in self._columns.row_of.values():
+                self._columns.row_log.record(row)
 
-    def _remove(self, removed: ResourceSlice) -> None:
-        pool = (removed.spec.driver, removed.spec.pool.name)
-        known = self._of_pool[pool].pop(removed.name)
-        generation = known.spec.pool.generation
-        self._n_slices[pool][generation] -= 1
-        if not self._n_slices[pool][generation]:
-            del self._n_slices[pool][generation]
-        if not self._of_pool[pool]:
-            del self._of_pool[pool], self._n_slices[pool]
-        if not known.is_of_one_node:
-            del self._elsewhere[known.name]
-            return
-        here = self._of_node[known.spec.node_name]
-        del here[known.name]
-        if not here:
-            del self._of_node[known.spec.node_name]
+    def _add(self, known: KnownSlice) -> None:
+        of_pool = self._of_pool.get(known.pool)
+        if of_pool is None:
+            of_pool = self._of_pool[known.pool] = PoolSlices(known.pool)
+        of_pool.add(known)
+        if known.is_of_one_node and not known.has_counters:
+            self._of_node.setdefault(known.spec.node_name, {})[known.name] = known
+        elif not known.has_counters:
+            self._elsewhere[known.name] = known
+
+    def _remove(self, key: PoolKey, name: str) -> None:
+        known = self._of_pool[key].remove(name)
+        if not self._of_pool[key].slices:
+            del self._of_pool[key]
+        if known.is_of_one_node and not known.has_counters:
+            here = self._of_node[known.spec.node_name]
+            del here[name]
+            if not here:
+                del self._of_node[known.spec.node_name]
+        elif not known.has_counters:
+            del self._elsewhere[name]
+
+
+def _ordered(pools: list[DevicePool]) -> tuple[DevicePool, ...]:
+    if len(pools) > 1:
+        pools.sort(key=lambda pool: (pool.has_binding_conditions, pool.driver, pool.name))
+    return tuple(pools)
+
+
+def _state(pool: DevicePool | None) -> tuple[bool, bool] | None:
+    return None if pool is None else (pool.is_complete, pool.is_valid)

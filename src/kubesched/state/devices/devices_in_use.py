@@ -4,18 +4,19 @@ Rule: kube-scheduler v1.36 DynamicResources, over all claims with an allocation:
 nothing, one with a share takes its consumed capacity, any other takes the device.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final
 
 from kubesched.api import DeviceResult, KubeObject, ResourceClaim, parse_quantity
 from kubesched.engine import ChangeLog
 from kubesched.state.columns import NodeColumns
-from kubesched.state.devices.device_pools import DeviceId, DevicePool
+from kubesched.state.devices.device_pools import DeviceId, DevicePool, PoolDevice
 from kubesched.state.objects import ObjectStore
 
 _NOTHING: Final[Mapping[str, int]] = {}
-PoolUse = tuple[tuple[int, ...], tuple[tuple[int, tuple[tuple[str, int], ...]], ...]]
-"""The places of the devices of a pool that are taken, and what is consumed of others by place."""
+PoolUse = tuple[Hashable, ...]
+"""The places of the devices of a pool that are taken, what is consumed of others by place, and counters."""
 _Users = dict[DeviceId, dict[str, int]]  # device -> claim key -> results
 
 
@@ -43,6 +44,10 @@ class DevicesInUse:
         """Whether a claim has the device for itself."""
         return device in self._takers
 
+    def is_shared(self, device: DeviceId) -> bool:
+        """Whether a claim has a part of the device."""
+        return device in self._sharers
+
     def consumed(self, device: DeviceId) -> Mapping[str, int]:
         """What claims consume of a device that is shared: capacity -> billionths, by the names as written."""
         return self._consumed.get(device, _NOTHING)
@@ -53,13 +58,23 @@ class DevicesInUse:
 
     def of_pool(self, pool: DevicePool) -> PoolUse:
         """What of a pool is in use."""
-        takers, consumed = self._takers, self._consumed
+        takers, sharers = self._takers, self._sharers
         ids = [device.id for device in pool.devices]
-        taken = tuple([place for place, device in enumerate(ids) if device in takers]) if takers else ()
-        if not consumed:
-            return taken, ()
-        shared = [(place, tuple(sorted(consumed[one].items()))) for place, one in enumerate(ids) if one in consumed]
-        return taken, tuple(shared)
+        taken = tuple([place for place, one in enumerate(ids) if one in takers]) if takers else ()
+        if not sharers and not pool.elsewhere:
+            return taken, (), ()
+        shared = [(place, _items(self.consumed(one))) for place, one in enumerate(ids) if one in sharers]
+        counters = self.used_counters(pool.elsewhere)
+        return taken, tuple(shared), tuple((name, _items(of_set)) for name, of_set in sorted(counters.items()))
+
+    def used_counters(self, devices: Iterable[PoolDevice]) -> dict[str, Counter[str]]:
+        """What those of some devices use that claims have: counter set -> counter -> billionths."""
+        used: dict[str, Counter[str]] = {}
+        for device in devices:
+            if device.spec.consumes_counters and (device.id in self._takers or device.id in self._sharers):
+                for of_set, name, amount in device.consumed_counters:
+                    used.setdefault(of_set, Counter())[name] += amount
+        return used
 
     def at_once(self) -> tuple[frozenset[DeviceId], dict[DeviceId, dict[str, int]]]:
         """A copy of what is taken, and of what is consumed by device."""
@@ -86,12 +101,18 @@ class DevicesInUse:
         for result in _results(claim):
             assert claim is not None
             device = (result.driver, result.pool, result.device)
+            if result.admin_access:
+                continue
             if result.share_id:
                 _count(self._sharers, device, claim.key, sign)
                 for name, amount in (result.consumed_capacity or {}).items():
                     _count(self._consumed, device, name, sign * parse_quantity(amount))
-            elif not result.admin_access:
+            else:
                 _count(self._takers, device, claim.key, sign)
+
+
+def _items(amounts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(amounts.items()))
 
 
 def _results(claim: KubeObject | None) -> tuple[DeviceResult, ...]:
