@@ -71,7 +71,8 @@ def test_a_cluster_without_devices_says_so(tmp_path):
     assert run("devices", path).stdout.startswith("No node has devices")
 
 
-def test_python_gives_the_same(snapshot):
+def test_python_gives_the_same(snapshot, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     answer = devices(load_snapshot(snapshot))
     assert [one.state.value for one in answer.devices] == ["taken", "free", "unusable"]
     assert repr(answer) == run("devices", snapshot).stdout.rstrip("\n")

@@ -11,7 +11,7 @@ from kubesched.testing import FakeCluster, make_node
 
 REFUSED = [
     (("Servce",), 'Odd.reads: "Servce" is not a kind that kubesched reads; did you mean "Service"?'),
-    (("Deployment",), 'Odd.reads: "Deployment" is not a kind that kubesched reads; write other kinds as'),
+    (("DaemonSet",), 'Odd.reads: "DaemonSet" is not a kind that kubesched reads; write other kinds as'),
     (("service",), 'did you mean "Service"?'),
     ("Service", "Odd.reads is 'Service'; expected a tuple of kinds, such as (\"Service\",)"),
     (None, "Odd.reads is None; expected a tuple"),
