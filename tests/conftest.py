@@ -35,6 +35,12 @@ def forks() -> Iterator[Forks]:
         yield forks
 
 
+@pytest.fixture
+def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every search for devices takes too long: no pod that needs some is decided."""
+    monkeypatch.setattr("kubesched.plugins.dynamic_resources.patience.MOST_LOOKS", 0)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collect the tests without the garbage collector, and have it never look at them again.

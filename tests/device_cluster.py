@@ -1,13 +1,14 @@
-"""A cluster with a device plugin on one node and DRA on three, for tests of pods that are not decided."""
+"""A cluster with a device plugin on one node and DRA on three."""
 
 from typing import Any
 
 from kubesched.api import KubeObject, Pod
+from kubesched.plugins.dynamic_resources.device_search import Shortage
 from kubesched.testing import make_node, make_object, make_pod
 
 GPU = "nvidia.com/gpu"
-NOT_DECIDED = f"kubesched does not place pods whose {GPU} is served through DeviceClass gpu.nvidia.com yet"
-WITH_CLAIMS = "kubesched does not place pods with resource claims yet"
+NOT_DECIDED = Shortage.TOO_LONG.value
+"""Why a pod is not decided with the fixture `no_search`."""
 WITHOUT_DRA = b"""
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -42,8 +43,30 @@ def running(name: str, node: str, **said: Any) -> Pod:
 
 def device_cluster() -> list[KubeObject]:
     """Those nodes and the class; the device of plugin-1 is taken, and one of each DRA node."""
-    held = [running("on-plugin", "plugin-1"), *(running(f"on-dra-{i}", f"dra-{i}") for i in (1, 2, 3))]
+    on_dra = [running(f"on-dra-{i}", f"dra-{i}") for i in (1, 2, 3)]
+    held = [running("on-plugin", "plugin-1"), *on_dra, *map(_claim_of, on_dra)]
     return [*nodes(), device_class(), make_object("ReplicaSet", "train", spec={"replicas": 4}), *held]
+
+
+def _claim_of(pod: Pod) -> KubeObject:
+    """The claim that a scheduler made for the extended resource of a pod; it has the first device of the node."""
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid, "controller": True}
+    annotations = {"resource.kubernetes.io/extended-resource-claim": "true"}
+    exactly = {"deviceClassName": "gpu.nvidia.com", "allocationMode": "ExactCount", "count": 1}
+    request = "container-0-request-1"
+    result = {"request": request, "driver": "gpu.nvidia.com", "pool": pod.node_name, "device": "gpu-0"}
+    on_node = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [pod.node_name]}]}]
+    return make_object(
+        "ResourceClaim",
+        f"{pod.name}-extended-resources-abcde",
+        namespace=pod.namespace,
+        metadata={"annotations": annotations, "ownerReferences": [owner]},
+        spec={"devices": {"requests": [{"name": request, "exactly": exactly}]}},
+        status={
+            "allocation": {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": on_node}},
+            "reservedFor": [{"resource": "pods", "name": pod.name, "uid": pod.uid}],
+        },
+    )
 
 
 def _slice(node: str) -> KubeObject:

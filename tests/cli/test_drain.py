@@ -165,6 +165,7 @@ def test_the_cluster_after_a_drain_does_not_replace_the_one_before(tmp_path: Pat
     assert path.read_bytes() == before
 
 
+@pytest.mark.usefixtures("no_search")
 @pytest.mark.parametrize("output", ["wide", "json", "junit"])
 def test_it_is_not_known_where_served_pods_would_run(tmp_path: Path, output: str):
     budget = make_object("PodDisruptionBudget", "train", spec={"selector": {}}, status={"disruptionsAllowed": 1})
@@ -187,6 +188,7 @@ def test_it_is_not_known_where_served_pods_would_run(tmp_path: Path, output: str
         assert result.stdout.count(f"2 of 2 pods: {NOT_DECIDED}</failure>") == 1
 
 
+@pytest.mark.usefixtures("no_search")
 def test_each_and_most_do_not_promise_nodes_with_served_pods(tmp_path: Path):
     free = make_node("free", allocatable=ROOM)
     path = write(tmp_path, *device_cluster(), free)
@@ -207,6 +209,7 @@ def test_each_and_most_do_not_promise_nodes_with_served_pods(tmp_path: Path):
     assert (result.stdout.splitlines()[0], result.exit_code) == (unknown, 1)
 
 
+@pytest.mark.usefixtures("no_search")
 def test_a_drain_that_is_blocked_anyway_is_not_called_unknown(tmp_path: Path):
     budget = make_object("PodDisruptionBudget", "web", spec={"selector": {"matchLabels": {"app": "web"}}})
     web = make_pod(

@@ -197,9 +197,9 @@ def test_the_longest_time_without_an_attempt_is_passed_on(
 
 def test_what_differs_from_kube_scheduler_is_reported_at_the_start() -> None:
     lines = run("scheduler", "--profiling=false", *WRITE).stderr.splitlines()
-    not_placed = "pods with resource claims, or that a DeviceClass serves, are not placed"
-    assert f"kubesched: note: differs from kube-scheduler: {not_placed}" in lines
-    assert sum("differs from kube-scheduler" in line for line in lines) == 5
+    unlimited = "requests have no rate limit; kube-scheduler's default is clientConnection.qps 50"
+    assert f"kubesched: note: differs from kube-scheduler: {unlimited}" in lines
+    assert sum("differs from kube-scheduler" in line for line in lines) == 4
 
 
 def test_the_flags_are_those_of_kube_scheduler_v1_36_and_no_others_are_ignored() -> None:

@@ -38,7 +38,6 @@ def test_a_run_that_does_what_kube_scheduler_does_has_no_differences() -> None:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"profiles": [{}]}, "pods with resource claims, or that a DeviceClass serves, are not placed"),
         ({"percentageOfNodesToScore": 0}, "every node is examined for pods of default-scheduler"),
         ({"clientConnection": {}}, "requests have no rate limit;"),
     ],

@@ -322,6 +322,7 @@ def test_the_cluster_as_it_is_is_simulated_only_for_a_comparison(monkeypatch, cl
     assert len(runs) == n_runs
 
 
+@pytest.mark.usefixtures("no_search")
 @pytest.mark.parametrize("options", [("--cordon", "dra-1"), ("--add-nodes", "1", "--like", "plugin-1")])
 def test_pods_that_are_not_decided_do_not_stay_pending(tmp_path, options):
     cluster = write(tmp_path, *device_cluster(), make_pod("served", requests={GPU: 1}))
@@ -334,6 +335,7 @@ def test_pods_that_are_not_decided_do_not_stay_pending(tmp_path, options):
     assert (served["state"], served["message"], "reason" in served) == ("notDecided", NOT_DECIDED, False)
 
 
+@pytest.mark.usefixtures("no_search")
 def test_the_pods_of_a_removed_node_that_are_not_decided_are_not_pending(tmp_path):
     cluster = write(tmp_path, *device_cluster())
     found = simulated(cluster, "--without-nodes", "plugin-1")[1]

@@ -353,6 +353,7 @@ def test_workloads_that_are_spread_in_another_way_are_named():
     assert [str(getattr(cell, "text", cell)) for cell in table.rows[0]] == ["StatefulSet default/web", "0", "4", "B"]
 
 
+@pytest.mark.usefixtures("no_search")
 def test_pods_that_cannot_be_decided_are_told_and_are_no_finding():
     waiting = [make_pod(f"gpu-{i}", requests={GPU: 1}) for i in range(2)]
     comparison = compare([*device_cluster(), *waiting], None, None, seeds=5)
@@ -363,6 +364,7 @@ def test_pods_that_cannot_be_decided_are_told_and_are_no_finding():
     assert "Part of the difference" not in page
 
 
+@pytest.mark.usefixtures("no_search")
 @pytest.mark.parametrize("side", ["a", "b"])
 def test_pods_that_one_side_alone_cannot_decide_are_told_of_that_side(side: str):
     off = {"name": "DynamicResources"}

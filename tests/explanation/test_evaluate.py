@@ -85,7 +85,7 @@ class FailsOnN2(Plugin):
 def test_a_fault_on_a_node_ends_the_attempt_and_the_other_nodes_are_judged():
     found = ask(make_pod("p"), *three_nodes(), plugins=[FailsOnN2])
     line = as_document(found)
-    assert line["fault"] == "running \"FailsOnN2\" filter plugin: KeyError: 'x'"
+    assert line["error"] == "running \"FailsOnN2\" filter plugin: KeyError: 'x'"
     assert (line["feasible"], line["best"], list(line["total"])) == (["n1"], ["n1"], ["n1"])
     assert "message" not in line
     assert "choice" not in line
@@ -104,7 +104,7 @@ class FailsEverywhere(Plugin):
 def test_where_no_node_is_left_a_fault_counts_as_a_rejection_in_the_message_alone():
     line = as_document(ask(make_pod("p"), *three_nodes(), plugins=[FailsEverywhere]))
     assert line["message"].startswith('0/3 nodes are available: 1 running "FailsEverywhere" filter plugin')
-    assert line["fault"] == "running \"FailsEverywhere\" filter plugin: KeyError: 'n1'"
+    assert line["error"] == "running \"FailsEverywhere\" filter plugin: KeyError: 'n1'"
     assert line["advice"] == "fix plugin FailsEverywhere first; until then no other fix can be tried."
     assert not {"preemption", "choice"} & line.keys()
 
@@ -117,7 +117,7 @@ class FailsBefore(Plugin):
 def test_a_fault_before_the_nodes_are_looked_at_ends_the_attempt():
     found = ask(make_pod("p"), *three_nodes(), plugins=[FailsBefore])
     line = as_document(found)
-    assert line["fault"] == "running PreFilter plugin \"FailsBefore\": KeyError: 'x'"
+    assert line["error"] == "running PreFilter plugin \"FailsBefore\": KeyError: 'x'"
     assert line["advice"] == "fix plugin FailsBefore first; until then no other fix can be tried."
     assert not {"preemption", "choice"} & line.keys()
 

@@ -128,7 +128,7 @@ LOOKS: dict[str, tuple[Callable[[Handle, CycleState], Any], Any]] = {
     "list": (lambda handle, state: [node.name for node in handle.list("Node")], ["n"]),
     "reads": (lambda handle, state: dict(handle.reads), {"Node": "Node", "Pod": "Pod"}),
 }
-OTHERS = {"extenders", "nominated", "waiting_pods", "perform", "wait", "activate", "logger"}
+OTHERS = {"extenders", "nominated", "waiting_pods", "perform", "emit", "wait", "activate", "logger"}
 TOLD = {"metrics", "metrics_of", "event", "record_event", "client"}  # tests/framework/test_plugin_events.py
 
 

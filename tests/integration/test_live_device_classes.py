@@ -1,4 +1,4 @@
-"""A pod that a DeviceClass serves: `kubesched scheduler` evicts no pod for it, kube-scheduler binds it to a device."""
+"""A pod that a DeviceClass serves gets the device from `kubesched scheduler` that kube-scheduler gives it."""
 
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,6 @@ def client(cluster: ControlPlane) -> ApiClient:
     return client
 
 
-def condition(client: ApiClient, name: str) -> Document:
-    conditions = client.get("Pod", name)["status"].get("conditions", [])
-    return next((one for one in conditions if one["type"] == "PodScheduled"), {})
-
-
 def was_disturbed(client: ApiClient, name: str) -> bool:
     """Whether preemption has begun for a pod."""
     pod = client.get("Pod", name)
@@ -59,43 +54,51 @@ def was_disturbed(client: ApiClient, name: str) -> bool:
     return "deletionTimestamp" in pod["metadata"] or "DisruptionTarget" in conditions
 
 
-def sentence(resource: str = GPU) -> str:
-    why = f"kubesched does not place pods whose {resource} is served through DeviceClass {DRIVER} yet"
-    return f"0/2 nodes are available: {why}. "
+def message(client: ApiClient, name: str) -> str:
+    conditions = client.get("Pod", name)["status"].get("conditions", [])
+    return next((one["message"] for one in conditions if one["type"] == "PodScheduled"), "")
+
+
+def claim_of(client: ApiClient, pod: str) -> Document:
+    """The claim that a scheduler made for a pod, without what differs from claim to claim."""
+    status = client.get("Pod", pod)["status"]["extendedResourceClaimStatus"]
+    claim = client.get("ResourceClaim", status["resourceClaimName"])
+    allocation = claim["status"]["allocation"]
+    assert allocation.pop("allocationTimestamp")
+    (user,) = claim["status"]["reservedFor"]
+    assert user["name"] == pod
+    metadata = {name: claim["metadata"].get(name) for name in ("annotations", "finalizers")}
+    return {
+        "metadata": metadata,
+        "spec": claim["spec"],
+        "allocation": allocation,
+        "mappings": status["requestMappings"],
+    }
 
 
 @pytest.mark.parametrize("resource", [GPU, IMPLICIT])
-def test_no_pod_is_evicted_where_kube_scheduler_binds_a_free_device(
+def test_a_pod_gets_the_free_device_that_kube_scheduler_gives_it(
     cluster: ControlPlane, client: ApiClient, tmp_path: Path, start_scheduler: StartScheduler, resource: str
 ) -> None:
     device_class(client)
+    urgent = {"priorityClassName": "urgent", "priority": 100_000}
     live = LiveProcess(cluster, tmp_path, OURS)
     try:
-        client.create(wants("ours", "ours", resource, priorityClassName="urgent", priority=100_000))
-        wait_until(lambda: condition(client, "ours").get("reason") == "Unschedulable", "the condition")
-        assert condition(client, "ours")["message"].startswith(sentence(resource))
-        notes = [one for one in client.read_all("Event") if one.get("regarding", {}).get("name") == "ours"]
-        assert next(one["note"] for one in notes if one["reason"] == "FailedScheduling").startswith(sentence(resource))
-        start_scheduler()
-        client.create(wants("stock", "default-scheduler", resource, priorityClassName="urgent", priority=100_000))
-        wait_until(lambda: client.get("Pod", "stock")["spec"].get("nodeName") == "dra-1", "the stock binding")
-        assert client.get("Pod", "stock")["status"]["extendedResourceClaimStatus"]["resourceClaimName"]
-        assert not was_disturbed(client, "low")
-        assert "nodeName" not in client.get("Pod", "ours")["spec"]
+        client.create(wants("ours", "ours", resource, **urgent))
+        wait_until(lambda: client.get("Pod", "ours")["spec"].get("nodeName") == "dra-1", "the binding")
+        ours = claim_of(client, "ours")
+        assert ours["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
+        client.create(wants("second", "ours", resource))
+        wait_until(lambda: "cannot allocate all claims" in message(client, "second"), "the condition")
+        client.delete("Pod", "ours")
+        client.delete("Pod", "second")
     finally:
         live.stop()
-
-
-def test_a_pod_waits_while_a_class_serves_it_and_is_placed_once_the_class_is_gone(
-    cluster: ControlPlane, client: ApiClient, tmp_path: Path
-) -> None:
-    device_class(client)
-    client.create(make_node("plugin-2", allocatable={**ROOM, GPU: "1"}))
-    live = LiveProcess(cluster, tmp_path, OURS)
-    try:
-        client.create(wants("ours", "ours"))
-        wait_until(lambda: DRIVER in condition(client, "ours").get("message", ""), "the sentence")
-        client.delete("DeviceClass", DRIVER)
-        wait_until(lambda: client.get("Pod", "ours")["spec"].get("nodeName") == "plugin-2", "the binding")
-    finally:
-        live.stop()
+    for claim in client.read_all("ResourceClaim"):  # no controller runs here
+        client.patch("ResourceClaim", claim["metadata"]["name"], {"metadata": {"finalizers": None}})
+        client.delete("ResourceClaim", claim["metadata"]["name"])
+    start_scheduler()
+    client.create(wants("stock", "default-scheduler", resource, **urgent))
+    wait_until(lambda: client.get("Pod", "stock")["spec"].get("nodeName") == "dra-1", "the stock binding")
+    assert claim_of(client, "stock") == ours
+    assert not was_disturbed(client, "low")

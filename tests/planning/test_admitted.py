@@ -142,6 +142,7 @@ def test_a_file_without_pods_says_what_it_has():
     assert "neither" not in str(caught.value)
 
 
+@pytest.mark.usefixtures("no_search")
 def test_pods_that_cannot_be_decided_have_one_output_id():
     waiting = make_pod("waits", requests={GPU: 1})
     pages = [fit_page(fit(device_cluster(), [waiting])), report_page(Simulator([*device_cluster(), waiting]).run())]

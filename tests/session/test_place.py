@@ -1,3 +1,5 @@
+import pytest
+
 from kubesched.framework import Plugin, Status
 from kubesched.scheduler import TieBreak
 from kubesched.session import PodState, Simulator, place, place_all
@@ -67,6 +69,7 @@ def test_progress_is_told_pod_by_pod():
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.usefixtures("no_search")
 def test_a_pod_that_is_not_decided_names_no_victims():
     wanting = make_pod("wants-gpu", priority=1000, requests={GPU: 1})
     report = place_all(Simulator([*device_cluster(), wanting]), TieBreak.FIRST)

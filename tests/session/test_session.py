@@ -109,7 +109,7 @@ def test_an_attempt_has_no_effect() -> None:
         before = rows(session)
         tried = session.attempt(pending("p", "2"))
         assert tried.fits
-        assert session.attempt(pending("p", "3"), Preempt.ALWAYS).diagnosis.message.startswith("0/2 nodes are")
+        assert session.attempt(pending("p", "3"), Preempt.UNLESS_FAILED).diagnosis.message.startswith("0/2 nodes are")
         assert rows(session) == before
         assert nodes_of(session.schedule()) == {"other": "n1"}
 

@@ -1,5 +1,6 @@
 """Whole runs on the virtual clock: what becomes of every pending pod."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,7 @@ from kubesched.session import Placement, PodState, Report, Simulator
 from kubesched.setup import set_up
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.fake_cluster import minimal_profile
-from tests.device_cluster import GPU, NOT_DECIDED, WITH_CLAIMS, WITHOUT_DRA, device_cluster
+from tests.device_cluster import GPU, NOT_DECIDED, WITHOUT_DRA, device_cluster
 
 Fit = IN_TREE_PLUGINS["NodeResourcesFit"]
 STARTED = {"startTime": "2026-01-01T00:00:00Z"}
@@ -412,6 +413,7 @@ def test_a_function_that_does_not_name_what_is_read_fails_the_pod(reads: Callabl
     assert report.seconds < 30.0
 
 
+@pytest.mark.usefixtures("no_search")
 @pytest.mark.parametrize("nominated", ["", "plugin-1"])
 def test_nobody_is_evicted_for_a_pod_that_is_not_decided(nominated: str) -> None:
     status = {"nominatedNodeName": nominated} if nominated else {}
@@ -427,10 +429,11 @@ def test_nobody_is_evicted_for_a_pod_that_is_not_decided(nominated: str) -> None
     assert plain.state is PodState.SCHEDULED
 
 
-def test_a_pod_with_claims_is_not_decided_either() -> None:
-    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
-    (placement,) = Simulator([*device_cluster(), make_pod("claims", spec=claims)]).run().placements
-    assert (placement.state, placement.diagnosis) == (PodState.NOT_DECIDED, WITH_CLAIMS)
+def test_a_pod_that_devices_serve_evicts_nobody_and_takes_a_free_one() -> None:
+    wanting = [make_pod(f"wants-gpu-{i}", priority=1000, requests={GPU: 1}) for i in range(6)]
+    report = Simulator([*device_cluster(), *wanting]).run()
+    where = Counter(one.node for one in report.placements)
+    assert (where, report.victims) == ({"dra-1": 2, "dra-2": 2, "dra-3": 2}, ())
 
 
 def test_without_dynamic_resources_a_served_pod_goes_where_upstream_puts_it() -> None:

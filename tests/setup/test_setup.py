@@ -318,12 +318,13 @@ def test_json_is_kept_of_what_plugins_and_extenders_want() -> None:
         entry = {"urlPrefix": "http://x", "weight": 1, **extender}
         return set_up(json.dumps({**head, "extenders": [entry]}).encode()).raw_kinds
 
-    assert set_up().raw_kinds == frozenset()
-    assert set_up(plugins=[Raw]).raw_kinds == {"Node", "Pod"}
-    assert kept(filterVerb="f", nodeCacheCapable=True) == {"Pod"}
-    assert kept(prioritizeVerb="p") == {"Node", "Pod"}
-    assert kept(preemptVerb="p") == {"Pod"}
-    assert kept(bindVerb="b") == frozenset()
+    of_devices = {"DeviceClass", "ResourceClaim"}  # allocations have the configurations of drivers
+    assert set_up().raw_kinds == of_devices
+    assert set_up(plugins=[Raw]).raw_kinds == {"Node", "Pod"} | of_devices
+    assert kept(filterVerb="f", nodeCacheCapable=True) == {"Pod"} | of_devices
+    assert kept(prioritizeVerb="p") == {"Node", "Pod"} | of_devices
+    assert kept(preemptVerb="p") == {"Pod"} | of_devices
+    assert kept(bindVerb="b") == of_devices
 
 
 OLDER = "apiVersion: kubescheduler.config.k8s.io/v1beta2\nkind: KubeSchedulerConfiguration\n"

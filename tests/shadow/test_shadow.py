@@ -352,6 +352,7 @@ def test_nothing_is_kept_of_pods_that_are_gone() -> None:
     assert Counter(watched.end())["disagreed"] == 0
 
 
+@pytest.mark.usefixtures("no_search")
 @pytest.mark.parametrize("announced", [False, True])
 def test_a_pod_that_is_not_decided_is_not_judged_and_keeps_its_room(announced: bool) -> None:
     served, plain = make_pod("served", requests={GPU: 1, "cpu": "5"}), make_pod("plain", requests={"cpu": "1"})

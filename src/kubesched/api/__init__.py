@@ -79,6 +79,7 @@ with lazy_exports(__name__):
         AffinityToNodes as AffinityToNodes,
         ClaimSource as ClaimSource,
         Container as Container,
+        ContainerDeviceRequest as ContainerDeviceRequest,
         ContainerPort as ContainerPort,
         ContainerStatus as ContainerStatus,
         DiskSource as DiskSource,
@@ -87,6 +88,7 @@ with lazy_exports(__name__):
         PodAffinity as PodAffinity,
         PodAffinityTerm as PodAffinityTerm,
         PodCondition as PodCondition,
+        PodResourceClaim as PodResourceClaim,
         PodSpec as PodSpec,
         PodStatus as PodStatus,
         Quantities as Quantities,
@@ -117,9 +119,11 @@ with lazy_exports(__name__):
         MAX_INT64 as MAX_INT64,
         NANO as NANO,
         bytes_of as bytes_of,
+        canonical_quantity as canonical_quantity,
         cpu_millis as cpu_millis,
         in_words as in_words,
         parse_quantity as parse_quantity,
+        whole_binary as whole_binary,
         whole_units as whole_units,
     )
     from kubesched.api.resource_claims import (

@@ -19,6 +19,7 @@ _POWERS: Final = {"n": -9, "u": -6, "m": -3, "": 0, **{letter: 3 * i for i, lett
 _BINARY: Final = {letter + "i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
 _BYTES: Final = ("memory", "ephemeral-storage")
 _QUANTITY = re.compile(r"([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i|)")
+_EXPONENT = re.compile(r"[eE][+-]?[0-9]+$")
 _NEARLY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmgtp])(i?)b?", re.IGNORECASE)
 _KEPT: Final = 100  # digits of an amount; an API server takes a million of them, and exponents of seven digits
 _EXPONENT_DIGITS: Final = 7
@@ -184,6 +185,41 @@ def whole_units(resource: str, nano: int) -> int:
     if isinstance(nano, _ShortDecimal) and nano.power + milli not in _WRAPPING_STEPS:
         return 0
     return (whole + 2**63) % 2**64 - 2**63
+
+
+def canonical_quantity(text: str | int | float) -> str:
+    """A quantity as an API server writes it: with the largest suffix of its kind that leaves a whole number.
+
+    Rule: k8s.io/apimachinery v0.36 resource.Quantity.String; binary suffixes become decimal ones for less than 1Ki and
+        for parts of one.
+    Raises:
+        QuantityError: the text is not a quantity.
+
+    Example:
+        assert canonical_quantity("1.5Gi") == "1536Mi"
+        assert canonical_quantity("0.5") == "500m"
+    """
+    nano, written = parse_quantity(text), str(text)
+    if written.endswith("i") and nano % NANO == 0:
+        return whole_binary(nano // NANO)
+    return _decimal_text(nano, has_exponent=bool(_EXPONENT.search(written)))
+
+
+def whole_binary(amount: int) -> str:
+    """A whole number as an API server writes it where its unit is one of binary suffixes."""
+    for suffix, size in reversed(_BINARY.items()):
+        if amount and amount % size == 0:
+            return f"{amount // size}{suffix}"
+    return _decimal_text(amount * NANO) if abs(amount) < _BINARY["Ki"] else str(amount)
+
+
+def _decimal_text(nano: int, *, has_exponent: bool = False) -> str:
+    for suffix, power in reversed(_POWERS.items()):
+        size = 10 ** (9 + power)
+        if nano and nano % size == 0:
+            unit = f"e{power}" if has_exponent and power else suffix
+            return f"{nano // size}{unit}"
+    return "0"
 
 
 def in_words(resource: str, amount: int) -> str:

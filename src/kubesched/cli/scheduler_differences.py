@@ -39,8 +39,6 @@ def differences(
     if configuration.extenders and is_shadow:
         urls = ", ".join(extender.shown_url for extender in configuration.extenders)
         told.append(f"extenders are not called: {urls}")
-    if any(plugin.name == "DynamicResources" for profile in profiles for plugin in profile.plugins):
-        told.append("pods with resource claims, or that a DeviceClass serves, are not placed")
     adaptive = (
         []
         if is_shadow

@@ -160,7 +160,7 @@ def _print_places(session: "Session", tie_break: "TieBreak") -> tuple[int, int]:
     for placed in chain(place(session, tie_break), not_seen(session)):
         print_line(placed_line(placed))
         n_pending += not placed.node
-        n_failed += placed.is_failed
+        n_failed += bool(placed.error)
     return n_pending, n_failed
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from kubesched.api import PersistentVolumeClaim, Pod
 from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, take
+from kubesched.explanation.claim_allocations import claim_allocations
 from kubesched.explanation.claims_in_use import claims_in_use
 from kubesched.explanation.evaluation import Evaluation, Preemption
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts, verdicts_of
@@ -22,6 +23,7 @@ from kubesched.framework import (
     Status,
     data_notes,
 )
+from kubesched.plugins import DynamicResources
 from kubesched.scheduler import ExtenderAnswer, Extenders
 from kubesched.session import Attempt, Preempt, attempt, rejections_of
 from kubesched.state import Nodes, PodInfo
@@ -65,6 +67,8 @@ async def evaluate(
     points = framework.profile.points
     for plugin in (*(one for one in points["preFilter"] if one not in points["filter"]), *points["filter"]):
         said, state_of_plugin = _ask_by_itself(framework.only(plugin.name), plugin, evaluation)
+        if isinstance(plugin, DynamicResources):
+            evaluation.allocations = claim_allocations(plugin, state_of_plugin, said, snapshot.nodes)
         if plugin in points["filter"] or said.rejected.any():
             evaluation.by_plugin[plugin.name] = said
             if said.pre_filter is None:

@@ -9,6 +9,7 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.explanation.absent_drivers import AbsentDriver
 from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, gated_words
+from kubesched.explanation.claim_allocations import Allocations
 from kubesched.explanation.claims_in_use import ClaimInUse
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.obstacle import ObstacleRow
@@ -59,6 +60,8 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
         hooks: what PreEnqueue, PostFilter, Reserve and Permit plugins answered, apart from SUCCESS. Reserve and Permit
             are asked about the best node; DefaultPreemption's answer is `preemption`.
         compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
+        allocations: what the resource claims of the pod would get on each node, by node and claim; nodes that
+            DynamicResources rejects are left out, and so are claims that are allocated.
         claims_in_use: the claims of a pending pod whose disks are attached to one node.
         gang: the pods with which it is to run at once, and how many of them have a node now; None for a pod alone.
         absent_drivers: the CSI drivers of its claims that are not on some nodes where it fits; of a pending pod.
@@ -81,6 +84,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
     compares: bool = True
     runs_on: str = ""
     notes: dict[str, tuple[str, ...]] = {}
+    allocations: Allocations = {}
     claims_in_use: tuple[ClaimInUse, ...] = ()
     gang: GangFit | None = None
     absent_drivers: tuple[AbsentDriver, ...] = ()

@@ -8,6 +8,8 @@ with lazy_exports(__name__):
         ActionDone as ActionDone,
         Bind as Bind,
         CallExtender as CallExtender,
+        CreateObject as CreateObject,
+        DeleteObject as DeleteObject,
         DeletePod as DeletePod,
         PatchPodStatus as PatchPodStatus,
         RecordEvent as RecordEvent,
@@ -17,6 +19,7 @@ with lazy_exports(__name__):
     from kubesched.framework.column_cache import (
         CACHE_BYTES as CACHE_BYTES,
         ColumnCache as ColumnCache,
+        EqualScore as EqualScore,
         Stamped as Stamped,
     )
     from kubesched.framework.cycle_state import CycleState as CycleState

@@ -3,6 +3,8 @@
 The core does no I/O: it emits actions, or awaits them in binding-cycle hooks through `handle.perform`.
 """
 
+from typing import Any
+
 import msgspec
 
 from kubesched.api import KubeObject, Pod, kind_of
@@ -57,17 +59,47 @@ class DeletePod(Action, frozen=True):
 
 
 class WriteObject(Action, frozen=True):
-    """Update a PersistentVolume or a PersistentVolumeClaim.
+    """Update an object.
 
     Attributes:
         kind: as in KINDS.
-        object: with the fields that a scheduler reads as they should become.
+        object: as it should become; of a PersistentVolume and a PersistentVolumeClaim, the fields that a scheduler
+            reads count.
+        subresource: what of it is written, such as `status`; empty for all but that.
+        patch: the change, to send it as a strategic merge patch; None to send the object.
 
     Example:
         async def pre_bind(self, state, pod, node_name):
             claim = self.handle.get("PersistentVolumeClaim", pod.namespace, "data")
             await self.handle.perform(WriteObject("PersistentVolumeClaim", claim))
             return Status.SUCCESS
+    """
+
+    kind: str
+    object: KubeObject
+    subresource: str = ""
+    patch: dict[str, Any] | None = None
+
+
+class CreateObject(Action, frozen=True):
+    """Create an object; the answer is the object as it was created.
+
+    Attributes:
+        kind: as in KINDS.
+        namespace: empty for kinds outside namespaces.
+        document: the object; it may have a generateName instead of a name.
+    """
+
+    kind: str
+    namespace: str
+    document: dict[str, Any]
+
+
+class DeleteObject(Action, frozen=True):
+    """Delete an object.
+
+    Attributes:
+        kind: as in KINDS.
     """
 
     kind: str

@@ -22,7 +22,7 @@ from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.framework.hooks import DependsOn
 from kubesched.framework.plugin import Plugin
-from kubesched.framework.status import Status
+from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.state import NodeColumns, Nodes, Rows
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
@@ -82,6 +82,12 @@ class Stamped(NamedTuple):
 
     part: Hashable
     stamp: Hashable
+
+
+class EqualScore(NamedTuple):
+    """A part of pods to which all nodes have this score, before normalisation; no column is computed for them."""
+
+    score: int
 
 
 class KeptColumn:
@@ -192,6 +198,7 @@ class ColumnCache:
         self._columns = columns
         self._kept: OrderedDict[Hashable, KeptColumn] = OrderedDict()
         self._rules: dict[tuple[type[Plugin], bytes, str], int] = {}
+        self._equals: dict[tuple[int, EqualScore], KeptColumn] = {}  # a few for each rule
         self._few: _FewRows | None = None  # the rows that changed in `_few_since`, if they are few: rules share them
         self._few_since: tuple[ChangeLog, int, int] | None = None  # log, from generation, to generation
 
@@ -205,11 +212,17 @@ class ColumnCache:
         return self._columns.node_log if depends_on is DependsOn.NODE else self._columns.row_log
 
     def verdicts(self, rule: PluginRule, state: CycleState, pod: Pod) -> KeptColumn:
-        """The filter's verdicts, up to date."""
+        """The filter's verdicts, up to date.
+
+        Those with an Error are not kept: its text may have names that an equal part does not have.
+        """
         key = (rule.number, rule.plugin.filter_part(state, pod))
         column = self._kept.get(key)
         if column is None or column.generation != rule.log.generation:
             column = self._refreshed_filter(key, column, rule, state, pod)
+            if column.may_fail and _has_error(column):
+                self._drop(key)
+                return column
         self._kept.move_to_end(key)
         self._n_uses = column.used = self._n_uses + 1
         return column
@@ -217,6 +230,8 @@ class ColumnCache:
     def scores(self, rule: PluginRule, state: CycleState, pod: Pod) -> KeptColumn:
         """The plugin's scores before normalisation, up to date."""
         part, stamp = rule.plugin.score_part(state, pod), None
+        if type(part) is EqualScore:
+            return self._equal(rule, part)
         if type(part) is Stamped:
             part, stamp = part
         key = (rule.number, part)
@@ -229,6 +244,13 @@ class ColumnCache:
         self._kept.move_to_end(key)
         self._n_uses = column.used = self._n_uses + 1
         return column
+
+    def _equal(self, rule: PluginRule, part: EqualScore) -> KeptColumn:
+        known = self._equals.get((rule.number, part))
+        if known is None:
+            known = self._equals[rule.number, part] = KeptColumn(np.zeros(0, dtype=np.int64))
+            known.constant = part.score
+        return known
 
     def evict(self, fraction: float = 1.0) -> None:
         """Drop the least recently used columns, all of them by default."""
@@ -263,7 +285,8 @@ class ColumnCache:
                 n_rejected = len(verdicts.values.nonzero()[0])  # quicker than to count where there are few
                 if n_rejected:
                     verdicts.check()
-                    column.may_fail |= verdicts.may_fail
+                    if verdicts.may_fail:
+                        column.may_fail, column.status = True, verdicts.status
                 if n_rejected or column.n_rejected:
                     column.n_rejected += n_rejected - int(np.count_nonzero(column.values[few.index]))
                     column.values[few.index] = verdicts.values
@@ -332,8 +355,20 @@ class ColumnCache:
         return self._n_uses - next(iter(self._kept.values())).used > self.max_unused
 
     def _drop_oldest(self) -> None:
-        _, column = self._kept.popitem(last=False)
-        self.n_bytes -= column.n_bytes
+        self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Hashable) -> None:
+        self.n_bytes -= self._kept.pop(key).n_bytes
+
+
+def _has_error(column: KeptColumn) -> bool:
+    """Whether a filter failed, or could not decide, on some row."""
+    assert column.status is not None
+    try:
+        statuses = [column.status(value) for value in np.unique(column.values).tolist() if value]
+        return any(status.code is Code.ERROR or status.is_undecided for status in statuses)
+    except HOOK_FAULTS:
+        return True
 
 
 def _in_range(scores: IntVector) -> bool:

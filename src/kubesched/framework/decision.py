@@ -3,6 +3,7 @@
 import msgspec
 
 from kubesched.api import Pod
+from kubesched.framework.actions import Action
 from kubesched.framework.status import Status
 from kubesched.state import PodInfo
 
@@ -54,6 +55,7 @@ class Decision(msgspec.Struct, frozen=True):
         nominated_node_name: where preemption makes room; "" clears a nomination; None does not change it.
         victims: pods to be evicted for it.
         n_pdb_violations: how many of them a disruption budget protects.
+        writes: what else PostFilter plugins have to write for it.
         initial_attempt_timestamp: when the pod first became active, in the clock's seconds; None where no queue was.
         was_flushed: whether the pod was tried only because it had waited for too long.
     """
@@ -74,6 +76,7 @@ class Decision(msgspec.Struct, frozen=True):
     nominated_node_name: str | None = None
     victims: tuple[PodInfo, ...] = ()
     n_pdb_violations: int = 0
+    writes: tuple[Action, ...] = ()
     initial_attempt_timestamp: float | None = None
     was_flushed: bool = False
 

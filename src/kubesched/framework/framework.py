@@ -14,6 +14,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
+from kubesched.framework.actions import Action
 from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
@@ -310,6 +311,7 @@ class Framework:
         """
         reasons: list[str] = []
         kept: PostFilterResult | None = None
+        writes: tuple[Action, ...] = ()
         rejecting = ""
         for plugin in self.profile.points["postFilter"]:
             what = f'running PostFilter plugin "{plugin.name}"'
@@ -329,11 +331,14 @@ class Framework:
             result, status = answer
             if answers is not None:
                 answers.append(status.by(plugin.name))
+            if writes or (result is not None and result.writes):
+                writes = (*writes, *(result.writes if result is not None else ()))
+                result = msgspec.structs.replace(result or PostFilterResult(), writes=writes)
             if status.is_success or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return result, status.by(plugin.name)
             if not status.is_rejected:
                 return None, Status(Code.ERROR, status.reasons, plugin.name)
-            if result is not None and result.nominated_node_name is not None:
+            if result is not None and (result.nominated_node_name is not None or writes):
                 kept = result
             rejecting = rejecting or plugin.name
             reasons.extend(status.reasons)

@@ -81,6 +81,11 @@ class NodeSearch:
             table, is_whole = self.table, self.is_whole
         return self._framework.run_filter_with_nominated(self._state, self._state.pod.pod, table, is_whole=is_whole)
 
+    def give_up(self, undecided: Status) -> None:
+        """Note that kubesched cannot decide about the pod, whatever it said about single nodes."""
+        self.diagnosis.explicit.clear()
+        self._end(PreFiltered(undecided))
+
     def take_in(self, result: FilterResult) -> None:
         """Note in the diagnosis why the pod fits on none of the nodes."""
         self._framework.keep(result)
@@ -101,5 +106,9 @@ def find_feasible(framework: Framework, state: CycleState, nodes: Nodes) -> Diag
     """
     search = NodeSearch(framework, state, nodes)
     if search.status.is_success:
-        search.take_in(search.filter())
+        result = search.filter()
+        if result.failure is None and result.undecided is not None:
+            search.give_up(result.undecided)
+        else:
+            search.take_in(result)
     return search.diagnosis

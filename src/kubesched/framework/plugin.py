@@ -287,6 +287,8 @@ class Handle(Services, frozen=True, eq=False):
         logger: the place for messages: `logging`'s kubesched.plugin, shown on standard error from WARNING on.
         perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its
             outcome. Behind a kube-scheduler, Bind alone is carried out.
+        emit: has an action carried out without waiting for its outcome, from any hook; a run that writes nothing
+            ignores it.
         wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds or the time is
             over, and gives whether it holds; see WaitFor.
         activate: tries pods again now that are unschedulable or back off. Without a queue, behind a

@@ -87,6 +87,10 @@ def _no_wait(condition: Callable[[], object], seconds: float, reads: ReadObjects
     raise RuntimeError("this run cannot wait for conditions")
 
 
+def _no_write(action: Action) -> None:
+    """This run writes nothing."""
+
+
 def _no_event(event: RecordEvent) -> None:
     """This run keeps no events."""
 
@@ -117,6 +121,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     rng: Random = msgspec.field(default_factory=lambda: Random(0))
     logger: Logger = _LOG
     perform: Callable[[Action], Awaitable[ActionDone]] = _no_action
+    emit: Callable[[Action], None] = _no_write
     wait: WaitFor = _no_wait
     activate: Callable[[Iterable[Pod]], None] = msgspec.field(default_factory=_NoQueue)
     nominated: NominatedPods = msgspec.field(default_factory=lambda: NominatedPods(NodeColumns()))

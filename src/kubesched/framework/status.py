@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
+from kubesched.framework.actions import Action
 from kubesched.state import PodInfo
 
 HOOK_FAULTS: Final = (Exception, SystemExit, CancelledError)
@@ -206,6 +207,7 @@ class PostFilterResult(msgspec.Struct, frozen=True):
         nominated_node_name: where the pod should go next; "" clears a nomination; None leaves it as it is.
         victims: pods to evict for it, most important first.
         n_pdb_violations: how many of them a disruption budget protects.
+        writes: what else is to be written, such as a claim that is given back.
 
     Example:
         def post_filter(self, state, pod, diagnosis):
@@ -215,6 +217,7 @@ class PostFilterResult(msgspec.Struct, frozen=True):
     nominated_node_name: str | None = None
     victims: tuple[PodInfo, ...] = ()
     n_pdb_violations: int = 0
+    writes: tuple[Action, ...] = ()
 
 
 PostFiltered = tuple[PostFilterResult | None, Status]

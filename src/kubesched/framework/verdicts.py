@@ -22,7 +22,7 @@ class Verdicts:
     Attributes:
         values: (rows,) integers; 0 where the node fits.
         status: what a value other than 0 means. Called when the reasons are needed.
-        may_fail: whether some value means an Error, which ends the whole cycle.
+        may_fail: whether some value means an Error or an undecided pod, which ends the whole cycle.
 
     Example:
         def filter_nodes(self, state, pod, nodes):
@@ -60,13 +60,13 @@ class Verdicts:
 
 
 class _Listed:
-    """Statuses by verdict, counted from 1; `may_fail` when one of them is an Error."""
+    """Statuses by verdict, counted from 1; `may_fail` when one of them ends the cycle."""
 
     __slots__ = ("may_fail", "statuses")
 
     def __init__(self, statuses: Sequence[Status]) -> None:
         self.statuses = statuses
-        self.may_fail = any(one.code is Code.ERROR for one in statuses)
+        self.may_fail = any(one.code is Code.ERROR or one.is_undecided for one in statuses)
 
     def __call__(self, verdict: int) -> Status:
         if not 0 < verdict <= len(self.statuses):
@@ -150,6 +150,13 @@ class FilterResult(msgspec.Struct, eq=False):
             if rejection.verdicts.may_fail:
                 return self.statuses().failure()
         return None
+
+    @property
+    def undecided(self) -> Status | None:
+        """The first verdict that kubesched cannot decide about the pod on some row; None where it can."""
+        if not any(rejection.verdicts.may_fail for rejection in self.rejections):
+            return None
+        return next((status for status in self.statuses().distinct if status.is_undecided), None)
 
     def restricted(self, positions: npt.NDArray[np.intp]) -> "FilterResult":
         """The same verdicts on some of the rows, in the order given."""

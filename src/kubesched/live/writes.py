@@ -2,7 +2,8 @@
 
 Rule: kube-scheduler v1.36: the PodScheduled condition and the nomination in one patch of the pod's status, none where
 nothing would change; DisruptionTarget on a victim, then its deletion, then its event. Volumes and claims are updated
-whole, in the version that was decided on; the fields that a scheduler does not read are read again for that.
+whole, in the version that was decided on; the fields that a scheduler does not read are read again for that. Claims of
+devices are written as they were watched, because their JSON is kept.
 
 What a patch has changed counts at once for the next patch of this pod, although the watch shows it later.
 
@@ -17,18 +18,21 @@ A process whose lease is over writes nothing: this is checked here, and by the c
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
-from kubesched.cluster import ApiClient, Backoff, bind_pod, object_path
+from kubesched.api import KINDS, KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
+from kubesched.cluster import ApiClient, Backoff, bind_pod, list_path, object_path
 from kubesched.errors import ClusterError, NotFoundError, NotSentError
 from kubesched.framework import (
     Action,
     ActionDone,
     Bind,
+    CreateObject,
+    DeleteObject,
     DeletePod,
     LimitedLog,
     PatchPodStatus,
@@ -42,6 +46,7 @@ RecordEvents = Callable[[RecordEvent], None]
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
 _PATCHES_AT_ONCE: Final = 8  # 32 keep a small API server so busy that a Binding takes 0.1 s
 _REMEMBERED_SECONDS: Final = 300.0  # a watch never catches up with a server that was restored from a backup
+_VOLUMES: Final = ("PersistentVolume", "PersistentVolumeClaim")
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
 
@@ -111,6 +116,8 @@ class ApiWriter:
             PatchPodStatus: self._patch,
             DeletePod: self._evict,
             WriteObject: self._update,
+            CreateObject: self._create,
+            DeleteObject: self._delete,
         }
 
     def emit(self, action: Action) -> None:
@@ -263,9 +270,16 @@ class ApiWriter:
         self._record(RecordEvent("Preempted", "Normal", "Preempting", pod, note, preemptor))
 
     async def _update(self, action: WriteObject) -> KubeObject:
-        """Write a volume or a claim as a plugin changed it, unless another client has changed it in the meantime."""
+        """Write an object as a plugin changed it, unless another client has changed it in the meantime."""
         changed = action.object
-        path = object_path(action.kind, changed.namespace, changed.name)
+        path = object_path(action.kind, changed.namespace, changed.name, action.subresource)
+        if action.patch is not None:
+            patch, type_ = action.patch, dict[str, Any]
+            answer = await self._client.request("PATCH", path, body=patch, content_type=_STRATEGIC, type=type_)
+            return decode_object(action.kind, msgspec.json.encode(answer))
+        if action.kind not in _VOLUMES:
+            body = {**_type_of(action.kind), **changed.document}
+            return decode_object(action.kind, await self._client.request("PUT", path, body=body))
         document = await self._client.request("GET", path, type=dict[str, Any])
         document["metadata"]["resourceVersion"] = changed.metadata.resource_version  # a newer one is a conflict
         document["metadata"]["annotations"] = changed.annotations
@@ -273,11 +287,30 @@ class ApiWriter:
             document["spec"]["claimRef"] = _claim_ref(changed)
         return decode_object(action.kind, await self._client.request("PUT", path, body=document))
 
+    async def _create(self, action: CreateObject) -> KubeObject:
+        path = list_path(action.kind, action.namespace)
+        return decode_object(action.kind, await self._client.request("POST", path, body=action.document))
+
+    async def _delete(self, action: DeleteObject) -> None:
+        """Delete an object. One that is already gone counts as deleted."""
+        path = object_path(action.kind, action.object.namespace, action.object.name)
+        body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": action.object.uid}}
+        with suppress(NotFoundError):
+            await self._client.request("DELETE", path, body=body, retry=True)
+
+
+def _type_of(kind: str) -> dict[str, str]:
+    """The fields of an object that items of a list do not have."""
+    known = KINDS[kind]
+    return {"apiVersion": known.api_version, "kind": known.name}
+
 
 def _target(action: Action) -> tuple[str, str]:
     """The kind and the key of what an action writes."""
-    if isinstance(action, WriteObject):
+    if isinstance(action, WriteObject | DeleteObject):
         return action.kind, action.object.key
+    if isinstance(action, CreateObject):
+        return action.kind, f"{action.namespace}/"
     return "Pod", action.pod.uid if isinstance(action, Bind | PatchPodStatus | DeletePod) else ""
 
 

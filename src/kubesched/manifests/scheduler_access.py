@@ -1,8 +1,7 @@
 """The permissions of a live scheduler: what it reads and writes, each with its reason.
 
 The ClusterRoles `system:kube-scheduler` and `system:volume-scheduler` of Kubernetes allow more: to update what
-kubesched only patches, and to write resource claims, which it only reads. They also allow the Lease `kube-scheduler`,
-and no other.
+kubesched only patches. They also allow the Lease `kube-scheduler`, and no other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ _READS = {
     "of pods for default spreading.",
     "apps": "Read owners of pods, for default spreading.",
     "policy": "Read budgets, which preemption honours where it can.",
-    "resource.k8s.io": "Read device classes and claims: pods that need claims are not placed.",
+    "resource.k8s.io": "Read devices, their classes and the claims of pods.",
     "storage.k8s.io": "Read what decides where a volume can be used: classes, drivers, capacities, attachments.",
 }
 
@@ -69,6 +68,19 @@ def _writes() -> list[Grant]:
             ["get", "update"],
             "Bind a claim to a volume, or set the node for which its provisioner creates one (WaitForFirstConsumer). "
             "An update writes the whole object, which is read for that.",
+        ),
+        _grant(
+            "resource.k8s.io",
+            ["resourceclaims"],
+            ["create", "delete", "update"],
+            "Create a claim for extended resources that devices serve, and delete it where binding fails; add the "
+            "finalizer that protects an allocated claim.",
+        ),
+        _grant(
+            "resource.k8s.io",
+            ["resourceclaims/binding", "resourceclaims/status"],
+            ["patch", "update"],
+            "Allocate a claim, note which pods use it, and give it back.",
         ),
         _grant(
             "events.k8s.io", ["events"], ["create", "patch"], "Record Scheduled, FailedScheduling and Preempted; count."

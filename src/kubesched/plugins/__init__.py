@@ -14,7 +14,15 @@ with lazy_exports(__name__):
     from kubesched.plugins.broken_line import broken_linear as broken_linear
     from kubesched.plugins.default_binder import DefaultBinder as DefaultBinder
     from kubesched.plugins.default_preemption import DefaultPreemption as DefaultPreemption
-    from kubesched.plugins.dynamic_resources import DynamicResources as DynamicResources
+    from kubesched.plugins.dynamic_resources import (
+        SPECIAL_CLAIM as SPECIAL_CLAIM,
+        Chosen as Chosen,
+        ClaimPlan as ClaimPlan,
+        DynamicResources as DynamicResources,
+        PodDemand as PodDemand,
+        consumed_by as consumed_by,
+        node_selector_of as node_selector_of,
+    )
     from kubesched.plugins.image_locality import ImageLocality as ImageLocality
     from kubesched.plugins.in_tree import IN_TREE_PLUGINS as IN_TREE_PLUGINS
     from kubesched.plugins.inter_pod_affinity import InterPodAffinity as InterPodAffinity

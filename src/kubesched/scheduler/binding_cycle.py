@@ -69,17 +69,38 @@ async def run_binding_cycle(
         if not permitted.is_success:
             return permitted
     on_permitted()
-    for hook in framework.pre_binds:
-        if hook.plugin not in skipped:
-            status = await pre_bind.run(hook.what, _call(hook, state, pod, node_name))
-            if not status.is_success:
-                return status.by(hook.plugin)
+    status = await _pre_bind(framework, state, pod, node_name, skipped, pre_bind)
+    if not status.is_success:
+        return status
     status = await _bind(framework, state, pod, node_name)
     if not status.is_success and not is_confirmed():
         return status
     on_bound()
     for plugin in framework.profile.points["postBind"]:
         await _post_bind(framework, plugin, state, pod, node_name)
+    return Status.SUCCESS
+
+
+async def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status:
+    """Ask the PreBind plugins alone about a pod that is assumed on a node.
+
+    Returns: SUCCESS, or the fault of the first that fails.
+    """
+    skipped: set[str] = set()
+    status = _pre_flight(framework, state, pod, node_name, skipped)
+    if not status.is_success:
+        return status
+    return await _pre_bind(framework, state, pod, node_name, skipped, PodInPreBind())
+
+
+async def _pre_bind(
+    framework: Framework, state: CycleState, pod: Pod, node_name: str, skipped: set[str], pre_bind: PodInPreBind
+) -> Status:
+    for hook in framework.pre_binds:
+        if hook.plugin not in skipped:
+            status = await pre_bind.run(hook.what, _call(hook, state, pod, node_name))
+            if not status.is_success:
+                return status.by(hook.plugin)
     return Status.SUCCESS
 
 

@@ -135,6 +135,7 @@ class Scheduler:
         return msgspec.structs.replace(
             services,
             perform=perform,
+            emit=self._emit,
             wait=wait,
             activate=self.activate,
             nominated=NominatedPods(self.cluster_state.columns, self._nominations, self._nominations_generation),
@@ -424,5 +425,5 @@ class Scheduler:
         if self._still_waits(queued):
             self.queue.add_unschedulable_if_not_present(queued, self._now())
             self.queue.nominator.add(queued, decision.nominated_node_name)
-        for action in failure_actions(decision, self._find_pod(decision.pod) or decision.pod):
+        for action in (*decision.writes, *failure_actions(decision, self._find_pod(decision.pod) or decision.pod)):
             self._emit(action)

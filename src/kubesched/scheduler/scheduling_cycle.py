@@ -102,6 +102,9 @@ class SchedulingCycle:
             result = self._filter(framework, search, snapshot)
             if result.failure is not None:
                 return replace(decision, outcome=_fault_outcome(result.failure)), state
+            if result.undecided is not None:
+                search.give_up(result.undecided)
+                return await self._explain(framework, state, search.diagnosis, decision), state
             passed = result.feasible
             if extenders and passed.n:
                 try:
@@ -236,6 +239,7 @@ class SchedulingCycle:
             nominated_node_name=made_room.nominated_node_name,
             victims=made_room.victims,
             n_pdb_violations=made_room.n_pdb_violations,
+            writes=made_room.writes,
         )
 
     # --- when something fits ---

@@ -33,7 +33,6 @@ class Preempt(enum.Enum):
     NEVER = "never"
     UNLESS_FAILED = "unlessFailed"
     """As in kube-scheduler: not if a plugin failed; nor about a pod that kubesched cannot decide about."""
-    ALWAYS = "always"
 
 
 class Attempt(msgspec.Struct, eq=False):
@@ -127,9 +126,8 @@ def rejections_of(name: str, nodes: Nodes, answer: ExtenderAnswer) -> list[Rejec
 
 
 def _may_preempt(tried: Attempt, preempt: Preempt) -> bool:
-    if preempt is Preempt.UNLESS_FAILED:
-        return tried.failure is None and tried.diagnosis.undecided is None
-    return preempt is Preempt.ALWAYS
+    is_decided = tried.failure is None and tried.diagnosis.undecided is None
+    return preempt is Preempt.UNLESS_FAILED and is_decided
 
 
 async def _ask_extenders(asked: PodExtenders, tried: Attempt) -> Nodes | None:

@@ -14,10 +14,21 @@ from kubesched.api import (
     KubeObject,
     Pod,
     WatchEvent,
+    decode_object,
     edited,
 )
 from kubesched.controllers import VolumeControllers
-from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
+from kubesched.framework import (
+    Action,
+    ActionDone,
+    Bind,
+    CreateObject,
+    DeleteObject,
+    DeletePod,
+    PatchPodStatus,
+    RecordEvent,
+    WriteObject,
+)
 from kubesched.state import ClusterState
 
 _MODIFIED: Final = EventType.MODIFIED  # for each pod; in Python 3.11 ten times as quick as the member of its class
@@ -60,7 +71,13 @@ class MemoryCluster:
                 self._tell(WatchEvent(EventType.DELETED, "Pod", action.pod))
             case WriteObject():
                 self.n_changes += 1
-                self._write(action.kind, action.object)
+                return ActionDone(action, answer=self._write(action.kind, action.object))
+            case CreateObject():
+                self.n_changes += 1
+                return ActionDone(action, answer=self._create(action))
+            case DeleteObject():
+                self.n_changes += 1
+                self._tell(WatchEvent(EventType.DELETED, action.kind, action.object))
             case _:
                 return ActionDone(action, error=f"a simulated cluster cannot do {type(action).__name__}")
         return ActionDone(action)
@@ -73,6 +90,11 @@ class MemoryCluster:
             current = self._cluster_state.objects.get("Pod", pod.key)
             if not isinstance(current, Pod) or current.uid != pod.uid:
                 return f'pods "{pod.name}" not found'
+        current = self._cluster_state.objects.get("Pod", pod.key)
+        served = current.status.extended_resource_claim_status if isinstance(current, Pod) else None
+        if served is not None and served != pod.status.extended_resource_claim_status:
+            status = msgspec.structs.replace(pod.status, extended_resource_claim_status=served)
+            pod = edited(pod, status=status)
         if action.annotations:
             metadata = pod.metadata
             merged = {**(metadata.annotations or {}), **action.annotations}
@@ -96,6 +118,16 @@ class MemoryCluster:
         metadata = msgspec.structs.replace(pod.metadata, resource_version=f"simulated-{self._version}")
         return edited(pod, metadata=metadata, status=status)
 
-    def _write(self, kind: str, obj: KubeObject) -> None:
+    def _write(self, kind: str, obj: KubeObject) -> KubeObject:
         self._tell(WatchEvent(EventType.MODIFIED, kind, obj))
         self._controllers.written(obj)
+        return obj
+
+    def _create(self, action: CreateObject) -> KubeObject:
+        """Create an object, under a made-up name where it has none."""
+        self._version += 1
+        metadata = {"uid": f"simulated-{self._version}", **action.document["metadata"]}
+        metadata.setdefault("name", f"{metadata.get('generateName', '')}{self._version:05d}")
+        created = decode_object(action.kind, msgspec.json.encode({**action.document, "metadata": metadata}))
+        self._tell(WatchEvent(EventType.ADDED, action.kind, created))
+        return created

@@ -86,9 +86,14 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def raw_kinds(self) -> frozenset[str]:
-        """The kinds whose objects keep their JSON: for plugins with `wants_raw`, and for extenders."""
-        wanted = any(plugin.wants_raw for profile in self.profiles for plugin in profile.plugins)
-        return sent_kinds(self.configuration.extenders) | (frozenset(("Node", "Pod")) if wanted else frozenset())
+        """The kinds whose objects keep their JSON: for plugins with `wants_raw`, for extenders, and for allocations, to
+        which the configuration of drivers is copied.
+        """
+        plugins = [plugin for profile in self.profiles for plugin in profile.plugins]
+        wanted = {"Node", "Pod"} if any(plugin.wants_raw for plugin in plugins) else set[str]()
+        if any(plugin.name == "DynamicResources" for plugin in plugins):
+            wanted |= {"DeviceClass", "ResourceClaim"}
+        return sent_kinds(self.configuration.extenders) | wanted
 
 
 def readers_of(profiles: Iterable[Profile]) -> dict[str, tuple[str, ...]]:

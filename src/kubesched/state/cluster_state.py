@@ -14,7 +14,17 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, KubeObject, Node, Pod, WatchEvent
+from kubesched.api import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    EventType,
+    KubeObject,
+    Node,
+    Pod,
+    ResourceClaim,
+    WatchEvent,
+)
 from kubesched.errors import StateError
 from kubesched.state.cluster_events import StateChange, is_unchanged_node, node_updates, object_change, pod_updates
 from kubesched.state.cluster_snapshot import Snapshot
@@ -71,6 +81,8 @@ class ClusterState(PlacedPods):
             old = self.objects.remove(event.kind, new.key)
             changes = object_change(event.kind, old, None)
         else:
+            if (event.kind, new.key) in self._planned:
+                new = self._as_planned(event.kind, new)
             old = self.objects.put(event.kind, new)
             changes = object_change(event.kind, old, new)
         if event.kind == "Namespace" and (old.labels if old else {}) != (new.labels if is_there else {}):
@@ -214,12 +226,35 @@ class ClusterState(PlacedPods):
         self._add(placed)
         return placed
 
+    def _as_planned(self, kind: str, new: KubeObject) -> KubeObject:
+        """A newer version of an object that plans change: a claim keeps the devices that a plan is about to write."""
+        current = self.objects.get(kind, new.key)
+        if not isinstance(new, ResourceClaim) or not isinstance(current, ResourceClaim) or new.status.allocation:
+            return new
+        planned = msgspec.structs.replace(new, status=current.status)
+        planned.__dict__.update(new.__dict__)
+        is_planned = False
+        for uid in self._planned[kind, new.key]:
+            plan = self._assumed[uid]
+            if any(assumed is current for _, _, assumed in plan):
+                is_planned = True
+                self._keep(self._assumed, uid)
+                self._assumed[uid] = [(k, new, planned) if a is current else (k, b, a) for k, b, a in plan]
+        return planned if is_planned else new
+
     def assume_objects(self, uid: str, objects: Sequence[tuple[str, KubeObject]]) -> None:
         """Let an assumed pod's plan change further objects."""
         self._keep(self._assumed, uid)
         self._assumed[uid] = [*self._assumed[uid], *((kind, self.objects.put(kind, obj), obj) for kind, obj in objects)]
         for kind, obj in objects:
             self._set_within(self._planned, (kind, obj.key), uid, None)
+
+    def replace_assumed(self, uid: str, kind: str, provisional: KubeObject, created: KubeObject) -> None:
+        """Let an object that an assumed pod's plan made up have the name under which it was created."""
+        self.assume_objects(uid, [(kind, created)])
+        self._assumed[uid] = [one for one in self._assumed[uid] if one[2] is not provisional]
+        self._delete_within(self._planned, (kind, provisional.key), uid)
+        self.objects.remove(kind, provisional.key)
 
     def assume_annotations(self, uid: str, annotations: Mapping[str, str]) -> PodInfo:
         """Let an assumed pod carry what its Binding will write, so that others on the node see what it holds.

@@ -86,7 +86,7 @@ def test_preemption_without_a_message_for_people_has_none():
     storage_class = make_object("StorageClass", "now", provisioner="x.io/p", volumeBindingMode="Immediate")
     lines = printed(ask(pod, make_node("n1"), claim, storage_class)).splitlines()
     assert "Preemption would not make room." in lines
-    assert "Not modelled: autoscalers, the timing of controllers, and resource claims." in lines
+    assert "Not modelled: autoscalers and the timing of controllers." in lines
 
 
 def test_nodes_with_the_same_obstacles_are_one_row_however_far_apart():

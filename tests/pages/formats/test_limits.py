@@ -26,6 +26,6 @@ def test_the_age_of_the_snapshot_comes_first(age: timedelta, words: str):
 
 def test_a_snapshot_without_a_time_has_no_age_and_what_a_report_adds_comes_last():
     assert limits(own=("Volumes stay.",)) == (
-        "Not modelled: autoscalers, the timing of controllers, and resource claims.",
+        "Not modelled: autoscalers and the timing of controllers.",
         "Volumes stay.",
     )

@@ -80,7 +80,7 @@ def test_the_next_command_explains_a_pending_pod_of_the_same_cluster(tmp_path):
     new = write(tmp_path, make_pod("new"), name="new.json")
     said = squeezed(run("simulate", path, "--manifest", new).stdout)
     assert said[-1] == f"Next: kubesched explain {path} --manifest {new} --pod default/huge"
-    assert "Not modelled: autoscalers, the timing of controllers, and resource claims." in said
+    assert "Not modelled: autoscalers and the timing of controllers." in said
 
 
 def test_pods_of_one_owner_share_a_line(tmp_path):
@@ -179,6 +179,7 @@ def test_with_evictions_the_report_ends_with_what_the_simulation_leaves_out(tmp_
     assert "Pods evicted by preemption do not come back: the simulation does not re-create them." in said
 
 
+@pytest.mark.usefixtures("no_search")
 def test_pods_that_are_not_decided_are_not_said_to_stay_pending(tmp_path):
     path = write(tmp_path, *device_cluster(), make_pod("wants-gpu", priority=9, requests={GPU: 1}))
     result = run("simulate", path)

@@ -1,21 +1,20 @@
 """An explanation as JSON: a line, whose fields tests compare with kube-scheduler, and a document with all fields."""
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from kubesched.explanation import N_NEAREST, Evaluation, Explanation, Fix, HookAnswer, PluginVerdicts, Preemption
 from kubesched.framework import Code, Status
-from kubesched.pages.simulations import gang_document
+from kubesched.pages.formats import plain
+from kubesched.pages.simulations import gang_document, rejection
 from kubesched.scheduler import ExtenderAnswer, default_sample
-
-_NOT_DECIDED: Final = "NotDecided"
 
 
 def as_line(explanation: Explanation | Evaluation) -> dict[str, Any]:
     """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best`, `message`, `undecided`,
-    `fault` and `fixes`.
+    `preEnqueue`, `allocations`, `error` and `fixes`.
 
     docs/reference/output.md describes them. Empty ones are left out; lists of nodes and of reasons are sorted.
 
@@ -28,7 +27,9 @@ def as_line(explanation: Explanation | Evaluation) -> dict[str, Any]:
     line["feasible"] = sorted(explanation.feasible)
     line["message"] = explanation.message
     line["undecided"] = explanation.undecided
-    line["fault"] = "" if explanation.failure is None else explanation.failure.message
+    line["preEnqueue"] = {} if explanation.gate is None else rejection(explanation.gate.status)
+    line["allocations"] = plain(explanation.allocations)
+    line["error"] = "" if explanation.failure is None else explanation.failure.message
     line["fixFault"] = "" if explanation.fix_fault is None else explanation.fix_fault.located
     line["fixes"] = [fix_document(fix) for fix in explanation.fixes]
     if explanation.scores is not None:
@@ -51,15 +52,6 @@ def fix_document(fix: Fix) -> dict[str, Any]:
     if patches := fix.patches:
         said["patches"] = msgspec.to_builtins(patches)
     return {**said, "parts": [fix_document(part) for part in fix.parts]} if fix.parts else said
-
-
-def rejection(status: Status) -> dict[str, Any]:
-    """A verdict: `code`, the `plugin` behind it if there is one, and its `reasons`, sorted."""
-    code = _NOT_DECIDED if status.is_undecided else status.code.value
-    said: dict[str, Any] = {"code": code, "reasons": sorted(status.reasons)}
-    if status.plugin:
-        said["plugin"] = status.plugin
-    return said
 
 
 def _by_node(rejections: dict[str, Status]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
-NOT_MODELLED: Final = "Not modelled: autoscalers, the timing of controllers, and resource claims."
+NOT_MODELLED: Final = "Not modelled: autoscalers and the timing of controllers."
 
 _STEPS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 

@@ -21,6 +21,7 @@ with lazy_exports(__name__):
     from kubesched.pages.simulations.placement_lines import (
         placed_line as placed_line,
         placement_line as placement_line,
+        rejection as rejection,
         report_document as report_document,
     )
     from kubesched.pages.simulations.refused_replicas_parts import with_refused as with_refused

@@ -1,10 +1,13 @@
 """The result of a simulation as plain values for JSON. docs/reference/output.md describes every field."""
 
-from typing import Any
+from typing import Any, Final
 
+from kubesched.framework import Status
 from kubesched.pages.formats import plain
 from kubesched.pages.simulations.gang_parts import gang_document
 from kubesched.session import Placed, Placement, PodState, Report
+
+_NOT_DECIDED: Final = "NotDecided"
 
 
 def placement_line(placement: Placement) -> dict[str, Any]:
@@ -18,9 +21,19 @@ def placement_line(placement: Placement) -> dict[str, Any]:
 def placed_line(placed: Placed) -> dict[str, Any]:
     """Where one pod goes when each is tried once; empty fields are left out, and what recorded cases do not have."""
     line: dict[str, Any] = plain(placed)
-    for name in ("diagnosis", "plugin", "isFailed", "isUndecided"):
+    for name in ("diagnosis", "plugin", "isUndecided"):
         line.pop(name, None)
-    return line
+    failed = {"preEnqueue": placed.pre_enqueue, "reserve": placed.reserve, "preBind": placed.pre_bind}
+    return line | {name: rejection(status) for name, status in failed.items() if status is not None}
+
+
+def rejection(status: Status) -> dict[str, Any]:
+    """A verdict: `code`, the `plugin` behind it if there is one, and its `reasons`, sorted."""
+    code = _NOT_DECIDED if status.is_undecided else status.code.value
+    said: dict[str, Any] = {"code": code, "reasons": sorted(status.reasons)}
+    if status.plugin:
+        said["plugin"] = status.plugin
+    return said
 
 
 def report_document(report: Report) -> dict[str, Any]:

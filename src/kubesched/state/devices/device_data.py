@@ -11,6 +11,7 @@ from kubesched.state.devices.device_pools import DevicePool
 from kubesched.state.devices.device_projections import DeviceProjection
 from kubesched.state.devices.device_slices import DeviceSlices
 from kubesched.state.devices.devices_in_use import DevicesInUse
+from kubesched.state.devices.special_claims import SpecialClaims
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
 
@@ -48,6 +49,11 @@ class Devices:
         """The devices that claims have been allocated."""
         return DevicesInUse(self._columns, self._objects, self._slices.rows_of)
 
+    @cached_property
+    def special_claims(self) -> SpecialClaims:
+        """The claims that schedulers made for extended resources."""
+        return SpecialClaims(self._objects)
+
     def pools_of(self, row: int) -> tuple[DevicePool, ...]:
         """The pools that a node can use, in the order in which they are tried."""
         self._slices.refresh()
@@ -83,6 +89,8 @@ class Devices:
         sizes = {"resources of device classes": len(self.classes)}
         if "in_use" in self.__dict__:
             sizes |= {f"devices in use, {name}": size for name, size in self.in_use.sizes().items()}
+        if "special_claims" in self.__dict__:
+            sizes["claims made by schedulers"] = len(self.special_claims)
         if "_slices" in self.__dict__:
             sizes |= {f"device slices, {name}": size for name, size in self._slices.sizes().items()}
         for projection in self._projections.values():

@@ -1,7 +1,8 @@
 """The devices that claims have been allocated, assumed allocations among them.
 
 Rule: kube-scheduler v1.36 DynamicResources, over all claims with an allocation: a result with admin access takes
-nothing, one with a share takes its consumed capacity, any other takes the device.
+nothing, one with a share takes its consumed capacity, any other takes the device. What a claim takes does not change
+while it is allocated: of a claim that a pod lists twice, the allocation that is written first counts.
 """
 
 from collections import Counter
@@ -36,8 +37,9 @@ class DevicesInUse:
         self._takers: _Users = {}
         self._sharers: _Users = {}
         self._consumed: dict[DeviceId, dict[str, int]] = {}
+        self._first: dict[str, tuple[DeviceResult, ...]] = {}  # what claims take that were written once more
         for known in objects.list("ResourceClaim"):
-            self._move(known, 1)
+            self._move(known.key, _results(known), 1)
         objects.listen("ResourceClaim", self._claim_changed)
 
     def is_taken(self, device: DeviceId) -> bool:
@@ -83,32 +85,36 @@ class DevicesInUse:
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
         tables = {"taken": self._takers, "shared": self._sharers, "consumed": self._consumed}
-        return {name: sum(map(len, table.values())) for name, table in tables.items()}
+        return {name: sum(map(len, table.values())) for name, table in tables.items()} | {"twice": len(self._first)}
 
     def _claim_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        before, after = _results(old), _results(new)
-        if before != after:
-            self._move(old, -1)
-            self._move(new, 1)
-            columns = self._columns
-            self.log.keep(2 * columns.capacity)
-            for pool in {(one.driver, one.pool) for one in (*before, *after)}:
-                for row in self._rows_of(*pool):
-                    self.log.record(row)
-                    columns.row_log.record(row)
+        key = (old or new or ResourceClaim()).key
+        before, after = self._first.pop(key, None) or _results(old), _results(new)
+        if before == after:
+            return
+        if before and after and _is_one_allocation(old, new):
+            self._first[key] = before
+            return
+        self._move(key, before, -1)
+        self._move(key, after, 1)
+        columns = self._columns
+        self.log.keep(2 * columns.capacity)
+        for pool in {(one.driver, one.pool) for one in (*before, *after)}:
+            for row in self._rows_of(*pool):
+                self.log.record(row)
+                columns.row_log.record(row)
 
-    def _move(self, claim: KubeObject | None, sign: int) -> None:
-        for result in _results(claim):
-            assert claim is not None
+    def _move(self, key: str, results: Iterable[DeviceResult], sign: int) -> None:
+        for result in results:
             device = (result.driver, result.pool, result.device)
             if result.admin_access:
                 continue
             if result.share_id:
-                _count(self._sharers, device, claim.key, sign)
+                _count(self._sharers, device, key, sign)
                 for name, amount in (result.consumed_capacity or {}).items():
                     _count(self._consumed, device, name, sign * parse_quantity(amount))
             else:
-                _count(self._takers, device, claim.key, sign)
+                _count(self._takers, device, key, sign)
 
 
 def _items(amounts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
@@ -119,6 +125,15 @@ def _results(claim: KubeObject | None) -> tuple[DeviceResult, ...]:
     """What a claim has been allocated."""
     allocation = claim.status.allocation if isinstance(claim, ResourceClaim) else None
     return (allocation.devices.results or ()) if allocation is not None else ()
+
+
+def _is_one_allocation(old: KubeObject | None, new: KubeObject | None) -> bool:
+    """Whether a claim was allocated only once. An API server lets no client change an allocation."""
+    if not isinstance(old, ResourceClaim) or not isinstance(new, ResourceClaim) or old.uid != new.uid:
+        return False
+    before, after = old.status.allocation, new.status.allocation
+    times = [None if one is None else one.allocation_timestamp for one in (before, after)]
+    return times[0] is not None and times[0] == times[1]
 
 
 def _count(table: dict[DeviceId, dict[str, int]], device: DeviceId, key: str, amount: int) -> None:

@@ -1,0 +1,14 @@
+"""DynamicResources: which devices a pod's claims get, on which nodes, and what is written for that."""
+
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.plugins.dynamic_resources.allocation import (
+        consumed_by as consumed_by,
+        node_selector_of as node_selector_of,
+    )
+    from kubesched.plugins.dynamic_resources.claim_plan import ClaimPlan as ClaimPlan
+    from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen
+    from kubesched.plugins.dynamic_resources.dynamic_resources import DynamicResources as DynamicResources
+    from kubesched.plugins.dynamic_resources.pod_demand import PodDemand as PodDemand
+    from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM as SPECIAL_CLAIM

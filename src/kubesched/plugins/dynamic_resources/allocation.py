@@ -1,0 +1,181 @@
+"""What is written into a claim once its devices are chosen.
+
+Rule: kube-scheduler v1.36 structured allocator: results in the order of the search; the configurations of the classes,
+then those of the claim, as far as they are about requests with results; and the nodes that reach all devices.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from random import Random
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import KubeObject, Pod, ResourceClaim, rewritten
+from kubesched.plugins.dynamic_resources.capacity_use import consumed_of
+from kubesched.plugins.dynamic_resources.device_search import Chosen, ChosenDevice
+
+FINALIZER: Final = "resource.kubernetes.io/delete-protection"
+
+Document = dict[str, Any]
+
+
+def allocated(
+    claim: ResourceClaim,
+    chosen: Chosen,
+    node_name: str,
+    *,
+    class_of: Callable[[str], KubeObject | None],
+    rng: Random,
+) -> ResourceClaim:
+    """The claim with its devices, without the time of the allocation.
+
+    Args:
+        class_of: gives a device class by its name.
+        rng: draws the identities of shares.
+    """
+
+    def allocate(document: Document) -> None:
+        spec = (document.get("spec") or {}).get("devices") or {}
+        devices = {"results": [_result(one, spec, rng) for one in chosen], "config": [*_config(chosen, spec, class_of)]}
+        allocation: Document = {"devices": {name: value for name, value in devices.items() if value}}
+        selector = node_selector_of(chosen, node_name)
+        if selector:
+            allocation["nodeSelector"] = selector
+        document["status"] = {**(document.get("status") or {}), "allocation": allocation}
+
+    return rewritten(claim, allocate)
+
+
+def deallocated(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
+    """The claim without its devices, and without a pod among its users."""
+
+    def deallocate(document: Document) -> None:
+        status = {name: value for name, value in (document.get("status") or {}).items() if name != "allocation"}
+        document["status"] = _without_user(status, pod)
+
+    return rewritten(claim, deallocate)
+
+
+def used_by(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
+    """The claim with one more user."""
+
+    def use(document: Document) -> None:
+        status = document.get("status") or {}
+        user = {"resource": "pods", "name": pod.name, "uid": pod.uid}
+        document["status"] = {**status, "reservedFor": [*(status.get("reservedFor") or ()), user]}
+
+    return rewritten(claim, use)
+
+
+def unused_by(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
+    """The claim without a pod among its users."""
+
+    def release(document: Document) -> None:
+        document["status"] = _without_user(document.get("status") or {}, pod)
+
+    return rewritten(claim, release)
+
+
+def is_used_by(claim: ResourceClaim, pod: Pod) -> bool:
+    """Whether a pod is among the users of a claim."""
+    return any(user.uid == pod.uid for user in claim.status.reserved_for or ())
+
+
+def protected(claim: ResourceClaim) -> ResourceClaim | None:
+    """The claim with the finalizer that it has while it is allocated; None if it has it already."""
+    finalizers = (claim.document.get("metadata") or {}).get("finalizers") or []
+    if FINALIZER in finalizers:
+        return None
+    return rewritten(claim, lambda document: document["metadata"].update(finalizers=[*finalizers, FINALIZER]))
+
+
+def unprotected(claim: ResourceClaim) -> ResourceClaim:
+    """The claim without that finalizer."""
+
+    def release(document: Document) -> None:
+        finalizers = [one for one in document["metadata"].get("finalizers") or () if one != FINALIZER]
+        document["metadata"]["finalizers"] = finalizers
+
+    return rewritten(claim, release)
+
+
+def _without_user(status: Document, pod: Pod) -> Document:
+    left = [user for user in status.get("reservedFor") or () if user.get("uid") != pod.uid]
+    kept = {name: value for name, value in status.items() if name != "reservedFor"}
+    return {**kept, "reservedFor": left} if left else kept
+
+
+def _result(chosen: ChosenDevice, spec: Document, rng: Random) -> Document:
+    """One entry of results."""
+    ask, device = chosen.ask, chosen.device
+    entry: Document = {"request": ask.name, "driver": device.driver, "pool": device.pool, "device": device.name}
+    if ask.is_admin:
+        entry["adminAccess"] = True
+    if tolerations := _written(spec, ask.name).get("tolerations"):
+        entry["tolerations"] = tolerations
+    for name, conditions in (
+        ("bindingConditions", device.spec.binding_conditions),
+        ("bindingFailureConditions", device.spec.binding_failure_conditions),
+    ):
+        if conditions:
+            entry[name] = list(conditions)
+    if device.spec.allow_multiple_allocations:
+        entry["shareID"] = _random_uuid(rng)
+        entry["consumedCapacity"] = consumed_by(chosen)
+    return {name: value for name, value in entry.items() if value != {}}
+
+
+def consumed_by(chosen: ChosenDevice) -> dict[str, str]:
+    """What a share of a device consumes of its capacities."""
+    asked = dict(chosen.ask.capacity)
+    capacities = (chosen.device.spec.capacity or {}).items()
+    return {name: consumed_of(capacity, asked.get(name)) or "" for name, capacity in capacities}
+
+
+def _written(spec: Document, name: str) -> Document:
+    """A request or a subrequest as the claim has it."""
+    request, _, sub = name.partition("/")
+    found: Document = next((one for one in spec.get("requests") or () if one.get("name") == request), {})
+    if not sub:
+        return found.get("exactly") or {}
+    return next((one for one in found.get("firstAvailable") or () if one.get("name") == sub), {})
+
+
+def _random_uuid(rng: Random) -> str:
+    """A UUID of version 4."""
+    bits = rng.getrandbits(128) & ~(0xF << 76) | 4 << 76
+    digits = f"{bits & ~(3 << 62) | 2 << 62:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _config(chosen: Chosen, spec: Document, class_of: Callable[[str], KubeObject | None]) -> Iterator[Document]:
+    """The configurations that drivers get."""
+    requests_of: dict[str, list[str]] = {}
+    for one in chosen:
+        requests_of.setdefault(one.ask.class_name, []).append(one.ask.name)
+    for class_name, requests in requests_of.items():
+        known = class_of(class_name)
+        for config in (known.document.get("spec") or {}).get("config") or () if known is not None else ():
+            yield {**config, "source": "FromClass", "requests": [*dict.fromkeys(requests)]}
+    names = {name for one in chosen for name in (one.ask.name, one.ask.name.partition("/")[0])}
+    for config in spec.get("config") or ():
+        if not config.get("requests") or not names.isdisjoint(config["requests"]):
+            yield {**config, "source": "FromClaim"}
+
+
+def node_selector_of(chosen: Iterable[ChosenDevice], node_name: str) -> Document:
+    """The nodes that reach all devices; empty for all nodes."""
+    expressions: list[Document] = []
+    fields: list[Document] = []
+    for one in chosen:
+        spec, slice_spec = one.device.spec, one.device.slice_spec
+        where = spec if slice_spec.per_device_node_selection else slice_spec
+        if where.node_name or spec.binds_to_node:
+            own = {"key": "metadata.name", "operator": "In", "values": [node_name]}
+            return {"nodeSelectorTerms": [{"matchFields": [own]}]}
+        terms = (where.node_selector.node_selector_terms or ()) if where.node_selector else ()
+        for term in msgspec.to_builtins(terms):
+            expressions += [one for one in term.get("matchExpressions") or () if one not in expressions]
+            fields += [one for one in term.get("matchFields") or () if one not in fields]
+    merged = {name: found for name, found in (("matchExpressions", expressions), ("matchFields", fields)) if found}
+    return {"nodeSelectorTerms": [merged]} if merged else {}

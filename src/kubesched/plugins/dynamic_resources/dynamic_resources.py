@@ -1,0 +1,305 @@
+"""DynamicResources: the devices of resource claims, and of extended resources that device classes serve.
+
+Rule: kube-scheduler v1.36 DynamicResources with its default gates. Parts: pod_claims (which claims a pod has), asks
+(what they ask for), device_search (which devices of a node they get), special_claim (extended resources), allocation
+(what is written), claim_hints.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Final
+
+import numpy as np
+
+from kubesched.api import KubeObject, Pod, ResourceClaim
+from kubesched.engine import BoolVector, IntVector
+from kubesched.errors import ClaimError
+from kubesched.framework import (
+    CycleState,
+    DependsOn,
+    Diagnosis,
+    EqualScore,
+    EventRegistration,
+    Plugin,
+    PostFilterResult,
+    Status,
+    Verdicts,
+    WriteObject,
+    default_normalize,
+    keeps_equal,
+)
+from kubesched.plugins.args import DynamicResourcesArgs
+from kubesched.plugins.dynamic_resources.allocation import allocated, deallocated, is_used_by, used_by
+from kubesched.plugins.dynamic_resources.asks import NamedAsk, alternatives_of, claim_ask, missing_class
+from kubesched.plugins.dynamic_resources.claim_hints import claim_events
+from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
+from kubesched.plugins.dynamic_resources.device_search import Chosen, Shortage
+from kubesched.plugins.dynamic_resources.patience import Patience
+from kubesched.plugins.dynamic_resources.pod_claims import claims_of
+from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand
+from kubesched.plugins.dynamic_resources.special_claim import special_claim
+from kubesched.state import Nodes, NodeTerms
+
+_NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
+_STILL_NOT: Final = Status.unschedulable("still not schedulable")
+_NOT_FOUND: Final = "not found"
+_NOT_AVAILABLE: Final = "resourceclaim not available on the node"
+_MOST_POINTS: Final = 8
+_NO_POINTS: Final = EqualScore(0)
+_NO_DEMAND: Final = PodDemand(Pod())
+
+# What verdicts mean; those that end the attempt come behind them.
+_REASONS: Final = (
+    Status.unresolvable(Shortage.NOT_ENOUGH.value),
+    Status.unresolvable(Shortage.INVALID_POOLS.value),
+    Status.unresolvable(_NOT_AVAILABLE),
+    Status.unresolvable("cannot schedule extended resource claim"),
+)
+_NUMBERS: Final = {Shortage.NOT_ENOUGH: 1, Shortage.INVALID_POOLS: 2}
+_UNAVAILABLE: Final = 3
+_LEFT_OVER: Final = 4
+_TIMED_OUT: Final = -1  # the text names the node
+
+
+class DynamicResources(Plugin):
+    """Fit by the devices that the claims of a pod can have; reserve them, and write the claims."""
+
+    Args = DynamicResourcesArgs
+    args: DynamicResourcesArgs
+    depends_on = DependsOn.ROW
+    reads = ("DeviceClass", "ResourceClaim", "ResourceSlice")
+    reasons = _REASONS
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """Wait until the claims are there."""
+        claims = claims_of(pod, self.handle.cluster_state.objects)
+        return claims if isinstance(claims, Status) else Status.SUCCESS
+
+    # --- filter ---
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Find the claims; skip where the pod needs none."""
+        state.write(_NO_DEMAND)
+        cluster_state = self.handle.cluster_state
+        classes = cluster_state.devices.classes
+        served = classes.serving(state.pod.requests.value.wanted) if classes.by_resource else {}
+        if not pod.spec.resource_claims and not served:
+            return Status.SKIP
+        claims = claims_of(pod, cluster_state.objects)
+        if isinstance(claims, Status):
+            return claims
+        if not claims and not served:
+            return Status.SKIP
+        left_over = cluster_state.devices.special_claims.of(pod) if served else None
+        if left_over is not None and pod.status.start_time:  # what a pod that runs has is not left over
+            claims, served, left_over = [*claims, left_over], {}, None
+        waiting = [claim for claim in claims if claim.status.allocation is None]
+        for claim in waiting:
+            if problem := missing_class(claim.spec.devices, cluster_state.objects):
+                return Status.unresolvable(problem)
+        asks = [NamedAsk(claim_ask(one.spec.devices, cluster_state.objects), one.key) for one in waiting]
+        state.write(PodDemand(pod, claims, waiting, asks, served, left_over))
+        return Status.SUCCESS
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
+        """Allocate on each node by itself, then look where allocated claims are."""
+        demand, statuses = state.read(PodDemand, _NOT_FOUND), [*_REASONS]
+        if demand.left_over is not None:
+            return Verdicts(np.full(len(nodes), _LEFT_OVER, dtype=np.int16), statuses)
+        numbers, results = demand.allocate(self.handle.cluster_state, nodes, self._patience)
+        verdicts = np.array([_verdict(found, statuses) for found in results])[numbers]
+        for position in np.flatnonzero(verdicts == _TIMED_OUT).tolist():
+            text = f"node {nodes.name(position)}: {Shortage.TIMED_OUT.value}"
+            statuses.append(Status.error(text))
+            verdicts[position] = len(statuses)
+        for claim in demand.claims:
+            verdicts[(verdicts == 0) & ~_is_available(claim, nodes)] = _UNAVAILABLE
+        return Verdicts(verdicts, statuses)
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        return state.read(PodDemand, _NOT_FOUND).key(self.handle.cluster_state)
+
+    # --- when nothing fits ---
+
+    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> tuple[PostFilterResult | None, Status]:
+        """Free a claim that is allocated where the pod cannot run, and that no other pod uses."""
+        demand = state.find(PodDemand)
+        if demand is None:
+            return None, Status.error(_NOT_FOUND)
+        if not demand.claims and not demand.served:
+            return None, _NOTHING_TO_FREE
+        if demand.left_over is not None:
+            writes = tuple(deletion(demand.left_over))
+            return PostFilterResult(writes=writes), Status.unschedulable("deletion of ResourceClaim completed")
+        for claim in self._unavailable(demand, diagnosis):
+            if all(user.uid == pod.uid for user in claim.status.reserved_for or ()):
+                write = WriteObject(CLAIM, deallocated(claim, pod), "status")
+                return PostFilterResult(writes=(write,)), Status.unschedulable(
+                    "deallocation of ResourceClaim completed"
+                )
+        return None, _STILL_NOT
+
+    @staticmethod
+    def _unavailable(demand: PodDemand, diagnosis: Diagnosis) -> Iterator[ResourceClaim]:
+        """The claims for which this plugin rejected some node."""
+        if diagnosis.result is None:
+            return
+        statuses, reasons = diagnosis.statuses(), _REASONS[_UNAVAILABLE - 1].reasons
+        wanted = [one.plugin == "DynamicResources" and one.reasons == reasons for one in statuses.distinct]
+        nodes = diagnosis.result.nodes.select(np.flatnonzero(np.array(wanted)[statuses.index]))
+        for claim in demand.claims:
+            if not _is_available(claim, nodes).all():
+                yield claim
+
+    def choices(self, demand: PodDemand, nodes: Nodes) -> Iterator[tuple[int, dict[str, Chosen]]]:
+        """What each claim of a pod gets on the nodes where all claims get something: the position, and by claim."""
+        return demand.choices(self.handle.cluster_state, nodes, self._patience)
+
+    # --- score ---
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """Points for the alternatives that requests get: the more, the earlier the request lists them."""
+        demand = state.read(PodDemand, _NOT_FOUND)
+        if not _has_alternatives(demand):
+            return np.zeros(len(nodes), dtype=np.int64)
+        numbers, results = demand.allocate(self.handle.cluster_state, nodes, self._patience)
+        return np.array([_points(demand, found) for found in results], dtype=np.int64)[numbers]
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        demand = state.read(PodDemand, _NOT_FOUND)
+        if not _has_alternatives(demand):
+            return _NO_POINTS
+        allocated = [one for one in demand.claims if one.status.allocation is not None]
+        return demand.key(self.handle.cluster_state), sum(map(_points_of_allocated, allocated))
+
+    @keeps_equal
+    def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
+        """The best becomes 100."""
+        return default_normalize(scores)
+
+    # --- reserve and bind ---
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        """Assume what the claims get on the node, so that the next pod finds it taken."""
+        demand, nodes = state.find(PodDemand), self.handle.snapshot().nodes
+        position = nodes.position_of(node_name)
+        if demand is None or position is None or not (demand.claims or demand.served):
+            return Status.SUCCESS
+        here = nodes.select(np.array([position]))
+        numbers, results = demand.allocate(self.handle.cluster_state, here, self._patience)
+        found = results[int(numbers[0])]
+        if isinstance(found, Shortage | ClaimError):
+            return Status.unschedulable(found.value if isinstance(found, Shortage) else str(found))
+        plan = self._plan(demand, found, demand.served_on(nodes, position), node_name)
+        self.handle.cluster_state.assume_objects(pod.uid, plan.assumed)
+        state.write(plan)
+        return Status.SUCCESS
+
+    def _plan(
+        self, demand: PodDemand, found: tuple[Chosen, ...], served: Mapping[str, str], node_name: str
+    ) -> ClaimPlan:
+        """The claims of a pod with what they get; one that it lists twice is written twice."""
+        pod, in_order = demand.pod, iter(found)
+        planned: list[ResourceClaim] = []
+        latest: dict[str, ResourceClaim] = {}
+
+        def with_devices(claim: ResourceClaim) -> ResourceClaim:
+            return allocated(claim, next(in_order), node_name, class_of=self._class_of, rng=self.handle.rng)
+
+        for claim in demand.claims:
+            last = latest.get(claim.key, claim)
+            if claim.status.allocation is None:
+                last = used_by(with_devices(last), pod)
+            elif is_used_by(last, pod):
+                continue
+            else:
+                last = used_by(last, pod)
+            latest[claim.key] = last
+            planned.append(last)
+        if len(found) == len(demand.waiting):
+            return ClaimPlan(planned)
+        request = special_claim(pod, served)
+        return ClaimPlan(planned, used_by(with_devices(new_special_claim(pod, request)), pod), request)
+
+    def _patience(self) -> Patience:
+        return Patience(self.handle.clock, self.args.filter_timeout)
+
+    def _class_of(self, name: str) -> KubeObject | None:
+        return self.handle.get("DeviceClass", "", name)
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Take back what PreBind wrote; forgetting the pod takes back what was assumed with it."""
+        plan = state.find(ClaimPlan)
+        for action in plan.undo(pod) if plan is not None else ():
+            self.handle.emit(action)
+
+    def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        """Skip where the pod has no claims."""
+        return Status.SKIP if state.find(ClaimPlan) is None else Status.SUCCESS
+
+    async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        """Write the claims."""
+        plan = state.find(ClaimPlan)
+        error = await plan.write(self.handle, pod) if plan is not None else ""
+        return Status.error(error) if error else Status.SUCCESS
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """Devices and claims that come or change, and the nodes that have them."""
+        return claim_events(self.handle.cluster_state.objects)
+
+
+def _verdict(found: Found, statuses: list[Status]) -> int:
+    """The number of a verdict; a claim that cannot be judged gets a further status."""
+    if found is Shortage.TIMED_OUT:
+        return _TIMED_OUT
+    if isinstance(found, Shortage) and found in _NUMBERS:
+        return _NUMBERS[found]
+    if isinstance(found, Shortage | ClaimError):
+        statuses.append(Status.undecided(found.value) if isinstance(found, Shortage) else Status.error(str(found)))
+        return len(statuses)
+    return 0
+
+
+def _is_available(claim: ResourceClaim, nodes: Nodes) -> BoolVector:
+    """(nodes,) bool: nodes that reach the devices of a claim; all of them where it has none yet."""
+    allocation = claim.status.allocation
+    if allocation is None or allocation.node_selector is None:
+        return np.ones(len(nodes), dtype=np.bool_)
+    return NodeTerms(allocation.node_selector).matches(nodes)
+
+
+def _has_alternatives(demand: PodDemand) -> bool:
+    """Whether the score can differ: something is to be allocated, and a request has alternatives."""
+    requests = (request for claim in demand.claims for request in claim.spec.devices.requests or ())
+    return bool(demand.asks or demand.served) and any(request.first_available for request in requests)
+
+
+def _points(demand: PodDemand, found: Found) -> int:
+    """The points of a node.
+
+    Rule: kube-scheduler v1.36: 8 for the first alternative of a request, 7 for the second, over all claims of the pod.
+    """
+    if isinstance(found, Shortage | ClaimError):
+        return 0
+    points, chosen = 0, iter(found)
+    for claim in demand.claims:
+        if claim.status.allocation is not None:
+            points += _points_of_allocated(claim)
+        else:
+            points += _points_for(claim, {one.ask.name for one in next(chosen)})
+    return points
+
+
+def _points_of_allocated(claim: ResourceClaim) -> int:
+    allocation = claim.status.allocation
+    results = (allocation.devices.results or ()) if allocation is not None else ()
+    return _points_for(claim, {result.request for result in results})
+
+
+def _points_for(claim: ResourceClaim, names: set[str]) -> int:
+    alternatives = [request for request in claim.spec.devices.requests or () if request.first_available]
+    return sum(
+        _MOST_POINTS - i
+        for request in alternatives
+        for i, (name, _) in enumerate(alternatives_of(request))
+        if name in names
+    )

@@ -1,0 +1,148 @@
+"""What a pod needs of the devices of the cluster: its claims, and the claim for its extended resources.
+
+Claims that are allocated are used as they are, on the nodes that their allocation names. The others are allocated all
+together, or not at all.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
+
+import msgspec
+import numpy as np
+
+from kubesched.api import DeviceClaim, Pod, ResourceClaim
+from kubesched.engine import IntVector
+from kubesched.errors import ClaimError
+from kubesched.plugins.dynamic_resources.asks import ClaimAsk, NamedAsk, claim_ask
+from kubesched.plugins.dynamic_resources.device_search import Chosen, ChosenDevice, Shortage, search
+from kubesched.plugins.dynamic_resources.patience import Patience
+from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, special_claim
+from kubesched.state import ClusterState, DevicePool, Nodes, PoolDevice
+
+Found = tuple[Chosen, ...] | Shortage | ClaimError
+"""The devices of each claim to allocate, in order; or why there are none."""
+
+
+class PodDemand(msgspec.Struct, eq=False):
+    """The claims of one pod.
+
+    Attributes:
+        pod: the pod.
+        claims: in its order; one that it lists twice is there twice.
+        waiting: those that have to be allocated.
+        asks: what these ask for, in the same order.
+        served: the extended resources that a device class serves, with the class.
+        left_over: a claim for extended resources that an earlier attempt left; then the pod fits nowhere.
+    """
+
+    pod: Pod
+    claims: Sequence[ResourceClaim] = ()
+    waiting: Sequence[ResourceClaim] = ()
+    asks: Sequence[NamedAsk] = ()
+    served: Mapping[str, str] = {}
+    left_over: ResourceClaim | None = None
+
+    def key(self, cluster_state: ClusterState) -> Hashable:
+        """What decides about nodes of all this: no names of claims."""
+        allocations = (claim.status.allocation for claim in self.claims)
+        selectors = tuple(one.node_selector for one in allocations if one is not None)
+        special = self.special_ask(self.served, cluster_state) if self.served else None
+        return tuple(one.ask for one in self.asks), special, tuple(self.served), self.left_over is None, selectors
+
+    def special_ask(self, served: Mapping[str, str], cluster_state: ClusterState) -> ClaimAsk:
+        """What the claim for some extended resources asks for."""
+        requests = special_claim(self.pod, served).requests
+        return claim_ask(DeviceClaim(requests=requests), cluster_state.objects)
+
+    def served_on(self, nodes: Nodes, position: int) -> dict[str, str]:
+        """The resources that devices have to serve on a node, because it has no device plugin for them."""
+        resources, row = nodes.columns.resources, nodes.row(position)
+        room = {name: resources.find(name) for name in self.served}
+        return {
+            name: class_name
+            for name, class_name in self.served.items()
+            if (place := room[name]) is None or nodes.columns.allocatable[place, row] <= 0
+        }
+
+    def asks_on(self, served: Mapping[str, str], cluster_state: ClusterState) -> list[NamedAsk]:
+        """What has to be allocated where devices serve some of the resources.
+
+        Rule: kube-scheduler v1.36: beside other claims to allocate, the claim for extended resources is allocated where
+            it has no requests, too.
+        """
+        if not served and not (self.served and self.asks):
+            return [*self.asks]
+        special = self.special_ask(served, cluster_state)
+        return [*self.asks, NamedAsk(special, f"{self.pod.namespace}/{SPECIAL_CLAIM}")]
+
+    def allocate(
+        self, cluster_state: ClusterState, nodes: Nodes, patience: Callable[[], Patience]
+    ) -> tuple[IntVector, list[Found]]:
+        """Allocate the claims on each node by itself.
+
+        Nodes whose devices are alike get one search. Where it fails, each of them gets its own, because the text may
+        name what only this node has. Where it takes too long, the others are not searched.
+
+        Args:
+            patience: makes one for each search.
+        Returns: (nodes,) which of the results a node has; and the results.
+        """
+        delivery, servings = self._deliveries(nodes)
+        asks = [self.asks_on(served, cluster_state) for served in servings]
+        reads = [one.ask.reads for asked in asks for one in asked]
+        if not reads:
+            return np.zeros(len(nodes), dtype=np.int64), [()]
+        devices = cluster_state.devices
+        alike = devices.alike(nodes, reduce(or_, reads))
+        _, first, numbers = np.unique(alike * len(asks) + delivery, return_index=True, return_inverse=True)
+        results: list[Found] = []
+
+        def add(position: int) -> None:
+            if results and results[-1] in (Shortage.TOO_LONG, Shortage.TIMED_OUT):
+                results.append(results[-1])
+                return
+            try:
+                pools = devices.pools_of(nodes.row(position))
+                results.append(search(pools, devices, asks[int(delivery[position])], patience()))
+            except ClaimError as error:
+                results.append(error)
+
+        for position in first.tolist():
+            add(position)
+        for number in [i for i, found in enumerate(results) if isinstance(found, ClaimError)]:
+            for position in np.flatnonzero(numbers == number).tolist():
+                numbers[position] = len(results)
+                add(position)
+        return numbers, results
+
+    def choices(
+        self, cluster_state: ClusterState, nodes: Nodes, patience: Callable[[], Patience]
+    ) -> Iterator[tuple[int, dict[str, Chosen]]]:
+        """What each claim gets on the nodes where all claims get something: the position of a node, and by claim."""
+        numbers, results = self.allocate(cluster_state, nodes, patience)
+        pools_of, first = cluster_state.devices.pools_of, dict[int, int]()
+        for position, number in enumerate(numbers.tolist()):
+            found, row = results[number], nodes.row(position)
+            if isinstance(found, Shortage | ClaimError) or not found:
+                continue
+            like = first.setdefault(number, row)
+            if like != row:
+                devices = zip(_devices(pools_of(like)), _devices(pools_of(row)), strict=True)
+                moved = {one.id: other for one, other in devices}
+                found = tuple(tuple(ChosenDevice(one.ask, moved[one.device.id]) for one in chosen) for chosen in found)
+            asks = self.asks_on(self.served_on(nodes, position), cluster_state)
+            yield position, {one.claim: chosen for one, chosen in zip(asks, found, strict=True)}
+
+    def _deliveries(self, nodes: Nodes) -> tuple[IntVector, list[dict[str, str]]]:
+        """(nodes,) which resources devices have to serve there, as a number; and what each number means."""
+        bits = np.zeros(len(nodes), dtype=np.int64)
+        for i, name in enumerate(self.served):
+            place = nodes.columns.resources.find(name)
+            bits |= (1 if place is None else (nodes.allocatable[place] <= 0).astype(np.int64)) << i
+        _, first, numbers = np.unique(bits, return_index=True, return_inverse=True)
+        return numbers, [self.served_on(nodes, position) for position in first.tolist()]
+
+
+def _devices(pools: Sequence[DevicePool]) -> list[PoolDevice]:
+    return [device for pool in pools for device in pool.devices]

@@ -1,0 +1,131 @@
+import pytest
+
+from kubesched.errors import ClaimError
+from kubesched.framework import VirtualClock
+from kubesched.plugins.dynamic_resources.asks import NamedAsk, claim_ask
+from kubesched.plugins.dynamic_resources.device_search import Shortage, search
+from kubesched.plugins.dynamic_resources.patience import Patience
+from tests.plugins.dynamic_resources.device_objects import (
+    allocation,
+    ask,
+    claim,
+    device,
+    device_class,
+    resource_slice,
+    selecting,
+    shared,
+)
+from tests.plugins.one_plugin import load, node, read
+
+MODEL = 'device.attributes["gpu.example.com"].model == "{}"'
+
+
+def found(devices: list[dict], *claims: dict, others: tuple[dict, ...] = (), **spec: object) -> object:
+    """The names of the devices of each claim, or why there are none."""
+    cluster = load([node("n"), device_class(), resource_slice("n", devices, **spec), *others])
+    asks = [
+        NamedAsk(claim_ask(read(one).spec.devices, cluster.objects), f"default/{one['metadata']['name']}")
+        for one in claims
+    ]
+    chosen = search(cluster.devices.pools_of(0), cluster.devices, asks, Patience(VirtualClock(), 10))
+    return chosen if isinstance(chosen, Shortage) else [[one.device.name for one in of] for of in chosen]
+
+
+def test_an_earlier_request_makes_way_for_a_later_one():
+    devices = [device("a", model="x"), device("b", model="y"), device("c", model="x")]
+    x = ask(selectors=selecting(MODEL.format("x")))
+    assert found(devices, claim("c", ask(), x, x)) == [["b", "a", "c"]]
+
+
+def test_devices_of_one_request_are_in_the_order_of_the_pool():
+    assert found([device(f"d{i}") for i in range(4)], claim("c", ask(3))) == [["d0", "d1", "d2"]]
+    assert found([device("a")], claim("c", ask(2))) is Shortage.NOT_ENOUGH
+
+
+def test_a_device_that_another_claim_has_is_taken():
+    other = claim("other", ask(), status=allocation("n", "a"))
+    assert found([device("a"), device("b")], claim("c", ask()), others=(other,)) == [["b"]]
+    assert found([device("a")], claim("c", ask(adminAccess=True)), others=(other,)) == [["a"]]
+
+
+def test_all_devices_are_all_or_none():
+    every = {"deviceClassName": "gpu", "allocationMode": "All"}
+    assert found([device("a"), device("b")], claim("c", every)) == [["a", "b"]]
+    other = claim("other", ask(), status=allocation("n", "a"))
+    assert found([device("a"), device("b")], claim("c", every), others=(other,)) is Shortage.NOT_ENOUGH
+    pool = {"name": "n", "generation": 1, "resourceSliceCount": 2}
+    with pytest.raises(
+        ClaimError, match=r"request r0: asks for all devices, but resource pool .*/n is currently being"
+    ):
+        found([device("a")], claim("c", every), pool=pool)
+
+
+def test_matching_devices_are_found_behind_those_that_match_nothing():
+    devices = [device("a", numa=0), device("b", numa=1), device("c", numa=1)]
+    same = {"matchAttribute": "gpu.example.com/numa"}
+    assert found(devices, claim("c", ask(2), constraints=(same,))) == [["b", "c"]]
+
+
+def test_a_request_forgets_all_but_its_latest_value_as_upstream_does():
+    devices = [device("a", numa=3), device("b", numa=2), device("c", numa=3)]
+    apart = {"distinctAttribute": "gpu.example.com/numa"}
+    assert found(devices, claim("c", ask(3), constraints=(apart,))) == [["a", "b", "c"]]
+    assert found([devices[0], devices[2]], claim("c", ask(2), constraints=(apart,))) is Shortage.NOT_ENOUGH
+
+
+def test_a_shared_device_serves_requests_as_long_as_there_is_some_left():
+    nic, half = shared("nic", bandwidth={"value": "10G"}), ask(capacity={"requests": {"bandwidth": "5G"}})
+    assert found([nic], claim("c", half, half)) == [["nic", "nic"]]
+    assert found([nic], claim("c", half, half, half)) is Shortage.NOT_ENOUGH
+    assert found([nic], claim("c", {**half, "count": 2})) is Shortage.NOT_ENOUGH
+
+
+def test_partitions_share_the_counters_of_their_card():
+    used = [{"counterSet": "card", "counters": {"engines": {"value": "4"}}}]
+    devices = [{"name": name, "consumesCounters": used} for name in "abc"]
+    pool = {"name": "n", "generation": 1, "resourceSliceCount": 2}
+    counters = resource_slice(
+        "n", [], pool=pool, sharedCounters=[{"name": "card", "counters": {"engines": {"value": "8"}}}]
+    )
+    counters["metadata"]["name"] = "counters"
+    assert found(devices, claim("c", ask(2)), pool=pool, others=(counters,)) == [["a", "b"]]
+    assert found(devices, claim("c", ask(3)), pool=pool, others=(counters,)) is Shortage.NOT_ENOUGH
+
+
+def test_an_invalid_pool_is_the_reason_where_nothing_is_found():
+    assert found([device("a"), device("a")], claim("c", ask())) is Shortage.INVALID_POOLS
+
+
+def test_too_many_devices_are_an_error():
+    with pytest.raises(
+        ClaimError, match=r"^claim default/c: number of requested devices 33 exceeds the claim limit of 32$"
+    ):
+        found([], claim("c", ask(33)))
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"), [("device.foo", "CEL compile error: "), ("1/0 == 1", "CEL runtime error: ")]
+)
+def test_a_selector_that_fails_is_an_error(expression: str, text: str):
+    with pytest.raises(ClaimError, match=rf"^claim default/c: selector #0: {text}"):
+        found([device("a")], claim("c", ask(selectors=selecting(expression))))
+
+
+def test_a_search_over_equal_devices_ends_at_once():
+    devices = [device(f"d{i}", model="x", uuid=f"GPU-{i}") for i in range(28)]
+    asks = [ask(selectors=selecting(MODEL.format("x")))] * 14
+    assert found(devices, claim("c", *asks, ask(selectors=selecting(MODEL.format("y"))))) is Shortage.NOT_ENOUGH
+
+
+def test_a_search_that_does_not_end_is_given_up():
+    devices = [device(f"d{i}", model="x", index=i) for i in range(28)]
+    own = [ask(selectors=selecting(f'device.attributes["gpu.example.com"].index >= {i - 99}')) for i in range(14)]
+    assert found(devices, claim("c", *own, ask(selectors=selecting(MODEL.format("y"))))) is Shortage.TOO_LONG
+
+
+def test_a_search_over_many_claims_is_not_deep():
+    devices = [device(f"d{i}") for i in range(2000)]
+    claims = [claim(f"c{i}", ask(30)) for i in range(60)]
+    chosen = found(devices, *claims)
+    assert isinstance(chosen, list)
+    assert chosen[-1][-1] == "d1799"
