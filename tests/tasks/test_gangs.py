@@ -66,5 +66,10 @@ def test_a_pod_is_explained_as_one_of_its_gang(running: int):
     }
 
 
+def test_nothing_is_said_of_a_gang_of_another_scheduler():
+    page = report_page(simulate(ring(5, spec={"schedulerName": "volcano"})))
+    assert "gang" not in as_text(page, width=200).lower()
+
+
 def test_a_pod_without_a_gang_has_none():
     assert explain([*NODES, worker(1)], "ml/w-1").gang is None

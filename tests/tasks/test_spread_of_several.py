@@ -70,6 +70,15 @@ def test_a_fix_for_a_part_says_for_how_many_and_comes_after_those_for_all():
     assert f"{skew.text} (3 of 5 pods)" in as_text(explanation_page(explanation), width=200)
 
 
+def test_of_many_pods_some_are_tried():
+    """Zone a has room for eight or for eighteen pods more."""
+    for room, placed in (("10", 8), ("20", 30)):
+        objects = [one for one in cluster(30)[:-1] if one.name != "a1"]
+        objects += [make_node("a1", zone="a", allocatable={"cpu": room, "pods": "40"}), web(99, "a1")]
+        fixes = explain(objects, "default/web-2").fixes
+        assert {(fix.n_pods, fix.n_equal) for fix in fixes if fix.kind == "scheduleAnyway"} == {(placed, 30)}
+
+
 @pytest.mark.parametrize("owner", ["web", "other"])
 def test_only_pods_of_the_workload_count(owner: str):
     objects = [*cluster(1)[:-1], web(99, "a1"), *(web(i, owner=owner) for i in range(3, 6))]

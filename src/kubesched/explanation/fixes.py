@@ -38,7 +38,7 @@ _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
 _MAX_NAMED_PODS: Final = 3
 _MAX_OTHERS: Final = 3  # that are named beside a fix
-_MAX_EQUAL: Final = 10  # further pods that have to have a place, too
+_MAX_EQUAL: Final = 10  # further pods that are placed, too; the rest is helped as these are
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
@@ -74,7 +74,7 @@ def fixes(
     gates = without_gates(case)
     if evaluation.fits and gates is None:
         return ()
-    search = _Search(Trial(framework, evaluation.pod), gates, equal[:_MAX_EQUAL])
+    search = _Search(Trial(framework, evaluation.pod), gates, equal)
     helping = search.tried([()]) if evaluation.fits else _helping(case, search)
     helping = search.without_extras(helping)
     helping.sort(key=_rank)
@@ -190,8 +190,9 @@ class _Search:
         """The fix with how many of the equal pods get a node with it, where it changes a rule that counts pods."""
         if not self._equal or not any(remedy.counts_pods for remedy in remedies):
             return fix
-        n_equal = 1 + len(self._equal)
-        return msgspec.structs.replace(fix, n_pods=self._trial.n_placed(fix.change, self._equal), n_equal=n_equal)
+        n_equal, tried = 1 + len(self._equal), self._equal[:_MAX_EQUAL]
+        placed = self._trial.n_placed(fix.change, tried)
+        return msgspec.structs.replace(fix, n_pods=n_equal if placed > len(tried) else placed, n_equal=n_equal)
 
     def _whole_fix(
         self, remedies: Sequence[Remedy], names: list[str], change: Change, places: Mapping[str, str]

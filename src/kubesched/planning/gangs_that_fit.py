@@ -21,13 +21,14 @@ def gangs_that_fit(cluster: Iterable[KubeObject], new: Sequence[KubeObject], rep
 def gangs_of_run(
     objects: Iterable[KubeObject], report: Report, keys: Collection[str] | None = None
 ) -> tuple[GangFit, ...]:
-    """What becomes of the gangs that have pending pods, which a run has tried.
+    """What becomes of the gangs that have pending pods, which a run has tried; not of those of other schedulers.
 
     Args:
         objects: of the cluster before the run.
         keys: `namespace/name` of the pods that are meant; None for all.
     """
-    every, tried = list(objects), {one.pod for one in report.placements if keys is None or one.pod in keys}
+    every, own = list(objects), (one.pod for one in report.placements if not one.is_foreign)
+    tried = {pod for pod in own if keys is None or pod in keys}
     pending = [one for one in every if isinstance(one, Pod) and one.key in tried]
     return gang_fits(every, pending, _placed(report), _left(report))
 
