@@ -239,24 +239,13 @@ def _answer(
     *,
     keeps_objects: bool,
 ) -> "Fit":
-    from kubesched.planning import fit_asked
+    from kubesched.planning import FitQuestion, fit_asked
 
+    model, number = question.nodes_like.model, question.nodes_like.number
+    shown = (question.replicas, question.maximum, model, number, question.add, question.rollout, question.alone)
     with progress_bar("placing") as progress, noting_slow_plugins(setup) as watched:
-        return fit_asked(
-            cluster,
-            asked,
-            watched,
-            replicas=question.replicas,
-            maximum=question.maximum,
-            nodes_like=question.nodes_like.model,
-            n_nodes=question.nodes_like.number,
-            add=question.add,
-            rollout=question.rollout,
-            alone=question.alone,
-            keeps_objects=keeps_objects,
-            changed=changed,
-            progress=progress,
-        )
+        asks = FitQuestion(*shown, keeps_objects)
+        return fit_asked(cluster, asked, watched, asks, changed=changed, progress=progress)
 
 
 def _note_missing(cluster: "ClusterObjects", asked: "Asked") -> None:

@@ -32,15 +32,12 @@ with lazy_exports(__name__):
         Fate as Fate,
     )
     from kubesched.planning.drainer import Drainer as Drainer, drain as drain
+    from kubesched.planning.fit_question import FitQuestion as FitQuestion
+    from kubesched.planning.fit_result import Fit as Fit, WorkloadFit as WorkloadFit
     from kubesched.planning.kept_pods import Kept as Kept
     from kubesched.planning.pending import PendingPods as PendingPods
     from kubesched.planning.placed import has_place as has_place
-    from kubesched.planning.pods_that_fit import (
-        Fit as Fit,
-        WorkloadFit as WorkloadFit,
-        fit as fit,
-        fit_asked as fit_asked,
-    )
+    from kubesched.planning.pods_that_fit import fit as fit, fit_asked as fit_asked
     from kubesched.planning.rollout import Rollout as Rollout
     from kubesched.planning.settling import cluster_after_run as cluster_after_run
     from kubesched.planning.shape_rows import read_shapes as read_shapes
