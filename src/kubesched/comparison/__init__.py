@@ -4,13 +4,12 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.comparison.candidates import Candidate as Candidate, packed as packed
-    from kubesched.comparison.comparison import (
-        MANY_RUNS as MANY_RUNS,
+    from kubesched.comparison.comparison import MANY_RUNS as MANY_RUNS, compare as compare
+    from kubesched.comparison.comparison_result import (
         Comparison as Comparison,
         FigureDifference as FigureDifference,
         PendingPod as PendingPod,
         WorkloadSpread as WorkloadSpread,
-        compare as compare,
     )
     from kubesched.comparison.conditions import (
         Condition as Condition,

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.comparison.comparison import Comparison
+from kubesched.comparison.comparison_result import Comparison
 from kubesched.comparison.figures import Figure, figure
 from kubesched.errors import InputError
 

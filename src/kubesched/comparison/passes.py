@@ -1,0 +1,209 @@
+"""Runs both sides of a comparison, repeatedly where pods that run now find no place on either side."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from kubesched.api import KubeObject, Pod
+from kubesched.comparison.candidates import ReadCandidate
+from kubesched.comparison.comparison_result import PendingPod, WorkloadSpread
+from kubesched.comparison.measure import Ruler, Spread
+from kubesched.comparison.moves import PodMove, find_moves
+from kubesched.comparison.placed_again import PodChoice, placed_again
+from kubesched.comparison.replicas import find_moved
+from kubesched.comparison.runs import Run, Runs
+from kubesched.controllers import Prices
+from kubesched.documents import count
+from kubesched.session import DeviceFill, NodeFill, Placement, PodState, Progress, Report, device_fills, node_fills
+
+if TYPE_CHECKING:
+    pass
+
+_MORE_PASSES: Final = 3  # a pod that stays can take the place of another replica, and a workload that of a third
+
+
+class FirstNodes(msgspec.Struct, frozen=True):
+    """What differs if both sides take the first of equally good nodes; the fields are those of Comparison."""
+
+    pending: tuple[PendingPod, ...]
+    moves: tuple[PodMove, ...]
+    fills: tuple[NodeFill, ...]
+    devices: tuple[DeviceFill, ...]
+    faults: tuple[str, str]
+    spreads: tuple[WorkloadSpread, ...]
+    undecided: tuple[str, str]
+    emptied: tuple[str, ...]
+    reasons: dict[str, str]
+
+
+class Pass(NamedTuple):
+    """The runs of both sides, with the pods that are pending in most runs of A and of B although they run now.
+
+    Attributes:
+        neither: those of both -> the cause.
+    """
+
+    objects: list[KubeObject]
+    runs: Runs
+    of_a: list[Run]
+    of_b: list[Run]
+    first: FirstNodes
+    not_placed: tuple[tuple[str, ...], tuple[str, ...]]
+    neither: dict[str, str]
+
+
+class Passes:
+    """The runs of two sides on a cluster.
+
+    Args:
+        objects: of the cluster.
+        seeds: how many runs of each side there are.
+
+    Attributes:
+        running: `namespace/name` of the pods that run in it.
+    """
+
+    def __init__(
+        self,
+        objects: Sequence[KubeObject],
+        sides: Sequence[ReadCandidate],
+        choice: PodChoice,
+        prices: Prices | None,
+        seeds: int,
+        progress: Progress | None,
+    ) -> None:
+        self.running = {one.key for one in objects if isinstance(one, Pod) and one.node_name}
+        self._objects = objects
+        self._choice = choice
+        self._names = [name for side in sides for name in side.scheduler_names]
+        self._runs = partial(Runs, candidates=sides, prices=prices, n_seeds=seeds, progress=progress)
+
+    def last(self) -> tuple[Pass, dict[str, str], tuple[str, ...]]:
+        """The pass in which the pods stay that neither side places; why, and the replicas that stay with them."""
+        staying: dict[str, str] = {}
+        replicas: tuple[str, ...] = ()
+        last = self._once(staying)
+        for n_before in range(_MORE_PASSES):
+            if not last.neither:
+                break
+            staying |= last.neither
+            ruler = last.runs.ruler
+            replicas = tuple(_replicas_of(staying, self._objects, self.running, ruler)) if n_before else ()
+            last = self._once({*staying, *replicas})
+        return last, staying, replicas
+
+    def _once(self, staying: Collection[str]) -> Pass:
+        objects = placed_again(self._objects, self._choice, self._names, staying)
+        runs = self._runs(objects)
+        with closing(runs):
+            of_a, of_b = runs.random()
+            not_placed = _not_placed(of_a, self.running), _not_placed(of_b, self.running)
+            neither = [key for key in not_placed[0] if key in not_placed[1]]
+            first = _first_nodes(runs, tuple(_pending(runs.ruler, of_a, of_b)), neither)
+            reasons = {**dict(_reasons_in(runs, of_a, set(neither) - first.reasons.keys())), **first.reasons}
+        return Pass(objects, runs, of_a, of_b, first, not_placed, {key: reasons.get(key, "") for key in neither})
+
+
+def _replicas_of(
+    staying: Collection[str], objects: Iterable[KubeObject], running: Set[str], ruler: Ruler
+) -> Iterator[str]:
+    """The other running pods of the workloads of some pods: one would take the place of another if it went alone."""
+    pods = {one.key: ruler.workload(one) for one in objects if isinstance(one, Pod) and one.key in running}
+    workloads = {pods[key] for key in staying}
+    return (key for key, workload in pods.items() if workload in workloads and key not in staying)
+
+
+def _not_placed(runs: Sequence[Run], running: Set[str]) -> tuple[str, ...]:
+    """The pods that run in the snapshot and are pending in most runs."""
+    counts = Counter(pod for run in runs for pod in run.pending if pod in running)
+    return tuple(pod for pod, n in counts.items() if 2 * n > len(runs))
+
+
+def _pending(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[PendingPod]:
+    n_a, n_b = (Counter(pod for run in runs for pod in run.pending) for runs in (of_a, of_b))
+    half = len(of_a) / 2
+    for pod in ruler.pods:
+        if (n_a[pod.key] > half) != (n_b[pod.key] > half):
+            yield PendingPod(pod.key, ruler.workload(pod), n_a[pod.key], n_b[pod.key])
+
+
+def _reasons_in(runs: Runs, of_a: Sequence[Run], pods: Set[str]) -> Iterator[tuple[str, str]]:
+    """The cause of each of some pods that A leaves pending, in the first of its runs with random ties that does."""
+    for seed, run in enumerate(of_a, 1):
+        if here := pods & set(run.pending):
+            pods = pods - here
+            yield from _causes(runs.again(0, seed, here), here)
+
+
+def _causes(report: Report, pods: Collection[str]) -> Iterator[tuple[str, str]]:
+    for one in report.placements:
+        if one.pod in pods and _is_left(one):
+            yield one.pod, one.diagnosis or one.message_with_plugin
+
+
+def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[str]) -> FirstNodes:
+    left = [[one.pod for one in pending if (one.n_b > one.n_a) == is_b] for is_b in (False, True)]
+    (of_a, used_a), (of_b, used_b) = (runs.first(side, [*left[side], *neither]) for side in (0, 1))
+    ruler = runs.ruler
+    reasons = {**dict(_causes(of_b, neither)), **dict(_causes(of_a, neither))}
+    explained = tuple(_explained(pending, of_a, of_b))
+    moved = find_moved(ruler.replicas, ruler.where(of_a), ruler.where(of_b))
+    pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
+    nodes_a, nodes_b = _nodes_of(of_a), _nodes_of(of_b)
+    of_a, by_a = runs.watched(0, {a: nodes_b[b] for a, b in pairs})
+    of_b, by_b = runs.watched(1, {b: nodes_a[a] for a, b in pairs})
+    return FirstNodes(
+        explained,
+        tuple(find_moves(of_a, of_b, by_a, by_b, pairs)),
+        node_fills(of_a.after, of_b.after, of_b.groups),
+        device_fills(of_a.after.devices, of_b.after.devices),
+        (_fault(of_a), _fault(of_b)),
+        tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
+        (_undecided(of_a), _undecided(of_b)),
+        tuple(ruler.node_names[row] for row in np.flatnonzero(used_a & ~used_b).tolist()),
+        reasons,
+    )
+
+
+def _explained(pending: Iterable[PendingPod], of_a: Report, of_b: Report) -> Iterator[PendingPod]:
+    """The pods with the cause and the fix of the side where they are pending."""
+    found = [{one.pod: one for one in report.placements if _is_left(one)} for report in (of_a, of_b)]
+    for one in pending:
+        left = found[one.n_b > one.n_a].get(one.pod)
+        cause = "" if left is None else left.diagnosis or (left.message if left.is_foreign else "")
+        yield one if left is None else msgspec.structs.replace(one, cause=cause, fix=left.fix)
+
+
+def _is_left(placement: Placement) -> bool:
+    """Whether a pod stays pending, also because only the other side has its scheduler name."""
+    return placement.is_left_pending or placement.is_foreign
+
+
+def _nodes_of(report: Report) -> dict[str, str]:
+    """Pod, by `namespace/name` -> its node."""
+    return {one.pod: one.node for one in report.placements}
+
+
+def _fault(report: Report) -> str:
+    failed = [one for one in report.placements if one.state is PodState.ERROR]
+    if not failed:
+        return ""
+    pods = count(len(failed), "pod ends", "pods end")
+    return f"{pods} in SchedulerError; {failed[0].pod}: {failed[0].diagnosis or failed[0].message}"
+
+
+def _undecided(report: Report) -> str:
+    if not report.undecided:
+        return ""
+    n = report.count(PodState.NOT_DECIDED)
+    return f"{count(n, 'pod')} cannot be decided: {report.undecided[0]}"
+
+
+def _spreads(of_a: Mapping[str, Spread], of_b: Mapping[str, Spread]) -> Iterable[WorkloadSpread]:
+    changed = [WorkloadSpread(name, a, of_b[name]) for name, a in of_a.items() if a != of_b[name]]
+    return sorted(changed, key=lambda one: ((one.a.skew or 0) - (one.b.skew or 0), one.a.is_on_one_node))
