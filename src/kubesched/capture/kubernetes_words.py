@@ -11,16 +11,8 @@ from kubesched.capture.public_words import is_machine
 
 OWNER_KINDS: Final = frozenset(
     (
-        "CronJob",
-        "DaemonSet",
-        "Deployment",
-        "Job",
-        "Node",
-        "PersistentVolumeClaim",
-        "Pod",
-        "ReplicaSet",
-        "ReplicationController",
-        "StatefulSet",
+        *("CronJob", "DaemonSet", "Deployment", "Job", "Node", "PersistentVolumeClaim", "Pod", "ReplicaSet"),
+        *("ReplicationController", "StatefulSet"),
     )
 )
 """Kinds that own pods; `api.KINDS` has those that a scheduler reads."""
@@ -28,22 +20,9 @@ OWNER_API_VERSIONS: Final = frozenset(("v1", "apps/v1", "batch/v1"))
 """Versions of these kinds."""
 CONDITIONS: Final = frozenset(
     (
-        "Complete",
-        "ContainersReady",
-        "DiskPressure",
-        "DisruptionTarget",
-        "Failed",
-        "FailureTarget",
-        "Initialized",
-        "MemoryPressure",
-        "NetworkUnavailable",
-        "PIDPressure",
-        "PodReadyToStartContainers",
-        "PodResizeInProgress",
-        "PodResizePending",
-        "PodScheduled",
-        "Ready",
-        "SuccessCriteriaMet",
+        *("Complete", "ContainersReady", "DiskPressure", "DisruptionTarget", "Failed", "FailureTarget", "Initialized"),
+        *("MemoryPressure", "NetworkUnavailable", "PIDPressure", "PodReadyToStartContainers", "PodResizeInProgress"),
+        *("PodResizePending", "PodScheduled", "Ready", "SuccessCriteriaMet"),
     )
 )
 """Conditions of nodes, pods and Jobs."""
@@ -51,23 +30,9 @@ DEFINED_TYPES: Final = frozenset(("Container", "PersistentVolumeClaim", "Pod", "
 """What a LimitRange has limits for, and the strategies of a Deployment."""
 REASONS: Final = frozenset(
     (
-        "Deferred",
-        "Error",
-        "Evicted",
-        "Infeasible",
-        "NodeAffinity",
-        "NodeLost",
-        "NodeShutdown",
-        "OutOfcpu",
-        "OutOfmemory",
-        "OutOfpods",
-        "PreemptionByScheduler",
-        "SchedulerError",
-        "SchedulingGated",
-        "Shutdown",
-        "Terminated",
-        "UnexpectedAdmissionError",
-        "Unschedulable",
+        *("Deferred", "Error", "Evicted", "Infeasible", "NodeAffinity", "NodeLost", "NodeShutdown", "OutOfcpu"),
+        *("OutOfmemory", "OutOfpods", "PreemptionByScheduler", "SchedulerError", "SchedulingGated", "Shutdown"),
+        *("Terminated", "UnexpectedAdmissionError", "Unschedulable"),
     )
 )
 """Reasons of conditions that a scheduler reads or writes, and for which a kubelet ends a pod."""
@@ -110,17 +75,8 @@ _INDEXES: Final = frozenset(("apps.kubernetes.io/pod-index", "batch.kubernetes.i
 _INSTANCE_TYPE: Final = frozenset(INSTANCE_TYPES)
 _NAMES: Final = {
     "": (
-        "arch",
-        "config.mirror",
-        "config.source",
-        "host-path",
-        "hostname",
-        "metadata.name",
-        "no-provisioner",
-        "os",
-        "pvc-protection",
-        "rbd",
-        "service-name",
+        *("arch", "config.mirror", "config.source", "host-path", "hostname", "metadata.name", "no-provisioner", "os"),
+        *("pvc-protection", "rbd", "service-name"),
     ),
     "app.": ("component", "created-by", "instance", "managed-by", "name", "part-of", "version"),
     "apps.": ("pod-index",),
@@ -128,16 +84,8 @@ _NAMES: Final = {
     "beta.": ("arch", "instance-type", "os"),
     "failure-domain.beta.": ("region", "zone"),
     "node.": (
-        "disk-pressure",
-        "exclude-from-external-load-balancers",
-        "instance-type",
-        "memory-pressure",
-        "network-unavailable",
-        "not-ready",
-        "out-of-service",
-        "pid-pressure",
-        "unreachable",
-        "unschedulable",
+        *("disk-pressure", "exclude-from-external-load-balancers", "instance-type", "memory-pressure"),
+        *("network-unavailable", "not-ready", "out-of-service", "pid-pressure", "unreachable", "unschedulable"),
     ),
     "node-role.": ("control-plane", "master"),
     "node.cloudprovider.": ("shutdown", "uninitialized"),

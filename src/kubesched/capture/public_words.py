@@ -6,6 +6,8 @@ As in `kubernetes_words`, every word is listed; the form of a zone is made of li
 import re
 from typing import Final
 
+from kubesched.api import CAPACITY_LABELS, DO_NOT_DISRUPT, POOL_LABELS, SPOT_LABELS
+
 _PROVIDERS: Final = {  # domain -> the labels and taints below it
     "": (
         "controller-revision-hash",
@@ -19,22 +21,22 @@ _PROVIDERS: Final = {  # domain -> the labels and taints below it
     "aws.amazon.com": ("neuron",),
     "cloud.google.com": (
         *("gke-accelerator", "gke-boot-disk", "gke-container-runtime", "gke-cpu-scaling-level", "gke-local-nvme-ssd"),
-        *("gke-nodepool", "gke-os-distribution", "gke-preemptible", "gke-provisioning", "gke-spot", "gke-tpu-topology"),
+        *("gke-os-distribution", "gke-tpu-topology"),
         *("impending-node-termination", "machine-family"),
     ),
     "doks.digitalocean.com": ("node-id", "node-pool", "node-pool-id"),
-    "eks.amazonaws.com": ("capacityType", "compute-type", "nodegroup", "nodegroup-image"),
+    "eks.amazonaws.com": ("compute-type", "nodegroup-image"),
     "karpenter.k8s.aws": (
         *("instance-category", "instance-cpu", "instance-family", "instance-generation", "instance-gpu-count"),
         *("instance-gpu-manufacturer", "instance-gpu-name", "instance-hypervisor", "instance-local-nvme"),
         *("instance-memory", "instance-size"),
     ),
     "karpenter.sh": (
-        *("capacity-type", "disrupted", "disruption", "do-not-disrupt", "do-not-evict", "initialized", "nodepool"),
+        *("disrupted", "disruption", "do-not-evict", "initialized"),
         *("provisioner-name", "registered", "unregistered"),
     ),
     "kops.k8s.io": ("instancegroup",),
-    "kubernetes.azure.com": ("agentpool", "cluster", "mode", "nodepool-type", "scalesetpriority", "storageprofile"),
+    "kubernetes.azure.com": ("cluster", "mode", "nodepool-type", "storageprofile"),
     "kueue.x-k8s.io": ("admission", "queue-name"),
     "node.cilium.io": ("agent-not-ready",),
     "ebs.csi.aws.com": ("agent-not-ready",),
@@ -49,7 +51,12 @@ _PROVIDERS: Final = {  # domain -> the labels and taints below it
     "amd.com": ("gpu",),
     "svccontroller.k3s.cattle.io": ("svcname", "svcnamespace"),
 }
-_KEYS: Final = frozenset(f"{of}/{name}".lstrip("/") for of, names in _PROVIDERS.items() for name in names)
+_KEYS: Final = frozenset(
+    (
+        *(f"{of}/{name}".lstrip("/") for of, names in _PROVIDERS.items() for name in names),
+        *(*POOL_LABELS, *CAPACITY_LABELS, *SPOT_LABELS, DO_NOT_DISRUPT),
+    )
+)
 _RESOURCES: Final = frozenset(
     (
         *("amd.com/gpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "aws.amazon.com/neurondevice"),

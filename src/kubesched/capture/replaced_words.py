@@ -27,19 +27,8 @@ WORD: Final = re.compile(
 )  # a uid is one word
 _KEPT_WORDS: Final = frozenset(
     (
-        "default",
-        "kube",
-        "system",
-        "public",
-        "node",
-        "lease",
-        "scheduler",
-        "cluster",
-        "critical",
-        "latest",
-        "aws",
-        "vol",
-        "svclb",
+        *("default", "kube", "system", "public", "node", "lease", "scheduler", "cluster", "critical", "latest", "aws"),
+        *("vol", "svclb"),
         *SITE_WORDS,
     )
 )
