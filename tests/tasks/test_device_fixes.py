@@ -3,9 +3,10 @@
 import pytest
 
 from kubesched.explanation import Explainer
+from kubesched.explanation.effort import Effort
 from kubesched.explanation.outcome import outcome
 from kubesched.testing import make_node, make_object
-from tests.explanation.asking import filling, texts
+from tests.explanation.asking import filling, fixes_of, texts
 from tests.explanation.asking import replica as pending
 
 GPU, SLICE, POOL = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "eks.amazonaws.com/nodegroup"
@@ -39,6 +40,18 @@ def test_the_device_that_the_chosen_nodes_have_is_asked_for_before_another_kind_
         == f"ask for {there}, which n1 offers, in place of {asked}, which none of the nodes that it chooses offers"
     )
     assert not [text for text in others if text.startswith(("add", "change"))]
+
+
+def test_the_smallest_slice_that_is_large_enough_is_asked_for():
+    offered = {f"nvidia.com/mig-{name}": "4" for name in ("1g.10gb", "3g.40gb", "7g.80gb")}
+    pod = pending("p", requests={"nvidia.com/mig-2g.20gb": "1"})
+    first = texts(pod, machine("n1", "mine", **offered))[0]
+    assert first.startswith("ask for nvidia.com/mig-3g.40gb, which n1 offers, in place of nvidia.com/mig-2g.20gb")
+    only = fixes_of(pod, machine("n1", "mine", **{SLICE: "4"}))
+    (text, fix), *_ = only.items()
+    assert text.startswith(f"ask for {SLICE}, which n1 offers")
+    assert text.endswith(", if the smaller slice will do")
+    assert (fix.effort, fix.keeps_intent) == (Effort.LESS, False)
 
 
 def test_a_gpu_of_another_vendor_is_for_pods_that_choose_its_nodes():

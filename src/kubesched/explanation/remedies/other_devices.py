@@ -20,6 +20,7 @@ _GPU: Final = ("gpu", "mig-", "vgpu")  # a whole one, a slice, a share
 _PAGES: Final = "hugepages-"
 _TYPE: Final = "node.kubernetes.io/instance-type"
 _MAX_OTHERS: Final = 2
+_SLICE: Final = re.compile(r"/mig-(\d+)g\.(\d+)gb")
 _FAMILY: Final = re.compile("[^-.]*")  # of `mig-1g.10gb` the part that says it is a slice
 
 
@@ -29,7 +30,10 @@ def is_device(name: str) -> bool:
 
 
 def other_devices(case: Case) -> dict[str, list[str]]:
-    """Device that no node of the pod's choice has -> those of the same kind that some of them have, nearest first."""
+    """Device that no node of the pod's choice has -> those of the same kind that some of them have, nearest first.
+
+    Of slices, the smallest that is large enough is the nearest.
+    """
     known = case.nodes.columns.resources.values
     elsewhere = not_offered(case) | respelt_names(case).keys()
     absent = [
@@ -38,7 +42,7 @@ def other_devices(case: Case) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name in absent:
         alike = [other for other in known if other and other != name and _is_meant(case, name, other)]
-        alike.sort(key=lambda other: SequenceMatcher(None, name, other).ratio(), reverse=True)
+        alike.sort(key=partial(_distance, name))
         if alike:
             same = [other for other in alike if _family(other) == _family(name)]
             found[name] = (same or alike)[:_MAX_OTHERS]
@@ -113,9 +117,11 @@ def offered_in_place(case: Case) -> Iterator[Remedy]:
             have = np.flatnonzero(_offered(case, other) > 0).tolist()
             offer = plural(len(have), "offers", "offer")
             nodes = node_words(case.nodes.name(position) for position in have)
-            text = f"ask for {other}, which {nodes} {offer}, in place of {name}, which {whose} offers"
+            is_less = _is_smaller(name, other)
+            less = ", if the smaller slice will do" if is_less else ""
+            text = f"ask for {other}, which {nodes} {offer}, in place of {name}, which {whose} offers{less}"
             change = containers_edit(partial(renamed, old=name, new=other))
-            yield Remedy(text, "requests", True, change, effort=Effort.ADAPT)
+            yield Remedy(text, "requests", not is_less, change, effort=Effort.LESS if is_less else Effort.ADAPT)
 
 
 def most_chosen(case: Case, name: str) -> int:
@@ -136,6 +142,23 @@ def _is_meant(case: Case, name: str, other: str) -> bool:
     """Whether a device may be in the place of another one; of another vendor only where the pod chose its nodes."""
     is_chosen = case.chosen is not None or name.rpartition("/")[0] == other.rpartition("/")[0]
     return is_chosen and _is_alike(name, other) and most_chosen(case, other) > 0
+
+
+def _distance(wanted: str, other: str) -> tuple[bool, int, float]:
+    """How far a device is from another one: smaller slices come last, the largest of them first."""
+    is_less, size = _is_smaller(wanted, other), sum(_slice(other)) if _slice(wanted) else 0
+    return is_less, -size if is_less else size, -SequenceMatcher(None, wanted, other).ratio()
+
+
+def _is_smaller(wanted: str, other: str) -> bool:
+    """Whether a slice of a GPU has fewer parts or less memory than another one."""
+    return any(there < mine for mine, there in zip(_slice(wanted), _slice(other), strict=False))
+
+
+def _slice(name: str) -> tuple[int, ...]:
+    """The parts and the memory of a slice: 1 and 10 of `nvidia.com/mig-1g.10gb`; none of other devices."""
+    found = _SLICE.search(name)
+    return tuple(map(int, found.groups())) if found else ()
 
 
 def _family(name: str) -> str:
