@@ -77,6 +77,7 @@ class TimeSpan:
 NUMBERS: Final = frozenset({int, Uint, float})
 LISTS: Final = frozenset({list})
 MAPS: Final = frozenset({dict, DeviceDomains})
+_LONGEST_KEY: Final = 1000
 _PLAIN: Final = frozenset({str, int, bool, float, bytes, type(None), Uint, Moment, TimeSpan, TypeValue})
 _TYPE_NAMES: Final[dict[type, str]] = {
     bool: "bool",
@@ -163,7 +164,11 @@ def key_of(value: Any) -> Any:
     kind = type(value)
     if kind is bool:
         return BoolKey(value)
-    return tuple(map(key_of, value)) if kind in LISTS else value
+    if kind in LISTS:
+        if len(value) > _LONGEST_KEY:
+            raise CelRuntimeError("operation cancelled: actual cost limit exceeded", is_final=True)
+        return tuple(map(key_of, value))
+    return value
 
 
 def keys_of(values: Mapping[Any, Any]) -> Iterator[Any]:

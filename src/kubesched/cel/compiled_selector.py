@@ -4,15 +4,20 @@ import json
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
+from kubesched.cel.bounds import is_bounded
 from kubesched.cel.cel_values import type_name
 from kubesched.cel.checker import check_expression
-from kubesched.cel.closures import Compiler
+from kubesched.cel.closures import Evaluate
 from kubesched.cel.conjuncts import Conjunct, Conjunction, Refusal
 from kubesched.cel.device_reads import Reads, reads_of
 from kubesched.cel.device_value import DeviceValue
 from kubesched.cel.exact_amounts import Quantity
+from kubesched.cel.library import BUDGET
 from kubesched.cel.literal_comparisons import LiteralComparison, comparisons_of
+from kubesched.cel.metered_compiler import MeteredCompiler
+from kubesched.cel.metering import COUNTER
 from kubesched.cel.parser import parse_expression
+from kubesched.cel.selector_compiler import Compiler
 from kubesched.cel.semantic_versions import Semver
 from kubesched.errors import CelCompileError, CelRuntimeError
 
@@ -30,6 +35,7 @@ class CompiledSelector:
         self.text = text
         self._tree = parse_expression(text)
         check_expression(self._tree, text)
+        self._is_bounded = is_bounded(self._tree)
         compiler = Compiler(self._tree)
         self._evaluate = compiler.compile(self._tree)
         self._places = [None] * (compiler.places - 1)
@@ -75,8 +81,27 @@ class CompiledSelector:
         Raises:
             CelRuntimeError: it cannot be evaluated; the text is upstream's.
         """
-        result = self._evaluate([device, *self._places])
+        if self._is_bounded and device.is_small:
+            result = self._evaluate([device, *self._places])
+        else:
+            result, _ = self.evaluate_metered(device)
         return result if type(result) is bool else _not_a_bool(result)
+
+    @cached_property
+    def _metered(self) -> tuple[Evaluate, list[None]]:
+        compiler = MeteredCompiler(self._tree)
+        return compiler.compile(self._tree), [None] * (compiler.places - 2)
+
+    def evaluate_metered(self, device: DeviceValue) -> tuple[Any, int]:
+        """The value for a device, and what it cost.
+
+        Raises:
+            CelRuntimeError: it cannot be evaluated, or costs too much.
+        """
+        evaluate, places = self._metered
+        frame: list[Any] = [device, BUDGET, *places]
+        result = evaluate(frame)
+        return result, BUDGET - frame[COUNTER]
 
 
 def _not_a_bool(value: Any) -> bool:

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import msgspec
 
-from kubesched.cel.closures import Compiler, Evaluate
+from kubesched.cel.closures import Evaluate
 from kubesched.cel.device_paths import DEVICE_ALIASES, Aliases, inner_aliases
 from kubesched.cel.device_value import DeviceValue
+from kubesched.cel.library import BUDGET
 from kubesched.cel.literal_comparisons import FactValue, LiteralComparison, comparison_of
+from kubesched.cel.metered_compiler import MeteredCompiler
 from kubesched.cel.syntax_tree import Expression, FunctionCall, MacroCall, MacroKind
 from kubesched.errors import CelRuntimeError
 
@@ -53,7 +55,7 @@ class Conjunction:
             Conjunct(text[node.start : node.end], node.start, node.end, comparison_of(node, aliases))
             for node, aliases, _ in parts
         )
-        compiler = Compiler(tree)
+        compiler = MeteredCompiler(tree)
         self._evaluators = [compiler.compile(_bound(node, bindings)) for node, _, bindings in parts]
         self._places = compiler.places
 
@@ -69,7 +71,7 @@ class Conjunction:
 
     def _refused(self, conjunct: Conjunct, evaluate: Evaluate, device: DeviceValue) -> Refusal | None:
         try:
-            if evaluate([device, *[None] * (self._places - 1)]) is True:
+            if evaluate([device, BUDGET, *[None] * (self._places - 2)]) is True:
                 return None
             error = ""
         except CelRuntimeError as raised:

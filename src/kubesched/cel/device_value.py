@@ -1,7 +1,7 @@
 """The variable `device` of selectors."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from kubesched.cel.cel_values import DeviceDomains, register_type
 from kubesched.cel.exact_amounts import Quantity
@@ -11,15 +11,19 @@ AttributeValue = bool | int | str | Semver
 """What an attribute of a device may be."""
 
 
+_LONGEST: Final = 64
+
+
 class DeviceValue:
     """A device as an expression sees it. Build one with `device_value`; do not change it.
 
     Attributes:
         attributes: by domain, then by name.
         capacity: same.
+        is_small: whether no text is longer than the API allows, so that a selector without loops cannot cost too much.
     """
 
-    __slots__ = ("allow_multiple_allocations", "attributes", "capacity", "driver")
+    __slots__ = ("allow_multiple_allocations", "attributes", "capacity", "driver", "is_small")
 
     def __init__(
         self, driver: str, attributes: DeviceDomains, capacity: DeviceDomains, *, allow_multiple_allocations: bool
@@ -28,6 +32,11 @@ class DeviceValue:
         self.attributes = attributes
         self.capacity = capacity
         self.allow_multiple_allocations = allow_multiple_allocations
+        self.is_small = len(driver) <= _LONGEST and all(map(_is_small, attributes.values()))
+
+
+def _is_small(values: Mapping[str, Any]) -> bool:
+    return len(values) <= _LONGEST and all(type(v) is not str or len(v) <= _LONGEST for v in values.values())
 
 
 def device_value(

@@ -21,14 +21,14 @@ class Semver:
     """A version.
 
     Attributes:
-        major, minor, patch: its numbers.
+        order: what versions are compared by.
         text: as written.
     """
 
-    __slots__ = ("_order", "text")
+    __slots__ = ("order", "text")
 
     def __init__(self, order: _Order, text: str) -> None:
-        self._order = order
+        self.order = order
         self.text = text
 
     @classmethod
@@ -45,17 +45,17 @@ class Semver:
     @property
     def major(self) -> int:
         """The first number."""
-        return self._order[0]
+        return self.order[0]
 
     @property
     def minor(self) -> int:
         """The second number."""
-        return self._order[1]
+        return self.order[1]
 
     @property
     def patch(self) -> int:
         """The third number."""
-        return self._order[2]
+        return self.order[2]
 
     def __str__(self) -> str:
         return self.text
@@ -64,20 +64,20 @@ class Semver:
         return f"Semver({self.text!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Semver) and self._order == other._order
+        return isinstance(other, Semver) and self.order == other.order
 
     def __lt__(self, other: "Semver") -> bool:
-        return self._order < other._order
+        return self.order < other.order
 
     def __le__(self, other: "Semver") -> bool:
-        return self._order <= other._order
+        return self.order <= other.order
 
     def __hash__(self) -> int:
-        return hash(self._order)
+        return hash(self.order)
 
     def compare(self, other: "Semver") -> int:
         """Below, equal or above: -1, 0 or 1."""
-        return (self._order > other._order) - (self._order < other._order)
+        return (self.order > other.order) - (self.order < other.order)
 
 
 def _order(text: str) -> _Order:

@@ -3,6 +3,12 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.cel.library.costs import (
+        BUDGET as BUDGET,
+        cost_of_sorting as cost_of_sorting,
+        out_of_budget as out_of_budget,
+        size_of as size_of,
+    )
     from kubesched.cel.library.every_function import FUNCTIONS as FUNCTIONS
     from kubesched.cel.library.list_functions import (
         ORDERED_TYPES as ORDERED_TYPES,

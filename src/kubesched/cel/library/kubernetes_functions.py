@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kubesched.cel.exact_amounts import Quantity
+from kubesched.cel.library.costs import cost_of_text
 from kubesched.cel.overloads import FunctionTable
 from kubesched.cel.semantic_versions import Semver
 from kubesched.errors import CelRuntimeError
@@ -14,7 +15,7 @@ from kubesched.errors import CelRuntimeError
 KUBERNETES_FUNCTIONS = FunctionTable()
 declare = KUBERNETES_FUNCTIONS.declare
 
-declare("quantity(string) -> kubernetes.Quantity")(Quantity.parse)
+declare("quantity(string) -> kubernetes.Quantity", cost=cost_of_text)(Quantity.parse)
 
 
 def _parses(parse: Callable[..., Any], *arguments: Any, **options: Any) -> bool:
@@ -25,7 +26,7 @@ def _parses(parse: Callable[..., Any], *arguments: Any, **options: Any) -> bool:
     return True
 
 
-@declare("isQuantity(string) -> bool")
+@declare("isQuantity(string) -> bool", cost=cost_of_text)
 def _is_quantity(text: str) -> bool:
     return _parses(Quantity.parse, text)
 
@@ -55,12 +56,12 @@ def _nano(value: Quantity | int) -> int:
     return value.nano if isinstance(value, Quantity) else value * 10**9
 
 
-@declare("semver(string) -> kubernetes.Semver", "semver(string, bool) -> kubernetes.Semver")
+@declare("semver(string) -> kubernetes.Semver", "semver(string, bool) -> kubernetes.Semver", cost=cost_of_text)
 def _semver(text: str, normalize: bool = False) -> Semver:
     return Semver.parse(text, normalize=normalize)
 
 
-@declare("isSemver(string) -> bool", "isSemver(string, bool) -> bool")
+@declare("isSemver(string) -> bool", "isSemver(string, bool) -> bool", cost=cost_of_text)
 def _is_semver(text: str, normalize: bool = False) -> bool:
     return _parses(Semver.parse, text, normalize=normalize)
 
@@ -69,5 +70,5 @@ declare("kubernetes.Semver: major() -> int")(lambda version: version.major)
 declare("kubernetes.Semver: minor() -> int")(lambda version: version.minor)
 declare("kubernetes.Semver: patch() -> int")(lambda version: version.patch)
 declare("kubernetes.Semver: compareTo(kubernetes.Semver) -> int")(Semver.compare)
-declare("kubernetes.Semver: isGreaterThan(kubernetes.Semver) -> bool")(lambda a, b: a.compare(b) > 0)
-declare("kubernetes.Semver: isLessThan(kubernetes.Semver) -> bool")(lambda a, b: a.compare(b) < 0)
+declare("kubernetes.Semver: isGreaterThan(kubernetes.Semver) -> bool")(lambda a, b: a.order > b.order)
+declare("kubernetes.Semver: isLessThan(kubernetes.Semver) -> bool")(lambda a, b: a.order < b.order)

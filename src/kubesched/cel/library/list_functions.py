@@ -20,7 +20,16 @@ from kubesched.cel.cel_values import (
     equal,
     is_equal,
 )
-from kubesched.cel.library.costs import cost_of_elements
+from kubesched.cel.library.costs import (
+    BUDGET,
+    MOST_ELEMENTS,
+    NEW_LIST,
+    check_size,
+    cost_of_elements,
+    cost_of_result,
+    cost_of_sorting,
+    size_of,
+)
 from kubesched.cel.library.operators import to_int, to_span, to_uint
 from kubesched.cel.overloads import FunctionTable, no_such_overload
 from kubesched.errors import CelRuntimeError
@@ -35,7 +44,6 @@ ORDERED_TYPES: Final = ("int", "uint", "double", "bool", "duration", "timestamp"
 """Types whose values have an order."""
 
 _ORDERED: Final = frozenset({int, Uint, float, bool, str, bytes, TimeSpan, Moment})
-_MOST_IN_RANGE: Final = 1_000_000
 
 
 def _declare_ordered(name: str, result: str, apply: Callable[[list[Any]], Any]) -> None:
@@ -106,30 +114,30 @@ def _last_index(elements: list[Any], wanted: Any) -> int:
     return next((i for i in reversed(range(len(elements))) if equal(elements[i], wanted)), -1)
 
 
-@declare("dyn: includes(dyn) -> bool")
+@declare("dyn: includes(dyn) -> bool", cost=lambda value, _wanted, _: max(size_of(value) // 5, 1))
 def _includes(value: Any, wanted: Any) -> bool:
     elements = value if type(value) in LISTS else [value]
     return any(is_equal(element, wanted) for element in elements)
 
 
-@declare("lists.range(int) -> list(int)", cost=lambda count, _: max(count, 0), grows=True)
+@declare("lists.range(int) -> list(int)", cost=cost_of_result, grows=True)
 def _range(count: int) -> list[int]:
-    if count > _MOST_IN_RANGE:
-        raise CelRuntimeError("operation cancelled: actual cost limit exceeded")
+    check_size(count, BUDGET)
     return list(range(count))
 
 
-@declare("list(list(A)): flatten() -> list(A)", cost=cost_of_elements)
-@declare("list(list(A)): flatten(int) -> list(dyn)", cost=cost_of_elements)
+@declare("list(list(A)): flatten() -> list(A)", cost=lambda elements, _: NEW_LIST + len(elements))
+@declare("list(list(A)): flatten(int) -> list(dyn)", cost=lambda elements, depth, _: NEW_LIST + len(elements) * depth)
 def _flattened(elements: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise CelRuntimeError("level must be non-negative")
     for _ in range(min(depth, 100)):
+        check_size(sum(len(element) if type(element) in LISTS else 1 for element in elements), MOST_ELEMENTS)
         elements = [inner for element in elements for inner in (element if type(element) in LISTS else (element,))]
     return elements
 
 
-@declare("list(A): slice(int, int) -> list(A)", cost=cost_of_elements)
+@declare("list(A): slice(int, int) -> list(A)", cost=cost_of_result)
 def _slice(elements: list[Any], start: int, end: int) -> list[Any]:
     place = f"cannot slice({start}, {end})"
     if start < 0 or end < 0:
@@ -141,8 +149,9 @@ def _slice(elements: list[Any], start: int, end: int) -> list[Any]:
     return elements[start:end]
 
 
-@declare(*(f"list({of}): sort() -> list({of})" for of in ORDERED_TYPES), cost=cost_of_elements)
+@declare(*(f"list({of}): sort() -> list({of})" for of in ORDERED_TYPES), cost=cost_of_sorting)
 def _sorted(elements: list[Any]) -> list[Any]:
+    check_size(cost_of_sorting(elements), BUDGET)
     return sorted_by(elements, elements)
 
 
@@ -159,8 +168,9 @@ def sorted_by(elements: list[Any], keys: list[Any]) -> list[Any]:
     return [elements[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
 
 
-@declare("list(A): distinct() -> list(A)", cost=lambda elements, _: len(elements) ** 2)
+@declare("list(A): distinct() -> list(A)", cost=cost_of_sorting)
 def _distinct(elements: list[Any]) -> list[Any]:
+    check_size(cost_of_sorting(elements), BUDGET)
     kept: list[Any] = []
     for element in elements:
         if not any(equal(element, other) for other in kept):
@@ -168,7 +178,7 @@ def _distinct(elements: list[Any]) -> list[Any]:
     return kept
 
 
-@declare("list(A): reverse() -> list(A)", cost=cost_of_elements)
+@declare("list(A): reverse() -> list(A)", cost=cost_of_result)
 def _reversed(elements: list[Any]) -> list[Any]:
     return elements[::-1]
 
@@ -188,13 +198,13 @@ def _has_all(elements: list[Any], wanted: list[Any]) -> bool:
 
 
 def _cost_of_pairs(left: Any, right: Any, _result: Any) -> int:
-    return len(left) * len(right)
+    return 1 + len(left) * len(right)
 
 
 declare("sets.contains(list(A), list(A)) -> bool", cost=_cost_of_pairs)(_has_all)
 
 
-@declare("sets.equivalent(list(A), list(A)) -> bool", cost=lambda a, b, _: 2 * len(a) * len(b))
+@declare("sets.equivalent(list(A), list(A)) -> bool", cost=lambda a, b, _: 1 + 2 * len(a) * len(b))
 def _equivalent(left: list[Any], right: list[Any]) -> bool:
     return _has_all(left, right) and _has_all(right, left)
 

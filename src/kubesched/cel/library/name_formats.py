@@ -12,6 +12,7 @@ from datetime import date
 from typing import Final
 
 from kubesched.cel.cel_values import NONE, OptionalValue, register_type
+from kubesched.cel.library.costs import tenth
 from kubesched.cel.library.time_texts import parse_moment
 from kubesched.cel.library.urls import url_problem
 from kubesched.cel.overloads import FunctionTable
@@ -26,10 +27,12 @@ class NamedFormat:
 
     Attributes:
         problems: what is wrong with a text.
+        cost: of ten characters.
     """
 
     name: str
     problems: Callable[[str], list[str]]
+    cost: int
 
     def validate(self, text: str) -> OptionalValue:
         """The problems of a text, none if there is no problem."""
@@ -159,22 +162,22 @@ def _datetime_problems(text: str) -> list[str]:
 
 
 _FORMATS: Final = {
-    name: NamedFormat(name, problems)
-    for name, problems in {
-        "dns1123Label": _name(_LABEL, "label", 63),
-        "dns1123Subdomain": _name(_SUBDOMAIN, "subdomain", 253),
-        "dns1035Label": _name(_DNS_1035, "dns1035", 63),
-        "dns1123LabelPrefix": _name(_LABEL, "label", 63, is_prefix=True),
-        "dns1123SubdomainPrefix": _name(_SUBDOMAIN, "subdomain", 253, is_prefix=True),
-        "dns1035LabelPrefix": _name(_DNS_1035, "dns1035", 63, is_prefix=True),
-        "qualifiedName": _qualified_name_problems,
-        "labelValue": _label_value_problems,
-        "uri": _uri_problems,
-        "uuid": _uuid_problems,
-        "byte": _byte_problems,
-        "date": _date_problems,
-        "datetime": _datetime_problems,
-    }.items()
+    name: NamedFormat(name, problems, cost)
+    for name, problems, cost in (
+        ("dns1123Label", _name(_LABEL, "label", 63), 8),
+        ("dns1123Subdomain", _name(_SUBDOMAIN, "subdomain", 253), 15),
+        ("dns1035Label", _name(_DNS_1035, "dns1035", 63), 8),
+        ("dns1123LabelPrefix", _name(_LABEL, "label", 63, is_prefix=True), 8),
+        ("dns1123SubdomainPrefix", _name(_SUBDOMAIN, "subdomain", 253, is_prefix=True), 15),
+        ("dns1035LabelPrefix", _name(_DNS_1035, "dns1035", 63, is_prefix=True), 8),
+        ("qualifiedName", _qualified_name_problems, 15),
+        ("labelValue", _label_value_problems, 10),
+        ("uri", _uri_problems, 276),
+        ("uuid", _uuid_problems, 18),
+        ("byte", _byte_problems, 21),
+        ("date", _date_problems, 18),
+        ("datetime", _datetime_problems, 18),
+    )
 }
 
 
@@ -191,4 +194,10 @@ def _named(name: str) -> OptionalValue:
     return OptionalValue(_FORMATS[name], is_there=True) if name in _FORMATS else NONE
 
 
-declare("kubernetes.NamedFormat: validate(string) -> optional_type(list(string))")(NamedFormat.validate)
+def _cost_of_validation(named: NamedFormat, text: str, _result: OptionalValue) -> int:
+    return named.cost * tenth(len(text) + 1)
+
+
+declare("kubernetes.NamedFormat: validate(string) -> optional_type(list(string))", cost=_cost_of_validation)(
+    NamedFormat.validate
+)

@@ -9,9 +9,9 @@ from typing import Any
 
 from kubesched.cel.cel_values import NO_SUCH_OVERLOAD
 from kubesched.cel.library.addresses import Address, AddressRange, parse_address, parse_range
-from kubesched.cel.library.costs import cost_of_text
+from kubesched.cel.library.costs import cost_of_text, tenth
 from kubesched.cel.library.urls import Url, parse_url
-from kubesched.cel.overloads import FunctionTable
+from kubesched.cel.overloads import CostOf, FunctionTable
 from kubesched.errors import CelRuntimeError
 
 NETWORK_FUNCTIONS = FunctionTable()
@@ -20,11 +20,11 @@ declare = NETWORK_FUNCTIONS.declare
 declare("url(string) -> kubernetes.URL", cost=cost_of_text)(parse_url)
 declare("ip(string) -> net.IP", cost=cost_of_text)(parse_address)
 declare("cidr(string) -> net.CIDR", cost=cost_of_text)(parse_range)
-declare("string(net.IP) -> string", "string(net.CIDR) -> string", cost=cost_of_text)(str)
+declare("string(net.IP) -> string", "string(net.CIDR) -> string")(str)
 
 
-def _declare_test(name: str, parse: Callable[[str], Any]) -> None:
-    @declare(f"{name}(string) -> bool", cost=cost_of_text)
+def _declare_test(name: str, parse: Callable[[str], Any], cost: CostOf | None = cost_of_text) -> None:
+    @declare(f"{name}(string) -> bool", cost=cost)
     def test(text: str) -> bool:
         try:
             parse(text)
@@ -33,7 +33,7 @@ def _declare_test(name: str, parse: Callable[[str], Any]) -> None:
         return True
 
 
-_declare_test("isURL", parse_url)
+_declare_test("isURL", parse_url, None)
 _declare_test("isIP", parse_address)
 _declare_test("isCIDR", parse_range)
 
@@ -46,7 +46,7 @@ declare(f"{_URL}: getEscapedPath() -> string")(lambda url: url.path)
 declare(f"{_URL}: getQuery() -> map(string, list(string))")(Url.values)
 
 
-@declare("ip.isCanonical(string) -> bool", cost=cost_of_text)
+@declare("ip.isCanonical(string) -> bool", cost=lambda text, _: 1 + tenth(len(text)))
 def _is_canonical(text: str) -> bool:
     return str(parse_address(text)) == text
 
@@ -71,7 +71,8 @@ def _is_global_unicast(address: Address) -> bool:
     return not is_special and address != IPv4Address("255.255.255.255")
 
 
-@declare("net.CIDR: containsIP(net.IP) -> bool", "net.CIDR: containsIP(string) -> bool")
+@declare("net.CIDR: containsIP(net.IP) -> bool")
+@declare("net.CIDR: containsIP(string) -> bool", cost=lambda _network, text, _: 1 + tenth(len(text)))
 def _contains_address(network: AddressRange, address: Address | str) -> bool:
     if isinstance(address, str):
         try:
@@ -81,7 +82,8 @@ def _contains_address(network: AddressRange, address: Address | str) -> bool:
     return network.has(address)
 
 
-@declare("net.CIDR: containsCIDR(net.CIDR) -> bool", "net.CIDR: containsCIDR(string) -> bool")
+@declare("net.CIDR: containsCIDR(net.CIDR) -> bool", cost=lambda *_: 3)
+@declare("net.CIDR: containsCIDR(string) -> bool", cost=lambda _network, text, _: 3 + tenth(len(text)))
 def _contains_range(network: AddressRange, other: AddressRange | str) -> bool:
     inner = parse_range(other) if isinstance(other, str) else other
     return network.bits <= inner.bits and network.has(inner.address)

@@ -10,7 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from kubesched.cel.cel_values import Moment, TimeSpan, Uint
-from kubesched.cel.library.costs import cost_of_comparison, cost_of_concatenation
+from kubesched.cel.library.costs import (
+    MOST_CHARACTERS,
+    MOST_ELEMENTS,
+    check_size,
+    cost_of_comparison,
+    cost_of_concatenation,
+)
 from kubesched.cel.library.int_limits import MAX_INT, MAX_UINT, MIN_INT
 from kubesched.cel.overloads import FunctionTable
 from kubesched.errors import CelRuntimeError
@@ -61,6 +67,7 @@ for _name, _arithmetic in {"_+_": operator.add, "_-_": operator.sub, "_*_": oper
 @declare("_+_(string, string) -> string", "_+_(bytes, bytes) -> bytes", cost=cost_of_concatenation, grows=True)
 @declare("_+_(list(A), list(A)) -> list(A)", grows=True)
 def _concatenated(left: Any, right: Any) -> Any:
+    check_size(len(left) + len(right), MOST_ELEMENTS if type(left) is list else MOST_CHARACTERS)
     return left + right
 
 

@@ -5,7 +5,7 @@ Rule: cel-go v0.26 ext.Strings; positions count characters.
 
 from typing import Any
 
-from kubesched.cel.library.costs import cost_of_search, cost_of_text, tenth
+from kubesched.cel.library.costs import MOST_CHARACTERS, check_size, cost_nothing, cost_of_search, cost_of_text, tenth
 from kubesched.cel.library.text_format import formatted
 from kubesched.cel.overloads import FunctionTable, no_such_overload
 from kubesched.errors import CelRuntimeError
@@ -18,12 +18,8 @@ _LOWER = {upper: upper + 32 for upper in range(65, 91)}
 _UPPER = {lower: lower - 32 for lower in range(97, 123)}
 
 declare("string: contains(string) -> bool", cost=cost_of_search, is_standard=True)(lambda text, part: part in text)
-declare("string: startsWith(string) -> bool", cost=lambda _text, part, _: tenth(len(part)), is_standard=True)(
-    str.startswith
-)
-declare("string: endsWith(string) -> bool", cost=lambda _text, part, _: tenth(len(part)), is_standard=True)(
-    str.endswith
-)
+declare("string: startsWith(string) -> bool", cost=cost_of_text, is_standard=True)(str.startswith)
+declare("string: endsWith(string) -> bool", cost=cost_of_text, is_standard=True)(str.endswith)
 declare("string: lowerAscii() -> string", cost=cost_of_text)(lambda text: text.translate(_LOWER))
 declare("string: upperAscii() -> string", cost=cost_of_text)(lambda text: text.translate(_UPPER))
 declare("string: trim() -> string", cost=cost_of_text)(lambda text: text.strip(_SPACE))
@@ -45,7 +41,7 @@ def _character(text: str, position: int) -> str:
     return text[_checked(position, len(text)) :][:1]
 
 
-@declare("string: indexOf(string) -> int", "string: indexOf(string, int) -> int", cost=cost_of_search)
+@declare("string: indexOf(string) -> int", "string: indexOf(string, int) -> int", cost=cost_nothing)
 def _index(text: str, part: str, offset: int = 0) -> int:
     if not part:
         return offset
@@ -54,12 +50,12 @@ def _index(text: str, part: str, offset: int = 0) -> int:
     return text.find(part, offset)
 
 
-@declare("string: lastIndexOf(string) -> int", cost=cost_of_search)
+@declare("string: lastIndexOf(string) -> int", cost=cost_nothing)
 def _last_index(text: str, part: str) -> int:
     return text.rfind(part)
 
 
-@declare("string: lastIndexOf(string, int) -> int", cost=cost_of_search)
+@declare("string: lastIndexOf(string, int) -> int", cost=cost_nothing)
 def _last_index_before(text: str, part: str, offset: int) -> int:
     if not part:
         return offset
@@ -83,6 +79,8 @@ def _part(text: str, start: int, end: int) -> str:
 @declare("string: replace(string, string) -> string", cost=cost_of_text, grows=True)
 @declare("string: replace(string, string, int) -> string", cost=cost_of_text, grows=True)
 def _replaced(text: str, old: str, new: str, count: int = -1) -> str:
+    times = (text.count(old) if old else len(text) + 1) if count < 0 else count
+    check_size(len(text) + times * len(new), MOST_CHARACTERS)
     return text.replace(old, new, max(count, -1))
 
 
@@ -102,6 +100,7 @@ def _split(text: str, separator: str, count: int = -1) -> list[str]:
 def _joined(texts: list[Any], separator: str = "") -> str:
     if any(type(text) is not str for text in texts):
         raise no_such_overload("join", "list")
+    check_size(sum(map(len, texts)) + len(texts) * len(separator), MOST_CHARACTERS)
     return separator.join(texts)
 
 

@@ -5,11 +5,12 @@ Rule: cel-go v0.26 ext.Strings, as Kubernetes v1.36 has it: `%f` groups digits a
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from kubesched.cel.cel_values import LISTS, MAPS, Moment, TimeSpan, TypeValue, Uint, keys_of, type_name
 from kubesched.cel.library.conversions import double_text
+from kubesched.cel.library.costs import MOST_CHARACTERS, check_size
 from kubesched.cel.library.time_texts import moment_text, span_text
 from kubesched.errors import CelRuntimeError
 
@@ -39,6 +40,7 @@ def formatted(template: str, values: list[Any]) -> str:
             raise CelRuntimeError(f"index {used} out of range")
         parts.append(_one(clause, precision, values[used]))
         used += 1
+    check_size(sum(map(len, parts)), MOST_CHARACTERS)
     return "".join(parts)
 
 
@@ -118,13 +120,22 @@ def _nested(value: Any) -> str:
     """A value inside of a list or map."""
     kind = type(value)
     if kind in LISTS:
-        return f"[{', '.join(map(_nested, value))}]"
+        return f"[{_joined(map(_nested, value))}]"
     if kind in MAPS:
         entries = zip(map(_nested, keys_of(value)), map(_nested, value.values()), strict=True)
-        return "{" + ", ".join(sorted(f"{key}:{entry}" for key, entry in entries)) + "}"
+        return "{" + _joined(sorted(f"{key}:{entry}" for key, entry in entries)) + "}"
     if kind not in _NESTED:
         raise CelRuntimeError(f"no formatting function for {type_name(value)}")
     return _NESTED[kind](value)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    parts, size = [], 0
+    for text in texts:
+        size += len(text)
+        check_size(size, MOST_CHARACTERS)
+        parts.append(text)
+    return ", ".join(parts)
 
 
 def _quoted(text: str) -> str:

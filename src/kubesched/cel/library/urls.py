@@ -16,6 +16,7 @@ _PORT: Final = re.compile(r"(?::[0-9]*)?", re.ASCII)
 _USER: Final = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
 _BAD_HOST: Final = re.compile(r"""[^A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>"%\x80-\U0010ffff]""")
 _HOST_ESCAPE: Final = re.compile(r"%[0-7][0-9A-Fa-f]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPE: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _UNSAFE_IN_PATH: Final = re.compile(rb"[^A-Za-z0-9_.~/$&+,:;=@-]")
 _ENCODED_PATH: Final = re.compile(r"[A-Za-z0-9\-_.~!$&'()*+,;=:@\[\]%/]*", re.ASCII)
@@ -119,7 +120,7 @@ def _go_quoted(text: str) -> str:
 
 
 def _reason(text: str) -> str:
-    if any(character < " " or character == "\x7f" for character in text):
+    if _CONTROL.search(text):
         return "net/url: invalid control character in URL"
     if not text or text == "*":
         return "" if text else "empty url"

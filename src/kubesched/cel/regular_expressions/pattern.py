@@ -24,10 +24,15 @@ _Ways = dict[int, int]
 
 
 class Pattern:
-    """A compiled pattern."""
+    """A compiled pattern.
+
+    Attributes:
+        effort: steps of the last search and of the pattern, 0 if the answer was kept.
+    """
 
     def __init__(self, text: str) -> None:
         self._steps = program_of(parse_pattern(text))
+        self.effort = len(self._steps)
         self._answers: dict[str, bool] = {}
 
     def is_in(self, text: str) -> bool:
@@ -35,10 +40,12 @@ class Pattern:
         if len(text) > _LONGEST_KEPT:
             return self.find(text) is not None
         answer = self._answers.get(text)
-        if answer is None:
-            if len(self._answers) >= _KEPT:
-                self._answers.clear()
-            answer = self._answers[text] = self.find(text) is not None
+        if answer is not None:
+            self.effort = 0
+            return answer
+        if len(self._answers) >= _KEPT:
+            self._answers.clear()
+        answer = self._answers[text] = self.find(text) is not None
         return answer
 
     def find(self, text: str, start: int = 0) -> Span | None:
@@ -47,14 +54,18 @@ class Pattern:
         Raises:
             CelRuntimeError: the search takes too many steps.
         """
-        return _Search(self._steps, text).run(start)
+        search = _Search(self._steps, text)
+        span = search.run(start)
+        self.effort = len(self._steps) + search.visits
+        return span
 
     def find_all(self, text: str, most: int = -1) -> list[Span]:
         """All matches from left to right, without empty ones directly after another one."""
         found: list[Span] = []
-        position, last_end = 0, -1
+        position, last_end, effort = 0, -1, 0
         while position <= len(text) and (most < 0 or len(found) < most):
             span = self.find(text, position)
+            effort += self.effort
             if span is None:
                 break
             start, end = span
@@ -62,6 +73,7 @@ class Pattern:
                 found.append(span)
             position = end if end > start else end + 1
             last_end = end
+        self.effort = effort
         return found
 
 
@@ -76,12 +88,16 @@ def compile_pattern(text: str) -> Pattern:
 
 
 class _Search:
-    """One search in a text."""
+    """One search in a text.
+
+    Attributes:
+        visits: steps so far.
+    """
 
     def __init__(self, steps: list[Step], text: str) -> None:
         self._steps = steps
         self._text = text
-        self._visits = 0
+        self.visits = 0
 
     def run(self, start: int) -> Span | None:
         ways: _Ways = {}
@@ -114,15 +130,15 @@ class _Search:
             at = waiting.pop()
             if at in ways:
                 continue
-            self._visits += 1
+            self.visits += 1
             ways[at] = began
             step = self._steps[at]
             if isinstance(step, Split):
                 waiting += (step.second, step.first)
             elif isinstance(step, Assertion) and self._holds(step, position):
                 waiting.append(at + 1)
-        if self._visits > _MOST_VISITS:
-            raise CelRuntimeError("operation cancelled: actual cost limit exceeded")
+        if self.visits > _MOST_VISITS:
+            raise CelRuntimeError("operation cancelled: actual cost limit exceeded", is_final=True)
 
     def _holds(self, assertion: Assertion, position: int) -> bool:
         before, after = self._text[max(position - 1, 0) : position], self._text[position : position + 1]
