@@ -14,7 +14,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-# Processes of pytest: 3 for `make test`, where some wait for a server; 2 for `make integration`.
+# Processes of pytest: 3 for `make test` and `make integration`, where some wait for a server; 2 for `make pages`.
 WORKERS ?=
 BIN := $(VENV)/bin
 SUITE ?= sid
@@ -68,7 +68,7 @@ pages: $(VENV)/.installed-dev
 integration: $(VENV)/.installed-dev
 	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then \
 	$(BIN)/python -m tests.integration.build >/dev/null && \
-	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile -m integration tests/integration tests/benchmarks $(ARGS); \
+	$(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder -m integration tests/integration tests/benchmarks $(ARGS); \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
 
 # The tests of the last commit, in a root directory that mmdebstrap makes from Debian's packages and removes afterwards.

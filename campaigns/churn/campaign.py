@@ -3,7 +3,8 @@
 python -m campaigns.churn.campaign [--minutes 60] [--per-second 50] [--seed 1] [--out DIR]
 
 A real API server, and `kubesched scheduler` as its only scheduler. workload.py beside this file describes what happens.
-Each minute the process gets SIGUSR2, and its log has to say that cache and queue equal a fresh list. Harm is:
+Each minute, and in the middle of a shorter run, the process gets SIGUSR2, and its log has to say that cache and queue
+equal a fresh list. Harm is:
 
 - the process ends, or its log has an error or a stack trace;
 - a comparison that shows a difference, or does not come;
@@ -39,7 +40,7 @@ OUTCOME = "cache comparison: "
 
 @dataclass
 class Minute:
-    """What was there at the end of a minute. Memory in MiB."""
+    """What was there at the end of a minute, or in the middle of a shorter run. Memory in MiB."""
 
     number: int
     rss: float
@@ -64,8 +65,9 @@ class Account:
     harm: list[str] = field(default_factory=list)
 
     def rss_at(self, seconds: float) -> float:
-        """The median of the minute that ends there."""
-        return statistics.median([mib for at, mib in self.samples if seconds - 60 <= at <= seconds] or [0.0])
+        """The median of the minute that ends there, or of a third of a shorter run."""
+        span = min(60, self.samples[-1][0] / 3)
+        return statistics.median([mib for at, mib in self.samples if seconds - span <= at <= seconds] or [0.0])
 
     def growth(self) -> float:
         """The share by which memory grew after the first ten minutes, or the first third of a shorter run."""
@@ -93,6 +95,7 @@ class Run:
         self._workload.begin()
         second = 0
         minute_began, created = began, 0
+        minute = min(COMPARE_SECONDS, seconds / 2)
         while (now := time.monotonic()) - began < seconds:
             if now < began + second:
                 time.sleep(began + second - now)
@@ -100,7 +103,7 @@ class Run:
             if second % SAMPLE_SECONDS == 0:
                 account.samples.append((time.monotonic() - began, self._rss()))
             second += 1
-            if time.monotonic() - minute_began >= COMPARE_SECONDS:
+            if time.monotonic() - minute_began >= minute:
                 rate = (self._workload.n_created - created) / (time.monotonic() - minute_began)
                 minute_began, created = time.monotonic(), self._workload.n_created
                 self._note_minute(rate)

@@ -105,7 +105,7 @@ class Process:
         """The lines it has written so far."""
         return self.log.read_text(errors="replace").splitlines()
 
-    def wait_until(self, check: Callable[[], T], what: str, *, seconds: float = 30) -> T:
+    def wait_until(self, check: Callable[[], T], what: str, *, seconds: float = 60) -> T:
         """The first true answer of `check`, as long as the program runs.
 
         Raises:

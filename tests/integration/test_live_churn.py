@@ -1,4 +1,4 @@
-"""Two minutes of the churn campaign: the cache equals the cluster, and memory does not run away."""
+"""Half a minute of the churn campaign: the cache equals the cluster, and memory does not run away."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ pytestmark = [
 ]
 
 
-def test_two_minutes_of_churn_leave_the_cache_equal_to_the_cluster(cluster: ControlPlane, tmp_path: Path) -> None:
-    account = run(tmp_path, cluster, minutes=2, per_second=50, seed=2, growth=0.25)
+def test_half_a_minute_of_churn_leaves_the_cache_equal_to_the_cluster(cluster: ControlPlane, tmp_path: Path) -> None:
+    account = run(tmp_path, cluster, minutes=0.6, per_second=50, seed=2, growth=0.25)
     assert account.harm == []
     assert account.minutes
-    assert account.minutes[-1].pods_created > 1000, "too few pods to see harm"
+    assert account.minutes[-1].pods_created > 300, "too few pods to see harm"

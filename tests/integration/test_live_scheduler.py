@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 # 2: a taint wakes a pod whose plugins register new nodes only; 33: claims and volumes
-@pytest.mark.parametrize("seed", [2, 4, 33])
+@pytest.mark.parametrize("seed", [2, 33])
 def test_a_cluster_cannot_tell(cluster: ControlPlane, tmp_path: Path, seed: int) -> None:
     assert differences(*compare(cluster, tmp_path, seed)) == []
 
