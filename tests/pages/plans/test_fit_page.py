@@ -99,7 +99,7 @@ def test_html_has_the_answer_and_every_table():
     assert [html.index(title) for title in titles] == sorted(html.index(title) for title in titles)
     assert html.index(titles[-1]) < html.index("Nodes: requested of allocatable")
     assert "default/low" in html
-    assert "autoscalers, the timing of controllers" in html
+    assert "autoscalers and the timing of controllers" in html
 
 
 def test_with_several_workloads_the_page_says_whose_pods_do_not_fit():
