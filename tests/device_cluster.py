@@ -34,16 +34,23 @@ def nodes() -> list[KubeObject]:
     ]
 
 
-def running(name: str, node: str, **said: Any) -> Pod:
-    """A pod of a ReplicaSet that runs with a device."""
+def running(name: str, node: str, *, claim: str = "", **said: Any) -> Pod:
+    """A pod of a ReplicaSet that runs with a device.
+
+    Args:
+        claim: the name of the one that was made for it; empty for a device of a plugin.
+    """
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "train", "uid": "rs", "controller": True}
+    mapping = {"containerName": "main", "resourceName": GPU, "requestName": "container-0-request-1"}
+    served = {"extendedResourceClaimStatus": {"resourceClaimName": claim, "requestMappings": [mapping]}}
+    status = STARTED | (served if claim else {})
     metadata = {"ownerReferences": [owner]}
-    return make_pod(name, node=node, requests={"cpu": "1", GPU: 1}, status=STARTED, metadata=metadata, **said)
+    return make_pod(name, node=node, requests={"cpu": "1", GPU: 1}, status=status, metadata=metadata, **said)
 
 
 def device_cluster() -> list[KubeObject]:
     """Those nodes and the class; the device of plugin-1 is taken, and one of each DRA node."""
-    on_dra = [running(f"on-dra-{i}", f"dra-{i}") for i in (1, 2, 3)]
+    on_dra = [running(f"on-dra-{i}", f"dra-{i}", claim=f"on-dra-{i}-extended-resources-abcde") for i in (1, 2, 3)]
     held = [running("on-plugin", "plugin-1"), *on_dra, *map(_claim_of, on_dra)]
     return [*nodes(), device_class(), make_object("ReplicaSet", "train", spec={"replicas": 4}), *held]
 

@@ -112,14 +112,16 @@ def test_an_unknown_pod_is_refused() -> None:
         around("nobody", make_node("n1"))
 
 
-def test_a_pod_that_is_not_decided_keeps_its_class_and_claims_and_drops_the_slices() -> None:
-    claim = make_object("ResourceClaim", "own")
+def test_a_pod_with_devices_keeps_its_claim_its_class_and_the_slices_of_a_node() -> None:
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu.nvidia.com"}}
+    own = make_object("ResourceClaim", "own", spec={"devices": {"requests": [request]}})
     other = make_object("ResourceClaim", "other")
-    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "own"}]}
     served = make_pod("served", requests={GPU: 1})
-    with_claim = make_pod("with-claim", spec=claims)
-    objects = [*device_cluster(), claim, other, served, with_claim]
-    assert keys(around("default/with-claim", *objects)) == ["default/own", "default/with-claim"]
+    with_claim = make_pod("with-claim", spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": "own"}]})
+    objects = [*device_cluster(), own, other, served, with_claim]
+    assert {"dra-1", "dra-1-gpu.nvidia.com", "gpu.nvidia.com", "default/own"} <= set(
+        keys(around("default/with-claim", *objects))
+    )
     kept = keys(around("default/served", *objects))
-    assert {"gpu.nvidia.com", "default/served"} <= set(kept)
-    assert not [key for key in kept if key.endswith("-gpu.nvidia.com") or "own" in key]
+    assert {"plugin-1", "dra-1", "dra-1-gpu.nvidia.com", "gpu.nvidia.com", "default/served"} <= set(kept)
+    assert not {"default/own", "default/other", "dra-2", "dra-2-gpu.nvidia.com"} & set(kept)

@@ -1,6 +1,6 @@
 """Which objects change when pods are placed again."""
 
-from kubesched.api import KubeObject, Pod, VolumeAttachment
+from kubesched.api import KubeObject, Pod, ResourceClaim, VolumeAttachment
 from kubesched.comparison.placed_again import parse_pod_choice, placed_again
 from kubesched.testing import make_node, make_object, make_pod
 from tests.comparison.small_clusters import owned
@@ -67,11 +67,11 @@ def test_pending_changes_nothing():
     assert placed_again(objects, parse_pod_choice("pending"), ["default-scheduler"]) == objects
 
 
-def test_pods_that_need_claims_stay_where_they_run():
+def test_pods_with_claims_give_their_devices_back():
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "w", "controller": True}
     plain = make_pod("plain", node="dra-1", metadata={"ownerReferences": [owner]})
-    claims = {"resourceClaims": [{"name": "gpu"}]}
-    claimed = make_pod("claimed", node="dra-1", metadata={"ownerReferences": [owner]}, spec=claims)
-    objects = [*device_cluster(), plain, claimed]
-    again = placed_again(objects, parse_pod_choice("all"), ["default-scheduler"])
-    assert {one.name for one in again if isinstance(one, Pod) and not one.node_name} == {"plain"}
+    objects = [*device_cluster(), plain]
+    again = placed_again(objects, parse_pod_choice("all"), ["default-scheduler"], staying=("default/on-dra-1",))
+    pending = {one.name for one in again if isinstance(one, Pod) and not one.node_name}
+    assert pending == {"plain", "on-plugin", "on-dra-2", "on-dra-3"}
+    assert [one.name for one in again if isinstance(one, ResourceClaim)] == ["on-dra-1-extended-resources-abcde"]

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import (
-    DeviceClass,
+    EventType,
     Job,
     KubeObject,
     Namespace,
@@ -16,6 +16,7 @@ from kubesched.api import (
     Pod,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
     Selector,
     StatefulSet,
     VolumeAttachment,
@@ -23,10 +24,10 @@ from kubesched.api import (
     parse_selector_text,
 )
 from kubesched.config import did_you_mean
-from kubesched.controllers import controllers_of, replacement_of, successor_of
+from kubesched.controllers import controllers_of, left_claims, replacement_of, successor_of
 from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unplaced
-from kubesched.state import DeviceClasses, ObjectStore, pod_volumes
+from kubesched.state import pod_volumes
 
 _MODES: Final = ("pending", "all", "rollout")
 _OWNERS: Final = (Job, Namespace, ReplicaSet, ReplicationController, StatefulSet)
@@ -74,8 +75,8 @@ def parse_pod_choice(text: str) -> PodChoice:
 def placed_again(
     objects: Iterable[KubeObject], choice: PodChoice, scheduler_names: Iterable[str], staying: Container[str] = ()
 ) -> list[KubeObject]:
-    """The objects, with the chosen pods and their volumes taken off their nodes. Pods of other schedulers, on nodes
-    that the cluster does not have, and with resource claims, about which kubesched cannot decide, stay.
+    """The objects, with the chosen pods, their volumes and their devices taken off their nodes. Pods of other
+    schedulers, and on nodes that the cluster does not have, stay.
 
     Args:
         staying: `namespace/name` of more pods that stay.
@@ -87,11 +88,6 @@ def placed_again(
         return known
     selector, nodes = _parsed(choice), {one.name for one in known if isinstance(one, Node)}
     owners = {(kind_of(one), one.key): one for one in known if isinstance(one, _OWNERS)}
-    store = ObjectStore()
-    classes = DeviceClasses(store)
-    for device_class in known:
-        if isinstance(device_class, DeviceClass):
-            store.put("DeviceClass", device_class)
     chosen = {
         one.key
         for one in known
@@ -99,14 +95,14 @@ def placed_again(
         and one.node_name in nodes
         and _is_re_created(one, names, lambda kind, key: owners.get((kind, key)))
         and selector.matches(one.labels)
-        and not classes.needs_claims(one)
     }
     if choice.mode == "rollout" and not chosen:
         raise InputError(
             f"pods: rollout={choice.selector} selects no running pod that a controller would re-create; "
-            "pods of DaemonSets, mirror pods, pods with resource claims and pods without a controller stay"
+            "pods of DaemonSets, mirror pods and pods without a controller stay"
         )
-    return _detached(known, _taken_off(known, {key for key in chosen if key not in staying}))
+    taken = {key for key in chosen if key not in staying}
+    return _without_devices(known, _detached(known, _taken_off(known, taken)), taken)
 
 
 def may_be_lost(before: Iterable[KubeObject], after: Iterable[KubeObject]) -> tuple[str, ...]:
@@ -156,6 +152,21 @@ def _detached(before: Sequence[KubeObject], after: Sequence[KubeObject]) -> list
         if not isinstance(one, VolumeAttachment)
         or (one.spec.node_name, one.spec.source.persistent_volume_name) not in detached
     ]
+
+
+def _without_devices(
+    before: Sequence[KubeObject], after: Sequence[KubeObject], taken: Container[str]
+) -> list[KubeObject]:
+    """The objects, where the resource claims of pods that were taken off their nodes have no devices any more."""
+    claims: dict[str, KubeObject | None] = {one.key: one for one in before if isinstance(one, ResourceClaim)}
+    if not claims:
+        return list(after)
+    for one in before:
+        if isinstance(one, Pod) and one.key in taken:
+            for event in left_claims(one, lambda _, key: claims.get(key), comes_back=True):
+                claims[event.object.key] = None if event.type is EventType.DELETED else event.object
+    now = (claims.get(one.key) if isinstance(one, ResourceClaim) else one for one in after)
+    return [one for one in now if one is not None]
 
 
 def _claims_in_use(objects: Iterable[KubeObject]) -> Iterator[tuple[str, str]]:

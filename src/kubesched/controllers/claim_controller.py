@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubesched.api import (
+    EXTENDED_RESOURCE_CLAIM,
     EventType,
     KubeObject,
     Pod,
@@ -21,16 +22,19 @@ from kubesched.controllers.generated_names import generated_name, stable_uid
 from kubesched.controllers.kept_replicas import Find
 
 
-def left_claims(pod: Pod, find: Find) -> Iterator[WatchEvent]:
+def left_claims(pod: Pod, find: Find, *, comes_back: bool = False) -> Iterator[WatchEvent]:
     """What happens to the resource claims of a pod that has gone; nothing for those that stay as they are.
 
     Args:
         find: gives an object of the cluster by its kind and key.
+        comes_back: whether the same pod comes again, for which the claims of templates are made again at once.
     """
     for name in _claim_names(pod):
         claim = find("ResourceClaim", f"{pod.namespace}/{name}")
         if isinstance(claim, ResourceClaim):
-            if _is_made_for(claim, pod):
+            if _is_made_for(claim, pod) and comes_back and EXTENDED_RESOURCE_CLAIM not in claim.annotations:
+                yield WatchEvent(EventType.MODIFIED, "ResourceClaim", edited(claim, status=ResourceClaimStatus()))
+            elif _is_made_for(claim, pod):
                 yield WatchEvent(EventType.DELETED, "ResourceClaim", claim)
             elif (released := _released(claim, pod)) is not claim:
                 yield WatchEvent(EventType.MODIFIED, "ResourceClaim", released)

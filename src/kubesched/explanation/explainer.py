@@ -242,8 +242,8 @@ def explain(
     """
     objects = objects_of(snapshot)
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
-    others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
-    with Explainer(others, configuration, plugins, plugin_args, extender_calls=extender_calls) as explainer:
+    with_asked = [asked if isinstance(obj, Pod) and obj.key == asked.key else obj for obj in objects]
+    with Explainer(with_asked, configuration, plugins, plugin_args, extender_calls=extender_calls) as explainer:
         return next(explainer.each(asked, max_fixes=MAX_FIXES, nodes=nodes))
 
 

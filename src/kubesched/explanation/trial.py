@@ -191,11 +191,11 @@ def _detach(state: ClusterState, moved: Iterable[Pod]) -> None:
 
 
 def _release_claims(state: ClusterState, moved: Iterable[Pod]) -> None:
-    """Take back the devices of pods that are on no node any more, as controllers would."""
+    """Take back the devices of pods that are on no node any more, as controllers would; the pods may come again."""
     for pod in moved:
         left = state.objects.get("Pod", pod.key)
         if pod.node_name and not (isinstance(left, Pod) and left.node_name):
-            for event in left_claims(pod, state.objects.get):
+            for event in left_claims(pod, state.objects.get, comes_back=True):
                 state.apply(event)
 
 
