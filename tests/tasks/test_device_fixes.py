@@ -113,7 +113,7 @@ def test_a_product_of_the_same_family_is_meant_and_not_one_whose_name_looks_alik
     said = texts(pending("p", requests={GPU: "1"}, node_selector={PRODUCT: wanted}), *product(*others, there))
     missing = f"{PRODUCT}={wanted}, which no node has"
     assert said[0] == f"change the node selector {missing}, to {PRODUCT}={there}, if that will do"
-    assert said[1] == f"add a node like n0 with {missing}"
+    assert said[1] == f"add a node with {missing}"
     assert not [text for text in said for other in others if other in text]
 
 
@@ -130,11 +130,11 @@ def test_other_products_are_named_only_where_the_pod_fits_with_them():
     pod = pending("p", requests={GPU: "8"}, node_selector={PRODUCT: "NVIDIA-T4"})
     full = [filling("n0", **{GPU: "8"}), filling("n1", **{GPU: "8"})]
     there = "NVIDIA-H100 or NVIDIA-A100, if that will do"
-    added = f"add a node like n2 with {PRODUCT}=NVIDIA-T4"
+    added = f"add a node with {PRODUCT}=NVIDIA-T4"
     assert texts(pod, *nodes, *full)[0] == f"no node has {PRODUCT}=NVIDIA-T4: select {there}, or {added}"
     both = product("NVIDIA-H100", "NVIDIA-H100")
     there = "NVIDIA-H100 (2 nodes), if that will do"
-    added = f"add a node like n0 with {PRODUCT}=NVIDIA-T4"
+    added = f"add a node with {PRODUCT}=NVIDIA-T4"
     assert texts(pod, *both)[0] == f"no node has {PRODUCT}=NVIDIA-T4: select {there}, or {added}"
     full = [filling(node.name, **{GPU: "8"}) for node in both]
     assert texts(pod, *both, *full)[0] == f"{added}, which no node has"
@@ -143,7 +143,7 @@ def test_other_products_are_named_only_where_the_pod_fits_with_them():
 def test_no_machine_with_devices_is_selected_for_a_pod_that_uses_none():
     nodes = [machine("p5", "p5.48xlarge", **{GPU: "8"}), machine("m6", "m6i.large")]
     said = texts(pending("p", node_selector={TYPE: "m7i.large"}), *nodes)
-    assert said[0].startswith(f"no node has {TYPE}=m7i.large: select m6i.large, if that will do, or add a node like ")
+    assert said[0].startswith(f"no node has {TYPE}=m7i.large: select m6i.large, if that will do, or add a node with ")
 
 
 def test_a_selector_is_dropped_within_the_architecture_of_its_nodes():

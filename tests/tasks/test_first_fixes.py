@@ -17,7 +17,7 @@ ANSWERS = {
     ),
     "serving-1": (r"move default/embedder-\d from prod-gpu-\d to prod-gpu-\d$", ()),
     "finetune": (
-        rf"no node has {MODEL}=model-t4: select model-l4 \(\d nodes\), if that will do, or add a node like ",
+        rf"no node has {MODEL}=model-t4: select model-l4 \(\d nodes\), if that will do, or add a node with ",
         ("correct", "label"),
     ),
     "report": (f"tolerate {SPOT}=true:NoSchedule$", ()),

@@ -56,7 +56,8 @@ def test_another_machine_is_added_and_not_called_a_typing_error(key: str, wanted
     fixes = fixes_of(make_pod("p", node_selector={key: wanted}), make_node("n1", labels={key: other}))
     first, *rest = fixes
     changed = f"change the node selector {key}={wanted}, which no node has, to {key}={other}, if that will do"
-    added = f"add a node like n1 with {key}={wanted}"
+    is_product = key.endswith(("type", "accelerator"))
+    added = f"add a node{'' if is_product else ' like n1'} with {key}={wanted}"
     product = f"no node has {key}={wanted}: select {other}, if that will do, or {added}"
     if key.endswith("type"):
         assert (first, *rest[:1]) == (changed, f"{added}, which no node has")
@@ -181,7 +182,8 @@ def test_terms_that_no_node_can_match_are_the_obstacle_in_words_of_their_own():
 def test_no_label_says_that_a_machine_is_another_one(key: str, value: str, other: str | None):
     labels = {} if other is None else {key: other}
     said = texts(make_pod("p", node_selector={key: value}), make_node("n1", labels=labels))
-    assert said[0] == f"add a node like n1 with {key}={value}, which no node has"
+    like = "" if "instance" in key else " like n1"
+    assert said[0] == f"add a node{like} with {key}={value}, which no node has"
     assert not [text for text in said if text.startswith("label ")]
 
 

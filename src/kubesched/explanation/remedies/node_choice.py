@@ -249,7 +249,8 @@ def _unknown(
         family = {other: change for other, change in near.items() if is_of_family(value, other)}
         for other, change in islice(family.items(), _MAX_OTHERS):
             yield _changed((key, value), (key, other), change, Effort.ADAPT, kind=kind)
-        change, text = added_node(case, node, {}, {key: value}), f"add a node like {node.name} with {key}={value}"
+        like = "" if names_part(key, OF_PRODUCTS - OF_IMAGES) else f" like {node.name}"  # it would be another machine
+        change, text = added_node(case, node, {}, {key: value}), f"add a node{like} with {key}={value}"
         instead = () if family else tuple(near.items())[:_MAX_PRODUCTS]
         text_with_others = f"no node has {key}={value}: select {OTHERS}, if that will do, or {text}"
         text = f"{text}, which no node has"
