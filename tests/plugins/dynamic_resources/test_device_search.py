@@ -129,3 +129,55 @@ def test_a_search_over_many_claims_is_not_deep():
     chosen = found(devices, *claims)
     assert isinstance(chosen, list)
     assert chosen[-1][-1] == "d1799"
+
+
+def consuming(name: str, engines: int, **fields: object) -> dict:
+    """A device that several may have, and that uses engines of its card."""
+    counters = [{"counterSet": "card", "counters": {"engines": {"value": str(engines)}}}]
+    return {
+        **shared(name, bw={"value": "2", "requestPolicy": {"default": "1"}}),
+        "consumesCounters": counters,
+        **fields,
+    }
+
+
+def found_on_card(devices: list[dict], *claims: dict, others: tuple[dict, ...] = ()) -> object:
+    """The same on a card with seven engines."""
+    pool = {"name": "n", "generation": 1, "resourceSliceCount": 2}
+    card = resource_slice(
+        "n", [], pool=pool, sharedCounters=[{"name": "card", "counters": {"engines": {"value": "7"}}}]
+    )
+    return found(devices, *claims, others=({**card, "metadata": {"name": "card"}}, *others), pool=pool)
+
+
+def has(device_name: str, **fields: object) -> dict:
+    """A claim of others that has a device."""
+    status = allocation("n", device_name)
+    status["allocation"]["devices"]["results"][0] |= fields
+    return claim("other", ask(), status=status)
+
+
+SHARE = {"shareID": "00000000-0000-4000-8000-000000000000", "consumedCapacity": {"bw": "1"}}
+
+
+def test_a_shared_device_uses_its_counters_once():
+    both = [consuming("a", 5), consuming("b", 2)]
+    assert found_on_card(both, claim("c", ask(), ask(), ask())) == [["a", "a", "b"]]
+    assert found_on_card(both, claim("c", ask()), others=(has("a", **SHARE),)) == [["a"]]
+    larger = [consuming("a", 5), consuming("b", 3)]
+    assert found_on_card(larger, claim("c", ask(), ask(), ask())) is Shortage.NOT_ENOUGH
+    admin = ask(adminAccess=True)
+    assert found_on_card([consuming("a", 5)], claim("c", admin), others=(has("a", **SHARE),)) == [["a"]]
+
+
+def test_a_share_that_is_given_back_in_the_search_gives_back_its_counters():
+    devices = [consuming("a", 5), consuming("b", 3, attributes={"kind": {"string": "b"}})]
+    wanted = ask(selectors=selecting('has(device.attributes["gpu.example.com"].kind)'))
+    assert found_on_card(devices, claim("c", ask(), wanted)) == [["b", "b"]]
+
+
+def test_a_device_is_not_free_for_requests_of_another_kind_than_that_which_has_it():
+    assert found([shared("a")], claim("c", ask()), others=(has("a"),)) is Shortage.NOT_ENOUGH
+    assert found([shared("a")], claim("c", ask(adminAccess=True)), others=(has("a"),)) == [["a"]]
+    assert found([device("a")], claim("c", ask()), others=(has("a", **SHARE),)) is Shortage.NOT_ENOUGH
+    assert found([device("a")], claim("c", ask(adminAccess=True)), others=(has("a", **SHARE),)) == [["a"]]

@@ -276,10 +276,10 @@ class _Search:
         """Count what the choice of a slot consumes, or give it back."""
         assert slot.place is not None
         pool, device = slot.place
-        for entry in device.spec.consumes_counters or ():
-            used = self._used(pool).setdefault(entry.counter_set, {})
-            for name, counter in (entry.counters or {}).items():
-                used[name] = used.get(name, 0) + sign * parse_quantity(counter.amount)
+        if device.spec.consumes_counters and not self._is_in_use(device, but_for=1 if sign < 0 else 0):
+            for of_set, name, amount in device.consumed_counters:
+                used = self._used(pool).setdefault(of_set, {})
+                used[name] = used.get(name, 0) + sign * amount
         for name, amount in slot.consumed.items():
             mine = self._consumed_of(device)
             mine[name] = mine.get(name, 0) + sign * amount
@@ -288,12 +288,13 @@ class _Search:
 
     def _is_free(self, slot: _Slot, ask: DeviceAsk, device: PoolDevice) -> bool:
         """Whether no other request is in the way."""
-        uses = self._uses.get(device.id) or ()
+        uses, in_use = self._uses.get(device.id) or (), self._devices.in_use
         if device.spec.allow_multiple_allocations:
-            return all((one.claim, one.request) != (slot.claim, slot.request) for one in uses)
+            is_mine = any((one.claim, one.request) == (slot.claim, slot.request) for one in uses)
+            return not is_mine and (ask.is_admin or not in_use.is_taken(device.id))
         if any(one.claim == slot.claim for one in uses):
             return False
-        return ask.is_admin or not (uses or self._devices.in_use.is_taken(device.id))
+        return ask.is_admin or not (uses or in_use.is_taken(device.id) or in_use.is_shared(device.id))
 
     def _is_selected(self, claim: int, ask: DeviceAsk, device: PoolDevice) -> bool:
         """Whether class and request select a device.
@@ -339,12 +340,19 @@ class _Search:
 
     def _has_counters(self, pool: DevicePool, device: PoolDevice) -> bool:
         """Whether what a device consumes is left in the counter sets of its pool."""
-        for entry in device.spec.consumes_counters or ():
-            used, room = self._used(pool).get(entry.counter_set, {}), pool.counters[entry.counter_set]
-            for name, counter in (entry.counters or {}).items():
-                if used.get(name, 0) + parse_quantity(counter.amount) > room[name]:
-                    return False
-        return True
+        if not device.spec.consumes_counters or self._is_in_use(device):
+            return True
+        used = self._used(pool)
+        return all(
+            used.get(of_set, {}).get(name, 0) + amount <= pool.counters[of_set][name]
+            for of_set, name, amount in device.consumed_counters
+        )
+
+    def _is_in_use(self, device: PoolDevice, but_for: int = 0) -> bool:
+        """Whether a shared device is shared already, but for so many choices: it uses its counters only once."""
+        if not device.spec.allow_multiple_allocations:
+            return False
+        return self._devices.in_use.is_shared(device.id) or len(self._uses.get(device.id, ())) > but_for
 
     def _used(self, pool: DevicePool) -> dict[str, dict[str, int]]:
         """What is used of the counters of a pool."""
