@@ -23,11 +23,12 @@ def allocated(
     claim: ResourceClaim,
     chosen: Chosen,
     node_name: str,
+    pod: Pod,
     *,
     class_of: Callable[[str], KubeObject | None],
     rng: Random,
 ) -> ResourceClaim:
-    """The claim with its devices, without the time of the allocation.
+    """The claim with its devices and one more user, without the time of the allocation.
 
     Args:
         class_of: gives a device class by its name.
@@ -42,6 +43,7 @@ def allocated(
         if selector:
             allocation["nodeSelector"] = selector
         document["status"] = {**(document.get("status") or {}), "allocation": allocation}
+        _add_user(document, pod)
 
     return rewritten(claim, allocate)
 
@@ -58,13 +60,7 @@ def deallocated(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
 
 def used_by(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
     """The claim with one more user."""
-
-    def use(document: Document) -> None:
-        status = document.get("status") or {}
-        user = {"resource": "pods", "name": pod.name, "uid": pod.uid}
-        document["status"] = {**status, "reservedFor": [*(status.get("reservedFor") or ()), user]}
-
-    return rewritten(claim, use)
+    return rewritten(claim, lambda document: _add_user(document, pod))
 
 
 def unused_by(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
@@ -97,6 +93,12 @@ def unprotected(claim: ResourceClaim) -> ResourceClaim:
         document["metadata"]["finalizers"] = finalizers
 
     return rewritten(claim, release)
+
+
+def _add_user(document: Document, pod: Pod) -> None:
+    status = document.get("status") or {}
+    user = {"resource": "pods", "name": pod.name, "uid": pod.uid}
+    document["status"] = {**status, "reservedFor": [*(status.get("reservedFor") or ()), user]}
 
 
 def _without_user(status: Document, pod: Pod) -> Document:

@@ -203,12 +203,12 @@ class DynamicResources(Plugin):
         latest: dict[str, ResourceClaim] = {}
 
         def with_devices(claim: ResourceClaim) -> ResourceClaim:
-            return allocated(claim, next(in_order), node_name, class_of=self._class_of, rng=self.handle.rng)
+            return allocated(claim, next(in_order), node_name, pod, class_of=self._class_of, rng=self.handle.rng)
 
         for claim in demand.claims:
             last = latest.get(claim.key, claim)
             if claim.status.allocation is None:
-                last = used_by(with_devices(last), pod)
+                last = with_devices(last)
             elif is_used_by(last, pod):
                 continue
             else:
@@ -218,7 +218,7 @@ class DynamicResources(Plugin):
         if len(found) == len(demand.waiting):
             return ClaimPlan(planned)
         request = special_claim(pod, served)
-        return ClaimPlan(planned, used_by(with_devices(new_special_claim(pod, request)), pod), request)
+        return ClaimPlan(planned, with_devices(new_special_claim(pod, request)), request)
 
     def _patience(self) -> Patience:
         return Patience(self.handle.clock, self.args.filter_timeout)
