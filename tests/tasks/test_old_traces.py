@@ -68,6 +68,7 @@ def test_a_pod_that_does_not_end_is_not_waited_for():
     assert texts(pod, node("n1"), kept)[0] == f"{why}; finalizer example.com/backup"
 
 
-def test_a_pod_that_ends_in_time_is_waited_for():
+@pytest.mark.parametrize("until", ["2026-11-27T07:59:00Z", "soon"])
+def test_a_pod_that_ends_in_time_is_waited_for(until: str):
     pod = pending("p", requests={"cpu": "2"})
-    assert texts(pod, node("n1"), leaving("2026-11-27T07:59:00Z"))[0] == "wait until default/old (n1) has ended"
+    assert texts(pod, node("n1"), leaving(until))[0] == "wait until default/old (n1) has ended"

@@ -11,6 +11,7 @@ from kubesched.documents import count
 
 _HOUR: Final = 3600
 _DAY: Final = 24 * _HOUR
+_MAX_NODES: Final = 100  # whose conditions are read: every kubelet reports them within minutes
 
 
 class _Beat(msgspec.Struct, frozen=True, rename="camel"):
@@ -46,10 +47,12 @@ def seconds_of(text: str) -> float:
 
 
 def _times(objects: Iterable[KubeObject]) -> Iterator[str]:
+    nodes: list[Node] = []
     for one in objects:
         yield one.metadata.creation_timestamp or ""
-        if isinstance(one, Node):
-            yield from (beat.last_heartbeat_time or "" for beat in _beats(one))
+        if isinstance(one, Node) and len(nodes) < _MAX_NODES:
+            nodes.append(one)
+    yield from (beat.last_heartbeat_time or "" for node in nodes for beat in _beats(node))
 
 
 def _beats(node: Node) -> list[_Beat]:

@@ -302,11 +302,12 @@ def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def _overdue(case: Case, info: PodInfo) -> float:
-    """For how many seconds a pod that is being deleted should be gone.
+    """For how many seconds a pod that is being deleted should be gone; 0 where its time is not valid.
 
     Rule: Kubernetes: metadata.deletionTimestamp is the end of the grace period.
     """
-    return case.now - seconds_of(info.pod.metadata.deletion_timestamp or "")
+    end = seconds_of(info.pod.metadata.deletion_timestamp or "")
+    return case.now - end if end else 0.0
 
 
 def _not_ending(case: Case, pods: Sequence[PodInfo]) -> Remedy:
