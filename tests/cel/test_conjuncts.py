@@ -36,6 +36,7 @@ def test_a_disjunction_is_one_part():
         ("{a}.nope == 1 && {a}.ecc", "==", None, "no such key: nope"),
         ("has({a}.nope)", "has", None, ""),
         ("!{a}.ecc", "==", True, ""),
+        ("{a}.ecc && {a}.numa", "==", 1, "no such overload"),
     ],
 )
 def test_the_part_that_decides(text, decides, value, error):

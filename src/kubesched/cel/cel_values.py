@@ -121,8 +121,27 @@ def classes_of(type_name: str) -> frozenset[type] | None:
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type."""
-    return _TYPE_NAMES.get(type(value), "kubernetes.DRADevice")
+    """The name of a value's type. The device is a map, as upstream has it."""
+    return _TYPE_NAMES[type(value)]
+
+
+_TO_BOOL: Final = {
+    "bytes": "type conversion error from Bytes to 'bool'",
+    "double": "type conversion error from Double to 'bool'",
+    "int": "unsupported type conversion from 'int' to bool",
+    "list": "type conversion error from list to 'bool'",
+    "map": "type conversion error from map to 'bool'",
+    "string": "unsupported native conversion from string to 'bool'",
+    "type": "type conversion not supported for 'type'",
+    "uint": "unsupported type conversion from 'uint' to bool",
+}
+
+
+def not_a_bool(value: Any) -> CelRuntimeError:
+    """The error of an expression whose value is not a bool."""
+    name = type_name(value)
+    reason = _TO_BOOL.get(name, f"type conversion error from '{name.rpartition('.')[2]}' to 'bool'")
+    return CelRuntimeError(f"CEL result of type {name} could not be converted to bool: {reason}")
 
 
 def equal(left: Any, right: Any) -> bool:

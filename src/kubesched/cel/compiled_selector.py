@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from kubesched.cel.bounds import is_bounded
-from kubesched.cel.cel_values import type_name
+from kubesched.cel.cel_values import not_a_bool
 from kubesched.cel.checker import check_expression
 from kubesched.cel.closures import Evaluate
 from kubesched.cel.conjuncts import Conjunct, Conjunction, Refusal
@@ -19,7 +19,7 @@ from kubesched.cel.metering import COUNTER
 from kubesched.cel.parser import parse_expression
 from kubesched.cel.selector_compiler import Compiler
 from kubesched.cel.semantic_versions import Semver
-from kubesched.errors import CelCompileError, CelRuntimeError
+from kubesched.errors import CelCompileError
 
 _KEPT: Final = 1024
 
@@ -85,7 +85,9 @@ class CompiledSelector:
             result = self._evaluate([device, *self._places])
         else:
             result, _ = self.evaluate_metered(device)
-        return result if type(result) is bool else _not_a_bool(result)
+        if type(result) is bool:
+            return result
+        raise not_a_bool(result)
 
     @cached_property
     def _metered(self) -> tuple[Evaluate, list[None]]:
@@ -102,15 +104,6 @@ class CompiledSelector:
         frame: list[Any] = [device, BUDGET, *places]
         result = evaluate(frame)
         return result, BUDGET - frame[COUNTER]
-
-
-def _not_a_bool(value: Any) -> bool:
-    name = type_name(value)
-    reason = {
-        "string": "unsupported native conversion from string to 'bool'",
-        "int": "unsupported type conversion from 'int' to bool",
-    }.get(name, f"unsupported conversion from {name} to bool")
-    raise CelRuntimeError(f"CEL result of type {name} could not be converted to bool: {reason}")
 
 
 def compile_selector(text: str) -> CompiledSelector:

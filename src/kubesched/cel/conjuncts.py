@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
+from kubesched.cel.cel_values import NO_SUCH_OVERLOAD, not_a_bool
 from kubesched.cel.closures import Evaluate
 from kubesched.cel.device_paths import DEVICE_ALIASES, Aliases, inner_aliases
 from kubesched.cel.device_value import DeviceValue
@@ -61,23 +62,24 @@ class Conjunction:
 
     def refusal(self, device: DeviceValue) -> Refusal | None:
         """The part that a device does not meet, None if it meets all of them."""
-        failed = None
+        failed: Refusal | None = None
         for conjunct, evaluate in zip(self.conjuncts, self._evaluators, strict=True):
-            refusal = self._refused(conjunct, evaluate, device)
-            if refusal is not None and not refusal.error:
-                return refusal
-            failed = failed or refusal
+            value = conjunct.comparison.value(device) if conjunct.comparison else None
+            try:
+                if not self._holds(evaluate, device):
+                    return Refusal(conjunct, value)
+            except CelRuntimeError as error:
+                refusal = Refusal(conjunct, value, str(error))
+                if error.is_final:
+                    return refusal
+                failed = failed or refusal
         return failed
 
-    def _refused(self, conjunct: Conjunct, evaluate: Evaluate, device: DeviceValue) -> Refusal | None:
-        try:
-            if evaluate([device, BUDGET, *[None] * (self._places - 2)]) is True:
-                return None
-            error = ""
-        except CelRuntimeError as raised:
-            error = str(raised)
-        value = conjunct.comparison.value(device) if conjunct.comparison else None
-        return Refusal(conjunct, value, error)
+    def _holds(self, evaluate: Evaluate, device: DeviceValue) -> bool:
+        result = evaluate([device, BUDGET, *[None] * (self._places - 2)])
+        if type(result) is bool:
+            return result
+        raise not_a_bool(result) if len(self.conjuncts) == 1 else CelRuntimeError(NO_SUCH_OVERLOAD)
 
 
 def _parts(

@@ -71,4 +71,4 @@ def _by_domain(driver: str, values: Mapping[str, Any]) -> DeviceDomains:
     return DeviceDomains(domains)
 
 
-register_type(DeviceValue, "kubernetes.DRADevice")
+register_type(DeviceValue, "map")
