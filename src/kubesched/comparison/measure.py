@@ -175,7 +175,7 @@ class Ruler:
             "victims": float(len(report.victims)),
             "nodesInUse": float(np.count_nonzero(in_use)),
             "nodesFree": float(np.count_nonzero(~in_use)),
-            "pricePerHour": self._price_of(in_use),
+            "pricePerHour": self._price(cluster_state),
             "cpuGap": _largest(free[CPU]),
             "memoryGap": _largest(free[MEMORY]),
             "fragmentation": self._fragmentation(columns, rows, free),
@@ -188,33 +188,24 @@ class Ruler:
 
     def use_of_pools(self, cluster_state: ClusterState) -> dict[str, PoolUse]:
         """Pool -> its nodes in use, and what they cost; a pool without such nodes is left out."""
-        uses: dict[str, PoolUse] = {}
-        for row in np.flatnonzero(self.in_use(cluster_state)).tolist():
-            self._add(uses, row)
-        return uses
+        return self._uses(np.flatnonzero(self.in_use(cluster_state)).tolist())
 
     def all_of_pools(self) -> dict[str, PoolUse]:
         """Pool -> all its nodes, and what they cost."""
+        return self._uses(range(len(self._nodes)))
+
+    def _uses(self, rows: Iterable[int]) -> dict[str, PoolUse]:
         uses: dict[str, PoolUse] = {}
-        for row in range(len(self._nodes)):
-            self._add(uses, row)
+        for row in rows:
+            price = np.nan if self._prices is None else float(self._prices[row])
+            n, total, n_unpriced = uses.get(pool := self._pool_of[row], PoolUse())
+            has_price = not np.isnan(price)
+            uses[pool] = PoolUse(n + 1, total + (price if has_price else 0), n_unpriced + (not has_price))
         return uses
 
-    def _add(self, uses: dict[str, PoolUse], row: int) -> None:
-        """Count a node."""
-        price = np.nan if self._prices is None else float(self._prices[row])
-        n, total, n_unpriced = uses.get(pool := self._pool_of[row], PoolUse())
-        has_price = not np.isnan(price)
-        uses[pool] = PoolUse(n + 1, total + (price if has_price else 0), n_unpriced + (not has_price))
-
-    def _price_of(self, in_use: npt.NDArray[np.bool_]) -> float | None:
-        """What some nodes cost in an hour; None if none of them has a price."""
-        if self._prices is None:
-            return None
-        known = self._prices[in_use]
-        if len(known) and np.isnan(known).all():
-            return None
-        return round(float(np.nansum(known)), 6)
+    def _price(self, cluster_state: ClusterState) -> float | None:
+        """What the nodes in use cost in an hour; None if none of them has a price."""
+        return None if self._prices is None else PoolUse.together(self.use_of_pools(cluster_state)).known_price
 
     def _rows(self, columns: NodeColumns) -> npt.NDArray[np.intp]:
         return np.array([columns.row_of[name] for name in self.node_names], dtype=np.intp)

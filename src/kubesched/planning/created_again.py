@@ -7,7 +7,8 @@ pods; else those on nodes that are alike in what their rules read.
 
 import enum
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 import msgspec
@@ -98,21 +99,24 @@ class Recreation:
         """What would become of the first new pod of a rollout, while all running ones stay."""
         if why := self._refused.why(pod, gone=False):
             return CreatedAgain(pod, Comeback.REFUSED, why)
-        if (known := self._beside.get(pod.key)) is not None:
-            return CreatedAgain(pod, known)
+        if (comeback := self._beside.get(pod.key)) is not None:
+            return CreatedAgain(pod, comeback)
+        with self._one_more(pod) as new:
+            new = of_next_revision(new)
+            return self._comeback(pod, new, self._session.attempt(new))
+
+    @contextmanager
+    def _one_more(self, pod: Pod) -> Iterator[Pod]:
+        """A fork with the claims of one more such pod, which is not there yet."""
         with self._session.fork():
             *claims, new = further_copy(pod, f"{pod.name}-{_COPY}", self._session.get)
             self._session.change(claims)
             assert isinstance(new, Pod), "the pod comes after its claims"
-            new = of_next_revision(new)
-            return self._told(pod, new, self._session.attempt(new))
+            yield new
 
     def _has_room_beside(self, pod: Pod) -> bool:
         """Whether one more equal pod has a place on two nodes."""
-        with self._session.fork():
-            *claims, new = further_copy(pod, f"{pod.name}-{_COPY}", self._session.get)
-            self._session.change(claims)
-            assert isinstance(new, Pod), "the pod comes after its claims"
+        with self._one_more(pod) as new:
             attempt = self._session.attempt(new, Preempt.NEVER)
         nodes = [] if attempt.failure is not None else _feasible(attempt)
         if nodes and of_next_revision(new) is new:
@@ -125,15 +129,15 @@ class Recreation:
             return [CreatedAgain(pod, Comeback.REFUSED, why) for pod in pods]
         if self._has_room_beside(pods[0]) and not _counts_pods(pods[0].spec):
             return [CreatedAgain(pod, Comeback.ELSEWHERE) for pod in pods]
-        there = Counter(pod.node_name for pod in pods)
-        known: dict[Hashable, CreatedAgain] = {}
-        found = []
+        n_on_node = Counter(pod.node_name for pod in pods)
+        by_place: dict[Hashable, CreatedAgain] = {}
+        comebacks = []
         for pod in pods:
-            place = (self._place(pod), there[pod.node_name])
-            if place not in known:
-                known[place] = self._alone(pod)
-            found.append(known[place]._replace(pod=pod))
-        return found
+            place = (self._place(pod), n_on_node[pod.node_name])
+            if place not in by_place:
+                by_place[place] = self._alone(pod)
+            comebacks.append(by_place[place]._replace(pod=pod))
+        return comebacks
 
     def _place(self, pod: Pod) -> Hashable:
         """What the rules of a pod read of its node, apart from its name."""
@@ -154,9 +158,9 @@ class Recreation:
             self._session.change(made, gone)
             new = made[-1]
             assert isinstance(new, Pod), "the pod comes after its claims"
-            return self._told(pod, new, self._session.attempt(new))
+            return self._comeback(pod, new, self._session.attempt(new))
 
-    def _told(self, pod: Pod, new: Pod, attempt: Attempt) -> CreatedAgain:
+    def _comeback(self, pod: Pod, new: Pod, attempt: Attempt) -> CreatedAgain:
         if attempt.failure is not None:
             self.faults[attempt.failure.located] = None
             return CreatedAgain(pod, Comeback.NOT_KNOWN)
