@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from kubesched.api import Node, ObjectMeta, Pod, PodOwners
+from kubesched.api import ObjectMeta, Pod, PodOwners
 from kubesched.controllers import Allowance
 from kubesched.framework import DeletePod
 from kubesched.session.device_use import DeviceCatalog, DeviceUse
-from kubesched.session.node_groups import NodeGroup, group_nodes
+from kubesched.session.node_groups import GroupsByNode
 from kubesched.session.report import Fill, Victim
 from kubesched.state import ClusterState
 
@@ -22,7 +22,10 @@ class ClusterNow:
         self.cluster_state = cluster_state
         self._owners = -1, PodOwners(())  # of a generation
         self._catalog = DeviceCatalog(cluster_state)
-        self._grouped: tuple[list[ObjectMeta], dict[str, NodeGroup]] = [], {}  # the groups of nodes with these labels
+        self._grouped: tuple[list[ObjectMeta], GroupsByNode] = (
+            [],
+            GroupsByNode(()),
+        )  # the groups of nodes with these labels
 
     def fill(self) -> Fill:
         """How full the nodes are."""
@@ -44,14 +47,13 @@ class ClusterNow:
             self._owners = generation, PodOwners(objects.list("ReplicaSet"))
         return self._owners[1].owner_of(pod)
 
-    def node_groups(self) -> dict[str, NodeGroup]:
+    def node_groups(self) -> GroupsByNode:
         """The pool and zone of each node of the cluster."""
-        objects = self.cluster_state.objects
-        found = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
-        nodes = [node for node in found if isinstance(node, Node)]
+        columns = self.cluster_state.columns
+        nodes = [node for row in columns.row_of.values() if (node := columns.nodes[row]) is not None]
         labelled = [node.metadata for node in nodes]
         if labelled != self._grouped[0]:
-            self._grouped = labelled, group_nodes(nodes)
+            self._grouped = labelled, GroupsByNode(nodes)
         return self._grouped[1]
 
     def victims(self, evicted: Iterable[DeletePod]) -> Iterator[Victim]:

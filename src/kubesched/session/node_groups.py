@@ -1,7 +1,8 @@
 """Pools and zones of nodes, from the labels that cloud providers and people set."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 import msgspec
@@ -14,6 +15,26 @@ class NodeGroup(msgspec.Struct, frozen=True):
 
     pool: str = ""
     zone: str = ""
+
+
+class GroupsByNode(Mapping[str, NodeGroup]):
+    """The pool and zone of each node, by name; found when one is first asked for, which most runs never do."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+
+    @cached_property
+    def _groups(self) -> dict[str, NodeGroup]:
+        return group_nodes(self._nodes)
+
+    def __getitem__(self, name: str) -> NodeGroup:
+        return self._groups[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._groups)
+
+    def __len__(self) -> int:
+        return len(self._groups)
 
 
 def group_nodes(nodes: Iterable[Node]) -> dict[str, NodeGroup]:
