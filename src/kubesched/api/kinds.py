@@ -367,7 +367,10 @@ def completed(known: ObjectT) -> ObjectT:
     """
     if isinstance(known, Unstructured):
         return known
-    kind, metadata = kind_of(known), known.metadata
+    metadata = known.metadata
+    if metadata.namespace and metadata.uid:  # as of most objects
+        return known
+    kind = kind_of(known)
     namespace = metadata.namespace or ("default" if KINDS[kind].namespaced else "")
     uid = metadata.uid or (f"{kind}/{namespace}/{metadata.name}" if kind in _TOLD_APART_BY_UID else "")
     if namespace == metadata.namespace and uid == metadata.uid:

@@ -6,9 +6,13 @@ from kubesched.api import KubeObject, Pod, completed, kind_of, objects_of
 from kubesched.state import ClusterState
 
 
-def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod]:
+def load_cluster(
+    cluster_state: ClusterState, objects: Iterable[KubeObject], *, are_completed: bool = False
+) -> list[Pod]:
     """Fill an empty state with a cluster, but for the pods that wait for a node. Namespaces and uids are `completed`.
 
+    Args:
+        are_completed: whether they have these already.
     Returns: those pods, in the given order. A driver passes them to its scheduler as events, or drops them: a pod
         without a node takes no room.
     Raises:
@@ -16,7 +20,7 @@ def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> 
     """
     pending: list[Pod] = []
     placed: list[tuple[str, KubeObject]] = []
-    for obj in map(completed, objects_of(objects)):
+    for obj in objects if are_completed else map(completed, objects_of(objects)):
         if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished:
             pending.append(obj)
         else:

@@ -19,6 +19,8 @@ from kubesched.state.resource_axis import ResourceAxis
 
 ValueT = TypeVar("ValueT", bound=Hashable)
 _NO_LABELS: Final[dict[str, str]] = {}
+_Offered = tuple[Mapping[str, str | int | float], int, int, IntVector]
+"""What a node offers, the generation of the resource axis; and how many pods it takes, and its amounts on that axis."""
 
 
 class NodeColumns:
@@ -64,6 +66,7 @@ class NodeColumns:
         self.images: dict[str, ImageState] = {}
         self.node_log = ChangeLog()
         self.row_log = ChangeLog()
+        self._offered: _Offered = ({}, -1, 0, np.zeros(0, dtype=np.int64))
         self._everywhere: tuple[int, frozenset[int]] = (-1, frozenset())  # generation of node_log, and what it was then
 
     def _set_held(self, held: IntMatrix) -> None:
@@ -191,15 +194,22 @@ class NodeColumns:
 
     def _fill_allocatable(self, row: int, node: Node, old: Node | None) -> None:
         self._hold_resources(_further(node))  # may replace the matrix
-        self.allocatable[:, row] = 0
-        self.allowed_pods[row] = 0
-        for name, text in (node.status.allocatable or {}).items():
-            if name == "pods":
-                self.allowed_pods[row] = whole_units(name, parse_quantity(text))
-            elif name in BASIC_RESOURCES or is_scalar_resource(name):
-                self.allocatable[self._resource(name), row] = whole_units(name, parse_quantity(text))
+        offered, generation = node.status.allocatable or {}, self.resources.log.generation
+        if self._offered[:2] != (offered, generation):  # most nodes are like the one before
+            self._offered = (offered, generation, *self._amounts(offered))
+        _, _, self.allowed_pods[row], self.allocatable[:, row] = self._offered
         if old is not None:
             self._release_resources(_further(old))
+
+    def _amounts(self, offered: Mapping[str, str | int | float]) -> tuple[int, IntVector]:
+        """How many pods a node takes, and (resources,) int64 what it offers."""
+        allowed_pods, amounts = 0, np.zeros(len(self.allocatable), dtype=np.int64)
+        for name, text in offered.items():
+            if name == "pods":
+                allowed_pods = whole_units(name, parse_quantity(text))
+            elif name in BASIC_RESOURCES or is_scalar_resource(name):
+                amounts[self._resource(name)] = whole_units(name, parse_quantity(text))
+        return allowed_pods, amounts
 
     def _add_images(self, row: int, node: Node) -> None:
         for image in node.status.images or ():

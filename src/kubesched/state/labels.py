@@ -166,7 +166,8 @@ class LabelColumns(dict[str, LabelColumn]):
             return
         for key, column in self.items():
             column.set(row, new.get(key))
-        self._n_with_key.update(new.keys())
+        for key in new:  # quicker than Counter.update, which looks first at what it is given
+            self._n_with_key[key] += 1
         for key in old:
             self._n_with_key[key] -= 1
             if not self._n_with_key[key]:

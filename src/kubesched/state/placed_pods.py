@@ -55,9 +55,10 @@ class PlacedPods(ClusterFacts):
 
     def _arrived(self, pod: Pod) -> PodInfo:
         """Note a new pod that `_place_all` will put on its node."""
+        uid = pod.metadata.uid
         self.objects.put("Pod", pod)
-        self._keep(self._placed, pod.uid)
-        info = self._placed[pod.uid] = PodInfo(pod, self.parts)
+        self._keep(self._placed, uid)
+        info = self._placed[uid] = PodInfo(pod, self.parts)
         return info
 
     def _place_all(self, infos: Sequence[PodInfo]) -> None:
