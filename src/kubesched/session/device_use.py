@@ -218,13 +218,15 @@ class _Classes:
 
     def _answer(self, selector: CompiledSelector, device: PoolDevice) -> bool:
         """Devices that are equal as far as the selector reads them are asked once."""
-        try:
-            key = (selector.text, selector.reads.project(device.value))
-            if key not in self._answers:
-                self._answers[key] = selector.matches(device.value)
-        except CelRuntimeError:
-            return False
-        return self._answers[key]
+        key = (selector.text, device.read_by(selector.reads))
+        answer = self._answers.get(key)
+        if answer is None:
+            try:
+                answer = selector.matches(device.value)
+            except CelRuntimeError:
+                answer = False
+            self._answers[key] = answer
+        return answer
 
 
 def _compiled(device_class: DeviceClass) -> list[CompiledSelector] | None:

@@ -309,3 +309,21 @@ def test_a_device_is_what_selectors_see():
         f'device.capacity["{DRIVER}"].memory.compareTo(quantity("1024")) == 0',
     ):
         assert compile_selector(text).matches(one.value)
+
+
+def test_devices_that_selectors_cannot_tell_apart_are_read_alike():
+    def of(node: str, **attributes: Any) -> dict[str, Any]:
+        written = {"model": {"string": "A"}, "uuid": {"string": node}, **attributes}
+        return device("x", attributes=written, capacity={"memory": {"value": "1Ki"}})
+
+    slices = Slices(*(slice_(node, [of(node)], nodeName=node, pool=node) for node in "ab"))
+    a, b = (slices.pools(node)[0].devices[0] for node in "ab")
+    own = f'device.attributes["{DRIVER}"]'
+    for text, is_alike in (
+        (f'{own}.model == "A"', True),
+        (f'"x" in {own}', True),
+        (f'{own}.uuid == "a"', False),
+        (f"{own}.size() == 2", False),
+    ):
+        reads = compile_selector(text).reads
+        assert (a.read_by(reads) == b.read_by(reads)) is is_alike

@@ -378,7 +378,7 @@ class _Search:
                 self._devices.in_use.is_taken(device.id),
                 device.spec.taints,
                 msgspec.json.encode(device.spec.consumes_counters, order="sorted"),
-                *(claim.ask.reads.project(device.value) for claim in self._claims),
+                *(device.read_by(claim.ask.reads) for claim in self._claims),
                 *(device.attribute(one.attribute) for claim in self._claims for one in claim.ask.constraints),
                 *(
                     device.capacity.get(name)

@@ -1,7 +1,8 @@
 """Devices, and the pools of them that nodes can use."""
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -9,7 +10,7 @@ import kubesched.cel  # the door alone: its modules are loaded for the first sel
 from kubesched.api import Device, DeviceAttribute, ResourceSliceSpec, parse_quantity
 
 if TYPE_CHECKING:
-    from kubesched.cel import DeviceValue, Semver
+    from kubesched.cel import DeviceValue, Reads, Semver
 
 DeviceId = tuple[str, str, str]
 """Driver, pool, device."""
@@ -79,6 +80,17 @@ class PoolDevice:
             for name, counter in (consumed.counters or {}).items():
                 yield consumed.counter_set, name, parse_quantity(counter.amount)
 
+    def read_by(self, reads: "Reads") -> Hashable:
+        """What selectors read of it, for much less than `value` costs: where this is equal, they answer the same."""
+        spec, driver = self.spec, self.id[0]
+        attributes, capacity = spelled(reads.attributes, driver), spelled(reads.capacity, driver)
+        return (
+            driver,
+            spec.allow_multiple_allocations,
+            _chosen(spec.attributes, attributes),
+            _chosen(spec.capacity, capacity),
+        )
+
     def attribute(self, name: str) -> DeviceAttribute | None:
         """The attribute of a qualified name; in the domain of the driver, the name may be written without it."""
         attributes = self.spec.attributes
@@ -89,6 +101,26 @@ class PoolDevice:
             domain, _, bare = name.rpartition("/")
             attribute = attributes.get(bare) if domain == self.id[0] else None
         return attribute
+
+
+@lru_cache(maxsize=1024)
+def spelled(names: frozenset[str] | None, driver: str) -> tuple[str, ...] | None:
+    """How slices of a driver may spell qualified names: those of its own domain without it; None stands for all."""
+    if names is None:
+        return None
+    own = f"{driver}/"
+    return tuple(sorted({*names, *(name.removeprefix(own) for name in names)}))
+
+
+def _chosen(written: Mapping[str, Any] | None, names: tuple[str, ...] | None) -> Hashable:
+    if not written:
+        return None
+    return ordered(written) if names is None else tuple(map(written.get, names))
+
+
+def ordered(table: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The entries of a table in the order of their names."""
+    return tuple(sorted(table.items()))
 
 
 def _cel_value(attribute: DeviceAttribute) -> "bool | int | str | Semver":

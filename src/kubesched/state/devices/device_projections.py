@@ -5,21 +5,19 @@ reads of them, and in what decides whatever it reads. There is a number per row 
 The numbers are kept and brought up to date by the logs of changed rows.
 """
 
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kubesched.engine import Interner, IntVector, grown
 from kubesched.state.columns import NodeColumns
-from kubesched.state.devices.device_pools import DevicePool, PoolDevice
+from kubesched.state.devices.device_pools import DevicePool, PoolDevice, ordered
 from kubesched.state.devices.device_slices import DeviceSlices
 from kubesched.state.devices.devices_in_use import DevicesInUse, PoolUse
 
 if TYPE_CHECKING:
     from kubesched.cel import Reads
-
-_Names = tuple[str, ...] | None
 
 
 class DeviceProjection:
@@ -27,7 +25,6 @@ class DeviceProjection:
 
     They are equal in everything that decides: the drivers, the order and the state of the pools, and of each device the
     taints, counters, what is in use, and its capacities if it is shared. Names of pools and devices decide nothing.
-    A name `DRIVER/name` stands for `name` in slices of that driver, too.
 
     Attributes:
         numbers: (slots,) int64; a number that no row has any more is given out again.
@@ -40,7 +37,6 @@ class DeviceProjection:
         self._slices = slices
         self._in_use = in_use
         self._generations = (-1, -1)
-        self._names: dict[str, tuple[_Names, _Names]] = {}  # by driver: of the attributes and capacities to compare
         self._pools: Interner[Hashable] = Interner()
         self._contents: Interner[Hashable] = Interner()
         self._pools_of: list[tuple[int, ...]] = []  # row -> numbers of its pools
@@ -103,47 +99,15 @@ class DeviceProjection:
     # --- what is compared ---
 
     def _pool(self, pool: DevicePool) -> Hashable:
-        counters = tuple((name, _items(of_set)) for name, of_set in sorted(pool.counters.items()))
-        names = self._names.get(pool.driver)
-        if names is None:
-            reads = self._reads
-            names = (_spelled(reads.attributes, pool.driver), _spelled(reads.capacity, pool.driver))
-            self._names[pool.driver] = names
-        devices = tuple(_device(device, *names) for device in pool.devices)
-        return (pool.driver, pool.is_complete, pool.is_valid, counters, devices)
+        counters = tuple((name, ordered(of_set)) for name, of_set in sorted(pool.counters.items()))
+        devices = tuple([self._device(device) for device in pool.devices])
+        return (pool.is_complete, pool.is_valid, counters, devices, pool.driver)
 
-
-def _spelled(names: frozenset[str] | None, driver: str) -> _Names:
-    """How slices of a driver may spell names."""
-    if names is None:
-        return None
-    own = f"{driver}/"
-    return tuple(sorted({*names, *(name.removeprefix(own) for name in names)}))
-
-
-def _device(device: PoolDevice, attributes: _Names, capacities: _Names) -> Hashable:
-    spec = device.spec
-    is_shared = spec.allow_multiple_allocations
-    return (
-        _chosen(spec.attributes, attributes),
-        _chosen(spec.capacity, None if is_shared else capacities),
-        spec.taints,
-        is_shared,
-        tuple(
-            (
-                consumed.counter_set,
-                _items({name: counter.amount for name, counter in (consumed.counters or {}).items()}),
-            )
-            for consumed in spec.consumes_counters or ()
-        ),
-    )
-
-
-def _chosen(written: Mapping[str, Any] | None, names: _Names) -> Hashable:
-    if not written:
-        return None
-    return _items(written) if names is None else tuple(map(written.get, names))
-
-
-def _items(table: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(table.items()))
+    def _device(self, device: PoolDevice) -> Hashable:
+        spec = device.spec
+        return (
+            device.read_by(self._reads),
+            spec.taints,
+            ordered(spec.capacity or {}) if spec.allow_multiple_allocations else None,
+            tuple(device.consumed_counters) if spec.consumes_counters else None,
+        )

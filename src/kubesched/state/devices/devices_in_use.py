@@ -12,7 +12,7 @@ from typing import Final
 from kubesched.api import DeviceResult, KubeObject, ResourceClaim, parse_quantity
 from kubesched.engine import ChangeLog
 from kubesched.state.columns import NodeColumns
-from kubesched.state.devices.device_pools import DeviceId, DevicePool, PoolDevice
+from kubesched.state.devices.device_pools import DeviceId, DevicePool, PoolDevice, ordered
 from kubesched.state.objects import ObjectStore
 
 _NOTHING: Final[Mapping[str, int]] = {}
@@ -65,9 +65,9 @@ class DevicesInUse:
         taken = tuple([place for place, one in enumerate(ids) if one in takers]) if takers else ()
         if not sharers and not pool.elsewhere:
             return taken, (), ()
-        shared = [(place, _items(self.consumed(one))) for place, one in enumerate(ids) if one in sharers]
+        shared = [(place, ordered(self.consumed(one))) for place, one in enumerate(ids) if one in sharers]
         counters = self.used_counters(pool.elsewhere)
-        return taken, tuple(shared), tuple((name, _items(of_set)) for name, of_set in sorted(counters.items()))
+        return taken, tuple(shared), tuple((name, ordered(of_set)) for name, of_set in sorted(counters.items()))
 
     def used_counters(self, devices: Iterable[PoolDevice]) -> dict[str, Counter[str]]:
         """What those of some devices use that claims have: counter set -> counter -> billionths."""
@@ -115,10 +115,6 @@ class DevicesInUse:
                     _count(self._consumed, device, name, sign * parse_quantity(amount))
             else:
                 _count(self._takers, device, key, sign)
-
-
-def _items(amounts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(amounts.items()))
 
 
 def _results(claim: KubeObject | None) -> tuple[DeviceResult, ...]:
