@@ -27,7 +27,7 @@ def left_claims(pod: Pod, find: Find, *, comes_back: bool = False) -> Iterator[W
 
     Args:
         find: gives an object of the cluster by its kind and key.
-        comes_back: whether the same pod comes again, for which the claims of templates are made again at once.
+        comes_back: whether the same pod comes again, for which the claims of templates are re-created at once.
     """
     for name in _claim_names(pod):
         claim = find("ResourceClaim", f"{pod.namespace}/{name}")
