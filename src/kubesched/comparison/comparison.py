@@ -66,7 +66,7 @@ def compare(
     read = [completed(one) for one in objects_of(snapshot)]
     passes = Passes(read, sides, choice, prices, seeds, progress)
     last, staying, replicas = passes.last()
-    ruler, first, of_a, of_b, stay = last.runs.ruler, last.first, last.of_a, last.of_b, tuple(staying)
+    ruler, first, of_a, of_b, stay = last.runs.ruler, last.first(), last.of_a, last.of_b, tuple(staying)
     uses = ruler.all_of_pools(), _typical(of_a).pools, _typical(of_b).pools
     return Comparison(
         a=sides[0].name,
@@ -75,7 +75,7 @@ def compare(
         n_pods=len(ruler.pods),
         n_runs=seeds,
         differences=tuple(_differences(ruler, of_a, of_b)),
-        **{name: getattr(first, name) for name in first.__struct_fields__ if name != "reasons"},
+        **{name: getattr(first, name) for name in first.__struct_fields__},
         widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
         times=(last.runs.times[0], last.runs.times[1]),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,9 +21,6 @@ from kubesched.controllers import Prices
 from kubesched.documents import count
 from kubesched.session import DeviceFill, NodeFill, Placement, PodState, Progress, Report, device_fills, node_fills
 
-if TYPE_CHECKING:
-    pass
-
 _MORE_PASSES: Final = 3  # a pod that stays can take the place of another replica, and a workload that of a third
 
 
@@ -38,23 +35,38 @@ class FirstNodes(msgspec.Struct, frozen=True):
     spreads: tuple[WorkloadSpread, ...]
     undecided: tuple[str, str]
     emptied: tuple[str, ...]
-    reasons: dict[str, str]
 
 
 class Pass(NamedTuple):
-    """The runs of both sides, with the pods that are pending in most runs of A and of B although they run now.
-
-    Attributes:
-        neither: those of both -> the cause.
-    """
+    """The runs of both sides, with the pods that are pending in most runs of A and of B although they run now."""
 
     objects: list[KubeObject]
     runs: Runs
     of_a: list[Run]
     of_b: list[Run]
-    first: FirstNodes
     not_placed: tuple[tuple[str, ...], tuple[str, ...]]
-    neither: dict[str, str]
+
+    @property
+    def neither(self) -> list[str]:
+        """The pods that no side places."""
+        return [key for key in self.not_placed[0] if key in self.not_placed[1]]
+
+    def reasons(self) -> dict[str, str]:
+        """The cause of each of these pods: where ties go to the first node of A, then of B, then at random with A."""
+        reasons = dict.fromkeys(self.neither, "")
+        left = set(reasons)
+        with closing(self.runs):
+            for side in (0, 1):
+                if left:
+                    reasons |= dict(_causes(self.runs.first(side, left)[0], left))
+                    left = {key for key in left if not reasons[key]}
+            reasons |= dict(_reasons_in(self.runs, self.of_a, left))
+        return reasons
+
+    def first(self) -> FirstNodes:
+        """What differs if both sides take the first of equally good nodes."""
+        with closing(self.runs):
+            return _first_nodes(self.runs, tuple(_pending(self.runs.ruler, self.of_a, self.of_b)))
 
 
 class Passes:
@@ -91,7 +103,7 @@ class Passes:
         for n_before in range(_MORE_PASSES):
             if not last.neither:
                 break
-            staying |= last.neither
+            staying |= last.reasons()
             ruler = last.runs.ruler
             replicas = tuple(_replicas_of(staying, self._objects, self.running, ruler)) if n_before else ()
             last = self._once({*staying, *replicas})
@@ -100,13 +112,8 @@ class Passes:
     def _once(self, staying: Collection[str]) -> Pass:
         objects = placed_again(self._objects, self._choice, self._names, staying)
         runs = self._runs(objects)
-        with closing(runs):
-            of_a, of_b = runs.random()
-            not_placed = _not_placed(of_a, self.running), _not_placed(of_b, self.running)
-            neither = [key for key in not_placed[0] if key in not_placed[1]]
-            first = _first_nodes(runs, tuple(_pending(runs.ruler, of_a, of_b)), neither)
-            reasons = {**dict(_reasons_in(runs, of_a, set(neither) - first.reasons.keys())), **first.reasons}
-        return Pass(objects, runs, of_a, of_b, first, not_placed, {key: reasons.get(key, "") for key in neither})
+        of_a, of_b = runs.random()
+        return Pass(objects, runs, of_a, of_b, (_not_placed(of_a, self.running), _not_placed(of_b, self.running)))
 
 
 def _replicas_of(
@@ -146,11 +153,10 @@ def _causes(report: Report, pods: Collection[str]) -> Iterator[tuple[str, str]]:
             yield one.pod, one.diagnosis or one.message_with_plugin
 
 
-def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[str]) -> FirstNodes:
+def _first_nodes(runs: Runs, pending: Sequence[PendingPod]) -> FirstNodes:
     left = [[one.pod for one in pending if (one.n_b > one.n_a) == is_b] for is_b in (False, True)]
-    (of_a, used_a), (of_b, used_b) = (runs.first(side, [*left[side], *neither]) for side in (0, 1))
+    (of_a, used_a), (of_b, used_b) = (runs.first(side, left[side]) for side in (0, 1))
     ruler = runs.ruler
-    reasons = {**dict(_causes(of_b, neither)), **dict(_causes(of_a, neither))}
     explained = tuple(_explained(pending, of_a, of_b))
     moved = find_moved(ruler.replicas, ruler.where(of_a), ruler.where(of_b))
     pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
@@ -166,7 +172,6 @@ def _first_nodes(runs: Runs, pending: Sequence[PendingPod], neither: Collection[
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
         (_undecided(of_a), _undecided(of_b)),
         tuple(ruler.node_names[row] for row in np.flatnonzero(used_a & ~used_b).tolist()),
-        reasons,
     )
 
 
