@@ -39,6 +39,7 @@ def forks() -> Iterator[Forks]:
 def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every search for devices takes too long: no pod that needs some is decided."""
     monkeypatch.setattr("kubesched.plugins.dynamic_resources.patience.MOST_LOOKS", 0)
+    monkeypatch.setattr("kubesched.plugins.dynamic_resources.device_search._FEW_LOOKS", 0)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -35,7 +35,9 @@ from tests.integration.build import GoProgram, find_binary
 CONFIGS = Path(__file__).resolve().parents[2] / "tests" / "golden" / "configs"
 PENDING = 30
 SHOWN = 10
-ORACLE = GoProgram("oracle", "oracle", HERE, ("go.mod", "go.sum", "main.go", "cel.go"), ("build",), "KUBESCHED_ORACLE")
+ORACLE = GoProgram(
+    "oracle", "oracle", HERE, ("go.mod", "go.sum", "main.go", "cel.go", "dra.go"), ("build",), "KUBESCHED_ORACLE"
+)
 
 
 @dataclass(frozen=True)

@@ -117,10 +117,21 @@ def test_a_search_over_equal_devices_ends_at_once():
     assert found(devices, claim("c", *asks, ask(selectors=selecting(MODEL.format("y"))))) is Shortage.NOT_ENOUGH
 
 
-def test_a_search_that_does_not_end_is_given_up():
+def of_their_own(n: int) -> list[dict]:
+    """Requests that all devices meet, with a selector each."""
+    return [ask(selectors=selecting(f'device.attributes["gpu.example.com"].index >= {i - 99}')) for i in range(n)]
+
+
+def test_a_request_that_no_device_meets_ends_a_long_search():
     devices = [device(f"d{i}", model="x", index=i) for i in range(28)]
-    own = [ask(selectors=selecting(f'device.attributes["gpu.example.com"].index >= {i - 99}')) for i in range(14)]
-    assert found(devices, claim("c", *own, ask(selectors=selecting(MODEL.format("y"))))) is Shortage.TOO_LONG
+    unmet = ask(selectors=selecting(MODEL.format("y")))
+    assert found(devices, claim("c", *of_their_own(14), unmet)) is Shortage.NOT_ENOUGH
+
+
+def test_a_search_that_does_not_end_is_given_up():
+    devices = [device(f"d{i}", model="y" if i < 3 else "x", index=i) for i in range(28)]
+    two = ask(2, selectors=selecting(MODEL.format("y")))
+    assert found(devices, claim("c", *of_their_own(12), two, two)) is Shortage.TOO_LONG
 
 
 def test_a_search_over_many_claims_is_not_deep():

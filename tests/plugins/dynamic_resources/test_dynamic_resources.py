@@ -3,10 +3,11 @@ import json
 
 import pytest
 
-from kubesched.explanation import Explainer
+from kubesched.explanation import Explainer, explain
 from kubesched.framework import Diagnosis, FilterResult, Rejections, Status
 from kubesched.plugins.dynamic_resources import DynamicResources
 from kubesched.snapshot import load_snapshot
+from tests.device_cluster import device_cluster
 from tests.plugins.dynamic_resources.device_objects import (
     allocation,
     ask,
@@ -94,6 +95,11 @@ def test_an_error_names_the_claims_of_the_pod_that_is_asked_about():
             error = f"claim default/{name}: selector #0: CEL runtime error: no such key: numa"
             assert found.failure is not None
             assert found.failure.message == f'running "DynamicResources" filter plugin: {error}'
+
+
+def test_a_pod_that_runs_with_a_device_fits_where_it_is():
+    explanation = explain(device_cluster(), "default/on-dra-1")
+    assert (explanation.runs_on, "dra-1" in explanation.feasible) == ("dra-1", True)
 
 
 def test_a_claim_that_is_allocated_elsewhere_is_given_back_if_no_other_pod_uses_it():

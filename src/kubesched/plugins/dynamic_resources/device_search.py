@@ -20,13 +20,14 @@ from kubesched.errors import CelCompileError, CelRuntimeError, ClaimError
 from kubesched.plugins.dynamic_resources.asks import ALL, EXACT_COUNT, DeviceAsk, NamedAsk
 from kubesched.plugins.dynamic_resources.capacity_use import consumed_of
 from kubesched.plugins.dynamic_resources.constraints import Bonds
-from kubesched.plugins.dynamic_resources.patience import Patience
+from kubesched.plugins.dynamic_resources.patience import Looks, Patience
 from kubesched.plugins.tolerations import has_untolerated_taint
 from kubesched.state import DeviceId, DevicePool, Devices, PoolDevice
 
 MOST_DEVICES: Final = 32
 """How many devices one claim may have."""
 
+_FEW_LOOKS: Final = 4000
 _NOT_SHARED: Final[dict[str, int]] = {}
 
 Place = tuple[DevicePool, PoolDevice]
@@ -69,10 +70,32 @@ def search(
     Raises:
         ClaimError: a claim cannot be judged; the text is upstream's.
     """
-    chosen = _Search(pools, devices, claims, patience).run()
+    chosen = _Search(pools, devices, claims, Looks(_FEW_LOOKS)).run()
+    if chosen is Shortage.TOO_LONG:
+        is_hopeless = _is_hopeless(pools, devices, claims)
+        chosen = Shortage.NOT_ENOUGH if is_hopeless else _Search(pools, devices, claims, patience).run()
     if chosen is Shortage.NOT_ENOUGH and not all(pool.is_valid for pool in pools):
         return Shortage.INVALID_POOLS
     return chosen
+
+
+def _is_hopeless(pools: Sequence[DevicePool], devices: Devices, claims: Sequence[NamedAsk]) -> bool:
+    """Whether a claim, or a request of one, could not be allocated even if it were the only one.
+
+    A long search may meet an error before it comes to that result. So this is not certain where there might be one.
+    """
+    single = [
+        msgspec.structs.replace(claim, ask=msgspec.structs.replace(claim.ask, requests=(request,)))
+        for claim in claims
+        for request in claim.ask.requests
+    ]
+    try:
+        if any(_Search(pools, devices, claims, Looks(0)).may_fail(i) for i in range(len(claims))):
+            return False
+        alone = (_Search(pools, devices, [one], Looks(_FEW_LOOKS)).run() for one in (*single, *claims))
+        return any(one is Shortage.NOT_ENOUGH for one in alone)
+    except ClaimError:
+        return False
 
 
 class _Slot(msgspec.Struct, eq=False):
@@ -98,7 +121,7 @@ class _Slot(msgspec.Struct, eq=False):
 
 class _Search:
     def __init__(
-        self, pools: Sequence[DevicePool], devices: Devices, claims: Sequence[NamedAsk], patience: Patience
+        self, pools: Sequence[DevicePool], devices: Devices, claims: Sequence[NamedAsk], patience: Patience | Looks
     ) -> None:
         self._pools = pools
         self._devices = devices
@@ -144,6 +167,18 @@ class _Search:
                 slots.pop()
                 following = None if slot.number else self._slot(slot.claim, slot.request, slot.alternative + 1)
         return tuple(map(tuple, self._chosen))
+
+    def may_fail(self, claim: int) -> bool:
+        """Whether a search for a claim can meet an error.
+
+        Raises:
+            ClaimError: a selector fails for some device.
+        """
+        ask = self._claims[claim].ask
+        for one in ask.asks:
+            for _, device in self._places:
+                self._is_selected(claim, one, device)
+        return bool(ask.constraints) and any(one.mode == ALL for one in ask.asks)
 
     # --- where the search goes on ---
 

@@ -14,6 +14,28 @@ MOST_LOOKS: Final = 200_000
 _LOOKS_PER_READING: Final = 1024
 
 
+class Looks:
+    """So many devices.
+
+    Attributes:
+        is_over: whether the search has to end.
+        is_timed: whether that is because of the time.
+    """
+
+    __slots__ = ("_left", "is_over", "is_timed")
+
+    def __init__(self, most: int) -> None:
+        self.is_over = False
+        self.is_timed = False
+        self._left = most
+
+    def look(self) -> bool:
+        """Count a device that is about to be looked at. Returns: whether the search has to end."""
+        self._left -= 1
+        self.is_over = self._left < 0
+        return self.is_over
+
+
 class Patience:
     """Of one search.
 

@@ -1,0 +1,100 @@
+"""Ask kube-scheduler's own plugins about random clusters with devices, and compare kubesched's answers.
+
+    python -m campaigns.devices.campaign [--seeds 1-200] [--out DIR] [--oracle PATH] [--runs 4]
+
+Each seed is one snapshot of generate.py. Recorded are what each plugin says about each node, what the claims would get
+there, where the pods go one after another, and the claims as they are written. Preemption and deallocation take any of
+equal candidates, so pods are placed several times, and every outcome counts. A seed for which the runs differ in
+anything else is left out and counted. Cases that DIR has already are not recorded again. The oracle is built with Go
+unless --oracle names it. The exit code is 1 when kubesched differs.
+"""
+
+import argparse
+import collections
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from campaigns.devices.compare import differences
+from campaigns.devices.generate import snapshot
+from campaigns.oracle.campaign import ORACLE
+from campaigns.oracle.compare import Tally, read_case
+from campaigns.oracle.record import VERSION, OracleError, lines, write_case
+from tests.integration.build import find_binary
+
+SHOWN = 10
+N_PENDING = 20
+
+
+def place(command: list[str], runs: int) -> list[dict]:
+    """Placements with every outcome of preemption and deallocation.
+
+    Raises:
+        OracleError: the runs differ in something else.
+    """
+    seen = [lines(command) for _ in range(runs)]
+    merged = seen[0]
+    for i, pod in enumerate(merged):
+        outcomes = {(run[i].get("nominatedNode"), tuple(run[i].get("victims", ()))) for run in seen} - {(None, ())}
+        freed = sorted({name for run in seen for name in run[i].get("deallocated", ())})
+        for run in seen:
+            for key in ("nominatedNode", "victims", "deallocated"):
+                run[i].pop(key, None)
+        if any(run[i] != pod for run in seen):
+            raise OracleError(f"{pod['pod']}: the runs differ")
+        if outcomes:
+            pod["preemption"] = [{"node": node, "victims": list(victims)} for node, victims in sorted(outcomes)]
+        if freed:
+            pod["deallocated"] = freed
+    return merged
+
+
+def record(oracle: str, seed: int, runs: int) -> dict:
+    """The case of a seed.
+
+    Raises:
+        OracleError: the oracle cannot answer, or not twice the same.
+    """
+    size = (4 + seed % 7, 4 + seed % 13, N_PENDING)
+    items = snapshot(seed, *size)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+        json.dump(items, f)
+        f.flush()
+        command = "campaigns.devices.generate --seed {} --nodes {} --bound {} --pending {}".format(seed, *size)
+        case = {"version": VERSION, "command": command, "config": None, "snapshot": items}
+        case["eval"] = lines([oracle, "eval", f.name])
+        case["place"] = place([oracle, "place", "-preempt", f.name], runs)
+    return case
+
+
+def main() -> int:
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--oracle", help="the oracle's binary (default: built from campaigns/oracle)")
+    p.add_argument("--seeds", default="1-200", help="first-last (default 1-200)")
+    p.add_argument("--out", type=Path, default=Path(".campaign/devices"), help="folder for the cases")
+    p.add_argument("--runs", type=int, default=4, help="how often the pods of a case are placed (default 4)")
+    a = p.parse_args()
+    a.out.mkdir(parents=True, exist_ok=True)
+    oracle = a.oracle or str(find_binary(print, ORACLE))
+    first, last = map(int, a.seeds.split("-"))
+    tally, outcomes = Tally(SHOWN), collections.Counter[str]()
+    for seed in range(first, last + 1):
+        path = a.out / f"devices-{seed:05d}.json.gz"
+        if not path.exists():
+            try:
+                write_case(path, record(oracle, seed, a.runs))
+            except OracleError as error:
+                print(f"seed {seed} is left out: {error}", flush=True)
+                outcomes["left out"] += 1
+                continue
+        case = read_case(path)
+        outcomes["compared"] += 1
+        tally.add(path.name, case, list(differences(case)))
+    print(", ".join(f"{n} {outcome}" for outcome, n in outcomes.items()))
+    tally.report()
+    return 1 if tally.by_field else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""What differs between a recorded case with devices and kubesched's answer to it: every field, strictly."""
+
+from collections.abc import Iterator
+
+from campaigns.oracle.compare import Difference, without_empty
+from campaigns.oracle.product import answer
+
+ANY_OF = ("preemption", "deallocated")
+"""kube-scheduler takes any of equal candidates, and any claim to give back: what a case lists is right."""
+
+
+def differences(case: dict) -> Iterator[Difference]:
+    """Everything in which the answers differ from the recorded ones; empty values and absent ones are the same."""
+    for mode, lines in zip(("eval", "place"), answer(case), strict=True):
+        got = {line["pod"]: line for line in lines}
+        for wanted in case[mode]:
+            mine = got.pop(wanted["pod"], {})
+            for field in sorted({*wanted, *mine}):
+                recorded, said = without_empty(wanted.get(field)), without_empty(mine.get(field))
+                if not is_right(field, recorded, said):
+                    yield f"{mode}.{field}", wanted["pod"], recorded, said
+        for pod in got:
+            yield f"{mode}.pod", pod, None, "answered, but not recorded"
+
+
+def is_right(field: str, recorded: object, said: object) -> bool:
+    if field in ANY_OF and isinstance(recorded, list) and isinstance(said, list):
+        return all(one in recorded for one in said)
+    return recorded == said
