@@ -1,6 +1,7 @@
 """Random CEL expressions of device selectors: most have the right types, some on purpose have not."""
 
 import random
+import re
 from collections.abc import Callable
 
 DRIVER = "gpu.example.com"
@@ -11,6 +12,7 @@ PATTERNS = ("^A", "1+", "(a|A)1", "[0-9]{3}$", "(?i)a", "x*", "(")
 QUANTITIES = ("40Gi", "1", "500m", "-3", "80Gi", "x")
 VERSIONS = ("1.2.3", "2.0.0", "1.2.3-alpha.1", "1.2", "0.1.0+x")
 WRONG = 0.03
+WORD = re.compile(r"""'[^']*'|"[^"]*"|\w+|\s+|.""")
 
 
 class Expressions:
@@ -148,3 +150,16 @@ def expressions_of(seed: int, count: int) -> list[str]:
     """The expressions of a seed, always the same."""
     source = Expressions(seed)
     return [source.truth(source.r.randrange(1, 6)) for _ in range(count)]
+
+
+def mutated(seed: int, expressions: list[str]) -> str:
+    """One of the expressions with a word of another one, or with a whole one in the place of a literal."""
+    r = random.Random(f"mutated {seed}")
+    words = WORD.findall(r.choice(expressions))
+    literals = [i for i, word in enumerate(words) if word[0] in "'\"" or word.isdigit()]
+    if literals and r.random() < 0.6:
+        other = r.choice(expressions).rsplit("==", 1)[0].strip()
+        words[r.choice(literals)] = r.choice([f"({other})", f"dyn({other})"])
+    else:
+        words[r.randrange(len(words))] = r.choice(WORD.findall(r.choice(expressions)))
+    return "".join(words)

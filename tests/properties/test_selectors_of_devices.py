@@ -6,8 +6,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from campaigns.cel.answers import device_of
-from campaigns.cel.random_expressions import expressions_of
-from campaigns.cel.record import DEVICES
+from campaigns.cel.random_expressions import expressions_of, mutated
+from campaigns.cel.record import DEVICES, read_expressions
 from kubesched.cel import CompiledSelector, DeviceValue, Semver, compile_selector, device_value
 from kubesched.errors import CelCompileError, CelRuntimeError
 from tests.cel.direct_interpreter import FailedError, UnknownError, interpret
@@ -21,8 +21,12 @@ WORDS = st.sampled_from(
         *("//", "é", "@", "`", "0x", "9" * 30),
     ]
 )
+WRITTEN = read_expressions()
 TEXTS = st.one_of(
-    st.text(max_size=60), st.lists(WORDS, max_size=30).map("".join), st.lists(WORDS, max_size=30).map(" ".join)
+    st.text(max_size=60),
+    st.lists(WORDS, max_size=30).map("".join),
+    st.lists(WORDS, max_size=30).map(" ".join),
+    st.integers(0, 10**9).map(lambda seed: mutated(seed, WRITTEN)),
 )
 
 
@@ -117,6 +121,9 @@ def test_literals_are_where_the_comparisons_say(seed):
 @example("'" + "\\" * 5)
 @example("a.?b[?c]?d:e")
 @example("\ud800")
+@example("int(timestamp(null)) == 1")
+@example("device.attributes[dyn(device.attributes)].x == 1")
+@example("{dyn({'a': 1}): 1}.size() == 1 || {dyn(optional.of([1])): 1}.size() == 1")
 @example('"\\ud800" == ""')
 def test_no_text_raises_anything_else_than_a_compile_error(text):
     try:

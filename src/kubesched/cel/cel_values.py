@@ -179,14 +179,24 @@ def _equal_maps(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:
 
 
 def key_of(value: Any) -> Any:
-    """A value as the key of a map."""
+    """A value as the key of a map.
+
+    Raises:
+        CelRuntimeError: it cannot be one, such as a map.
+    """
     kind = type(value)
+    if kind is str:
+        return value
     if kind is bool:
         return BoolKey(value)
     if kind in LISTS:
         if len(value) > _LONGEST_KEY:
             raise CelRuntimeError("operation cancelled: actual cost limit exceeded", is_final=True)
         return tuple(map(key_of, value))
+    try:
+        hash(value)
+    except TypeError:
+        raise CelRuntimeError(f"unsupported key type: {type_name(value)}") from None
     return value
 
 

@@ -89,7 +89,10 @@ def _check_pattern(node: FunctionCall, literal: Constant, errors: SourceErrors) 
 
 def _check_moment(_node: FunctionCall, literal: Constant, errors: SourceErrors) -> None:
     value = literal.value
-    is_moment = parse_moment(value) if isinstance(value, str) else _FIRST_SECOND <= value <= _LAST_SECOND
+    if isinstance(value, str):
+        is_moment = parse_moment(value) is not None
+    else:
+        is_moment = isinstance(value, int) and _FIRST_SECOND <= value <= _LAST_SECOND
     if not is_moment:
         errors.add(literal.at, "invalid timestamp argument")
 
