@@ -5,8 +5,8 @@
 Each seed is one snapshot of generate.py. Recorded are what each plugin says about each node, what the claims would get
 there, where the pods go one after another, and the claims as they are written. Preemption and deallocation take any of
 equal candidates, so pods are placed several times, and every outcome counts. A seed for which the runs differ in
-anything else is left out and counted. Cases that DIR has already are not recorded again. The oracle is built with Go
-unless --oracle names it. The exit code is 1 when kubesched differs.
+anything else, or a search takes too long, is left out and counted. Cases that DIR has already are not recorded again.
+The oracle is built with Go unless --oracle names it. The exit code is 1 when kubesched differs.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from tests.integration.build import find_binary
 
 SHOWN = 10
 N_PENDING = 20
+TIMED_OUT = "timed out trying to allocate devices"
 
 
 def place(command: list[str], runs: int) -> list[dict]:
@@ -65,6 +66,8 @@ def record(oracle: str, seed: int, runs: int) -> dict:
         case = {"version": VERSION, "command": command, "config": None, "snapshot": items}
         case["eval"] = lines([oracle, "eval", f.name])
         case["place"] = place([oracle, "place", "-preempt", f.name], runs)
+    if any(TIMED_OUT in json.dumps(line) for line in (*case["eval"], *case["place"])):
+        raise OracleError(f"a node {TIMED_OUT}")
     return case
 
 

@@ -23,8 +23,13 @@ def placed_line(placed: Placed) -> dict[str, Any]:
     line: dict[str, Any] = plain(placed)
     for name in ("diagnosis", "plugin", "isUndecided"):
         line.pop(name, None)
-    failed = {"preEnqueue": placed.pre_enqueue, "reserve": placed.reserve, "preBind": placed.pre_bind}
-    return line | {name: rejection(status) for name, status in failed.items() if status is not None}
+    if placed.pre_enqueue is not None:
+        line["preEnqueue"] = rejection(placed.pre_enqueue)
+    for name, status in (("reserve", placed.reserve), ("preBind", placed.pre_bind)):
+        if status is not None:  # its reasons name the plugin
+            line.pop("error", None)
+            line[name] = {"code": status.code.value, "reasons": sorted(status.reasons)}
+    return line
 
 
 def rejection(status: Status) -> dict[str, Any]:
