@@ -18,15 +18,20 @@ StartExtender = Callable[..., ExtenderProcess]
 LONGEST = (
     "test_extender_faults",
     "test_live_scheduler",
-    "test_live_extenders",
-    "test_live_faults",
-    "test_live_weather",
-    "test_live_churn",
-    "test_live_storm",
-    "test_controlplane",
     "test_checked_configurations",
-    "test_live_scarcity",
+    "test_live_weather",
+    "test_one_class_two_ways",
+    "test_other_scheduler",
+    "test_fix_commands",
     "test_extender",
+    "test_live_extenders",
+    "test_article_configurations",
+    "test_first_scheduler",
+    "test_live_faults",
+    "test_live_leader",
+    "test_controlplane",
+    "test_live_storm",
+    "test_live_churn",
 )
 """Files that take longest, the longest first: a worker that began one of them last would work on alone."""
 

@@ -29,6 +29,6 @@ def test_a_runbook_ends_and_is_undone(cluster: ControlPlane, tmp_path: Path) -> 
     steps, undo = plan.split("# How to undo")
     kubectl.sh(f"cd {tmp_path}\n{steps}")
     assert kubectl.sh("kubectl get pods -o name").split() == ["pod/starting", "pod/waiting"]
-    assert kubectl.get("node", "n1")["spec"]["unschedulable"]
+    assert kubectl.get("Node", "n1")["spec"]["unschedulable"]
     kubectl.sh(f"cd {tmp_path}\n{undo.replace('lost-default.yaml', 'lost-default.yaml --dry-run=server')}")
-    assert not kubectl.get("node", "n1")["spec"].get("unschedulable")
+    assert not kubectl.get("Node", "n1")["spec"].get("unschedulable")

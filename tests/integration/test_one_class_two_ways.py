@@ -24,7 +24,7 @@ from tests.integration.extender_process import ExtenderProcess
 from tests.integration.processes import wait_until
 from tests.integration.random_cluster import homeless_pods, random_nodes, random_pods, random_services
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(240)]
 
 SEED, N_NODES, N_PODS, N_HOMELESS = 20261121, 60, 1000, 30
 WEIGHTS = {"RankedNodes": 3, "LargeNodes": 2}
