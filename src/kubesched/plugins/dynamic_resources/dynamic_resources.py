@@ -32,12 +32,13 @@ from kubesched.plugins.dynamic_resources.allocation import allocated, deallocate
 from kubesched.plugins.dynamic_resources.asks import NamedAsk, alternatives_of, claim_ask, missing_class
 from kubesched.plugins.dynamic_resources.claim_hints import claim_events
 from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
+from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, elsewhere
 from kubesched.plugins.dynamic_resources.device_search import Chosen, Shortage
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
 from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand
 from kubesched.plugins.dynamic_resources.special_claim import special_claim
-from kubesched.state import Nodes, NodeTerms
+from kubesched.state import NodeInfo, Nodes, NodeTerms
 
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
 _STILL_NOT: Final = Status.unschedulable("still not schedulable")
@@ -117,6 +118,24 @@ class DynamicResources(Plugin):
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         return state.read(PodDemand, _NOT_FOUND).key(self.handle.cluster_state)
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """What is in the way of each request, and where allocated claims are."""
+        demand, nodes = state.find(PodDemand) or _NO_DEMAND, self.handle.snapshot().nodes
+        position = nodes.position_of(node.name)
+        if position is None or demand.left_over is not None:
+            return
+        here, cluster_state = nodes.select(np.array([position])), self.handle.cluster_state
+        if status.reasons == _REASONS[_UNAVAILABLE - 1].reasons:
+            yield from elsewhere(claim for claim in demand.claims if not _is_available(claim, here).all())
+        elif status.reasons[0] in (Shortage.NOT_ENOUGH.value, Shortage.INVALID_POOLS.value):
+            asks = demand.asks_on(demand.served_on(nodes, position), cluster_state)
+            pools = cluster_state.devices.pools_of(nodes.row(position))
+            yield from device_reasons(pools, cluster_state.devices, asks)
+
+    def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """Nodes whose devices are alike, as far as the claims see them."""
+        return (state.find(PodDemand) or _NO_DEMAND).alike(self.handle.cluster_state, nodes)
 
     # --- when nothing fits ---
 

@@ -90,12 +90,10 @@ class PodDemand(msgspec.Struct, eq=False):
         """
         delivery, servings = self._deliveries(nodes)
         asks = [self.asks_on(served, cluster_state) for served in servings]
-        reads = [one.ask.reads for asked in asks for one in asked]
-        if not reads:
+        if not any(asks):
             return np.zeros(len(nodes), dtype=np.int64), [()]
-        devices = cluster_state.devices
-        alike = devices.alike(nodes, reduce(or_, reads))
-        first, numbers = _equal(alike * len(asks) + delivery)
+        devices, alike = cluster_state.devices, self._alike(cluster_state, nodes, delivery, asks)
+        first, numbers = _equal(alike)
         results: list[Found] = []
 
         def add(position: int) -> None:
@@ -115,6 +113,20 @@ class PodDemand(msgspec.Struct, eq=False):
                 numbers[position] = len(results)
                 add(position)
         return numbers, results
+
+    def alike(self, cluster_state: ClusterState, nodes: Nodes) -> IntVector:
+        """(nodes,) equal numbers: the devices are alike, as far as the claims see them."""
+        delivery, servings = self._deliveries(nodes)
+        return self._alike(cluster_state, nodes, delivery, [self.asks_on(one, cluster_state) for one in servings])
+
+    @staticmethod
+    def _alike(
+        cluster_state: ClusterState, nodes: Nodes, delivery: IntVector, asks: Sequence[Sequence[NamedAsk]]
+    ) -> IntVector:
+        reads = [one.ask.reads for asked in asks for one in asked]
+        if not reads:
+            return delivery
+        return cluster_state.devices.alike(nodes, reduce(or_, reads)) * len(asks) + delivery
 
     def choices(
         self, cluster_state: ClusterState, nodes: Nodes, patience: Callable[[], Patience]

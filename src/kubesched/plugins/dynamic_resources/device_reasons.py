@@ -1,0 +1,198 @@
+"""Says why the claims of a pod cannot be allocated on a node: what is in the way of each request, by how many devices.
+
+The phrases name no pod and no node, so that nodes with the same devices in use have the same ones.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from kubesched.api import ResourceClaim, parse_quantity
+from kubesched.cel import Refusal, compile_selector
+from kubesched.documents import count, plural
+from kubesched.errors import CelCompileError
+from kubesched.plugins.dynamic_resources.asks import ALL, DeviceAsk, NamedAsk
+from kubesched.plugins.tolerations import taint_words, untolerated_taints
+from kubesched.state import DevicePool, Devices, PoolDevice
+
+_TAKEN: Final = "taken"
+_ABSENT: Final = "absent"
+_MOST_VALUES: Final = 3
+_LONGEST: Final = 60
+
+
+class _Reason(NamedTuple):
+    """What keeps a request from a device.
+
+    Attributes:
+        what: in words; of an attribute or a capacity, its name.
+        wanted: what the request wants of it, such as `>= 80Gi`; empty for other reasons.
+        value: what the device has.
+    """
+
+    what: str
+    wanted: str = ""
+    value: str = ""
+
+
+def device_reasons(pools: Sequence[DevicePool], devices: Devices, claims: Iterable[NamedAsk]) -> Iterator[str]:
+    """A phrase for each request that the devices of a node cannot serve, even if it were the only one.
+
+    If each could be served by itself, one phrase for all: they want the same devices, or a constraint keeps them apart.
+
+    Args:
+        pools: of the node.
+        devices: what is in use of them.
+        claims: those that are to be allocated.
+    """
+    claims = list(claims)
+    found = [
+        phrase
+        for claim in claims
+        for alternatives in claim.ask.requests
+        for phrase in _of_request(pools, devices, alternatives)
+    ]
+    yield from found or _together(claims)
+
+
+def _of_request(pools: Sequence[DevicePool], devices: Devices, alternatives: Sequence[DeviceAsk]) -> list[str]:
+    """Nothing if one of the alternatives could be served."""
+    phrases = []
+    for ask in alternatives:
+        phrase = _of_ask(pools, devices, ask)
+        if not phrase:
+            return []
+        phrases.append(phrase)
+    return phrases
+
+
+def _of_ask(pools: Sequence[DevicePool], devices: Devices, ask: DeviceAsk) -> str:
+    """Why a request gets too few devices; empty if there are enough."""
+    broken = _broken_pools(pools)
+    usable = [pool for pool in pools if pool.is_complete and pool.is_valid]
+    of_class = [(pool, one) for pool in usable for one in pool.devices if not _refused(ask.class_selectors, one)]
+    if not of_class:
+        return f"request {ask.name}: {broken or f'no device of class {ask.class_name}'}"
+    reasons = [reason for pool, one in of_class if (reason := _reason(pool, one, devices, ask)) is not None]
+    n_fit, wanted = len(of_class) - len(reasons), ask.count if ask.mode != ALL else len(of_class)
+    if n_fit >= wanted:
+        return ""
+    if wanted > len(of_class):
+        listed = f"{count(len(of_class), 'device')} of class {ask.class_name}, {wanted} are wanted"
+        return f"request {ask.name}: {listed}"
+    listed = ", ".join([*_counted(reasons, len(of_class)), *([broken] if broken else [])])
+    if not n_fit:
+        return f"request {ask.name}: {listed}"
+    will_do = f"{n_fit} of {count(len(of_class), 'device')} will do, {wanted} are wanted"
+    return f"request {ask.name}: {will_do}{f' ({listed})' if listed else ''}"
+
+
+def _broken_pools(pools: Iterable[DevicePool]) -> str:
+    """What is wrong with pools that are left out."""
+    states = Counter("invalid" if pool.is_complete else "being updated" for pool in pools if not _is_sound(pool))
+    return ", ".join(f"{count(n, 'pool')} {plural(n, 'is', 'are')} {state}" for state, n in states.items())
+
+
+def _is_sound(pool: DevicePool) -> bool:
+    return pool.is_complete and pool.is_valid
+
+
+def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceAsk) -> _Reason | None:
+    """What keeps a request from a device of its class; None for nothing."""
+    if refusal := _refused(ask.selectors, device):
+        return _in_words(refusal)
+    if not ask.is_admin and devices.in_use.is_taken(device.id):
+        return _Reason(_TAKEN)
+    for taint in untolerated_taints(device.spec.taints or (), ask.tolerations):
+        return _Reason(f"taint {taint_words(taint)} is not tolerated")
+    for name, amount in ask.capacity:
+        has = (device.spec.capacity or {}).get(name)
+        if has is None or parse_quantity(has.amount) < parse_quantity(amount):
+            return _Reason(_bare(name), f">= {amount}", str(has.amount) if has is not None else _ABSENT)
+    if device.spec.allow_multiple_allocations and _is_used_up(device, devices, ask):
+        return _Reason("too little of its capacity is left")
+    entries = device.spec.consumes_counters or ()
+    used = devices.used_counters(pool) if entries else {}
+    for entry in entries:
+        for name, counter in (entry.counters or {}).items():
+            in_use = used[entry.counter_set].get(name, 0) if entry.counter_set in used else 0
+            if in_use + parse_quantity(counter.amount) > pool.counters[entry.counter_set][name]:
+                return _Reason(f"{name} of {entry.counter_set} is used up by other devices")
+    return None
+
+
+def _is_used_up(device: PoolDevice, devices: Devices, ask: DeviceAsk) -> bool:
+    asked, used = dict(ask.capacity), devices.in_use.consumed(device.id)
+    return any(
+        used.get(name, 0) + (parse_quantity(asked[name]) if name in asked else 0) > amount
+        or (name not in asked and used.get(name, 0) >= amount)
+        for name, amount in device.capacity.items()
+    )
+
+
+def _refused(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
+    """The first part of a selector that does not hold for a device."""
+    for text in texts:
+        try:
+            if refusal := compile_selector(text).refusal(device.value):
+                return refusal
+        except CelCompileError:
+            continue
+    return None
+
+
+def _in_words(refusal: Refusal) -> _Reason:
+    comparison = refusal.conjunct.comparison
+    if comparison is None or refusal.error:
+        return _Reason(f"{_cut(refusal.conjunct.text)} does not hold")
+    value = _ABSENT if refusal.value is None else str(refusal.value)
+    return _Reason(_bare(comparison.name) or "driver", f"{comparison.operator} {comparison.literal}", value)
+
+
+def _bare(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _counted(reasons: Sequence[_Reason], n_devices: int) -> Iterator[str]:
+    """The reasons with how many devices each concerns, the most frequent first."""
+    values: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for reason in reasons:
+        values[reason.what, reason.wanted].append(reason.value)
+    for (what, wanted), found in sorted(values.items(), key=lambda kind: -len(kind[1])):
+        n = len(found)
+        which = f"all {count(n, 'device')}" if n == n_devices and n > 1 else count(n, "device")
+        if wanted:
+            yield f"{what} is {_some(found)}, the claim wants {wanted} ({which})"
+        elif what == _TAKEN:
+            yield f"{which} {plural(n, 'is', 'are')} taken"
+        else:
+            yield f"{what} ({which})"
+
+
+def _some(values: Sequence[str]) -> str:
+    distinct = [*dict.fromkeys(values)]
+    return " or ".join(distinct) if len(distinct) <= _MOST_VALUES else "another one"
+
+
+def _together(claims: Iterable[NamedAsk]) -> Iterator[str]:
+    """Why requests that could be served one by one cannot be served at once."""
+    constraints = [(claim, one) for claim in claims for one in claim.ask.constraints]
+    for _, one in constraints:
+        kind = "distinctAttribute" if one.is_distinct else "matchAttribute"
+        yield f"constraint {kind} {one.attribute}: no choice of free devices meets it"
+    if not constraints:
+        yield "its requests together want more devices than are free"
+
+
+def elsewhere(claims: Iterable[ResourceClaim]) -> Iterator[str]:
+    """Where claims are allocated that are not available on a node."""
+    for claim in claims:
+        if claim.status.allocation is not None and claim.status.allocation.node_selector is not None:
+            terms = claim.status.allocation.node_selector.node_selector_terms or ()
+            names = [name for term in terms for field in term.match_fields or () for name in field.values or ()]
+            where = f"on {' or '.join(names)}" if names else "on other nodes"
+            yield f"claim {claim.name} is allocated {where}"
