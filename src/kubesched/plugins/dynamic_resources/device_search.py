@@ -127,8 +127,14 @@ class _Search:
         self._devices = devices
         self._claims = claims
         self._patience = patience
+        is_taken = devices.in_use.is_taken
+        may_be_taken = any(ask.is_admin for claim in claims for ask in claim.ask.asks)
         self._places: list[Place] = [
-            (pool, device) for pool in pools if pool.is_complete and pool.is_valid for device in pool.devices
+            (pool, device)
+            for pool in pools
+            if pool.is_complete and pool.is_valid
+            for device in pool.devices
+            if may_be_taken or not is_taken(device.id)
         ]
         self._all: dict[tuple[int, int, int], list[Place]] = {}  # of mode All, by claim, request and alternative
         self._selected: dict[tuple[int, DeviceAsk, DeviceId], bool] = {}
