@@ -39,26 +39,33 @@ def _check(node: Expression, errors: SourceErrors, *, may_mix: bool = False) -> 
         case FunctionCall():
             _check_call(node, errors)
         case ListDisplay() if not may_mix:
-            _check_elements(node.elements, node.optional, errors)
+            _report(_odd_elements(node.elements, node.optional)[:1], errors)
         case MapDisplay() if not may_mix:
-            _check_elements([key for key, _ in node.entries], frozenset(), errors)
-            _check_elements([value for _, value in node.entries], node.optional, errors)
+            _report(_odd_elements([key for key, _ in node.entries], frozenset()), errors)
+            _report(_odd_elements([value for _, value in node.entries], node.optional), errors)
         case _:
             pass
     for child in children(node):
         _check(child, errors, may_mix=may_mix or (isinstance(node, FunctionCall) and node.function == "format"))
 
 
-def _check_elements(elements: Sequence[Expression], optional: frozenset[int], errors: SourceErrors) -> None:
-    """Upstream wants all elements to have the type of the first one."""
+def _odd_elements(elements: Sequence[Expression], optional: frozenset[int]) -> list[tuple[int, str]]:
+    """Elements that are not of the type of the first one, as upstream wants it: their places, and what is wrong."""
     first: CelType | None = None
+    odd = []
     for i, element in enumerate(elements):
         of = element.type.parameters[0] if i in optional and element.type.parameters else element.type
         if i in optional and of == OPEN:
             continue
         first = first or of
         if not _same(first, of):
-            errors.add(element.at, f"expected type '{first}' but found '{of}'")
+            odd.append((element.at, f"expected type '{first}' but found '{of}'"))
+    return odd
+
+
+def _report(problems: Sequence[tuple[int, str]], errors: SourceErrors) -> None:
+    for at, message in problems:
+        errors.add(at, message)
 
 
 def _same(first: CelType, other: CelType) -> bool:

@@ -193,12 +193,19 @@ class _Parser:
         while self._is_next("!", "-") and self._peek.text == first.text and not self._is_negative_number():
             self._take()
             signs += 1
+        if signs and self._is_next("!", "-") and not self._is_negative_number():
+            raise self._other_sign()
         operand = self._member(_OPERAND if signs else expecting)
         if signs % 2 == 0:
             return operand
         node = self._operator("!_" if first.text == "!" else "-_", first.start, [operand])
         node.start = first.start
         return node
+
+    def _other_sign(self) -> _SyntaxFault:
+        """Report `!-x` or `-!x`, which the grammar does not have."""
+        at = self._after if self._is_next("-") else self._peek
+        return self._fault(at, f"no viable alternative at input '-{at.text}'")
 
     def _is_negative_number(self) -> bool:
         return self._is_next("-") and self._tokens[self._next + 1].kind in _NUMBERS
