@@ -9,9 +9,11 @@ from typing import Any
 
 from kubesched.api import (
     EXTENDED_RESOURCE_CLAIM,
+    DeviceStatus,
     EventType,
     KubeObject,
     Pod,
+    PodCondition,
     ResourceClaim,
     ResourceClaimStatus,
     WatchEvent,
@@ -38,6 +40,28 @@ def left_claims(pod: Pod, find: Find, *, comes_back: bool = False) -> Iterator[W
                 yield WatchEvent(EventType.DELETED, "ResourceClaim", claim)
             elif (released := _released(claim, pod)) is not claim:
                 yield WatchEvent(EventType.MODIFIED, "ResourceClaim", released)
+
+
+def attached(claim: ResourceClaim) -> ResourceClaim:
+    """The claim as drivers leave it that attach devices at once: the binding conditions of its devices are True."""
+    allocation = claim.status.allocation
+    results = (allocation.devices.results or ()) if allocation is not None else ()
+    known = {(one.driver, one.pool, one.device, one.share_id) for one in claim.status.devices or ()}
+    new = [
+        DeviceStatus(
+            one.driver,
+            one.pool,
+            one.device,
+            one.share_id,
+            tuple(PodCondition(name, "True", "Simulated") for name in one.binding_conditions),
+        )
+        for one in results
+        if one.binding_conditions and (one.driver, one.pool, one.device, one.share_id) not in known
+    ]
+    if not new:
+        return claim
+    devices = (*(claim.status.devices or ()), *new)
+    return edited(claim, status=ResourceClaimStatus(allocation, claim.status.reserved_for, devices))
 
 
 def _claim_names(pod: Pod) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """An API server and its controllers in memory: carries out the scheduler's actions and returns the resulting events.
 
 What is simplified, on purpose: victims leave at once and are not recreated; volumes are bound and provisioned at once
-(see `volume_controllers`).
+(see `volume_controllers`), and devices are attached as soon as they are allocated.
 """
 
 from collections.abc import Callable
@@ -13,11 +13,12 @@ from kubesched.api import (
     EventType,
     KubeObject,
     Pod,
+    ResourceClaim,
     WatchEvent,
     decode_object,
     edited,
 )
-from kubesched.controllers import VolumeControllers
+from kubesched.controllers import VolumeControllers, attached
 from kubesched.framework import (
     Action,
     ActionDone,
@@ -119,6 +120,8 @@ class MemoryCluster:
         return edited(pod, metadata=metadata, status=status)
 
     def _write(self, kind: str, obj: KubeObject) -> KubeObject:
+        if isinstance(obj, ResourceClaim):
+            obj = attached(obj)
         self._tell(WatchEvent(EventType.MODIFIED, kind, obj))
         self._controllers.written(obj)
         return obj

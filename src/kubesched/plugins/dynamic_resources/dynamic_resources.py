@@ -5,7 +5,7 @@ Rule: kube-scheduler v1.36 DynamicResources with its default gates. Parts: pod_c
 (what is written), claim_hints.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -30,6 +30,7 @@ from kubesched.framework import (
 from kubesched.plugins.args import DynamicResourcesArgs
 from kubesched.plugins.dynamic_resources.allocation import allocated, deallocated, is_used_by, used_by
 from kubesched.plugins.dynamic_resources.asks import NamedAsk, alternatives_of, claim_ask, missing_class
+from kubesched.plugins.dynamic_resources.binding_conditions import failure_of, has_conditions, has_failed, is_ready
 from kubesched.plugins.dynamic_resources.claim_hints import claim_events
 from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
 from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, elsewhere
@@ -113,11 +114,18 @@ class DynamicResources(Plugin):
             statuses.append(Status.error(text))
             verdicts[position] = len(statuses)
         for claim in demand.claims:
-            verdicts[(verdicts == 0) & ~_is_available(claim, nodes)] = _UNAVAILABLE
+            is_available = _is_available(claim, nodes) & (not self._has_failed(claim))
+            verdicts[(verdicts == 0) & ~is_available] = _UNAVAILABLE
         return Verdicts(verdicts, statuses)
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        return state.read(PodDemand, _NOT_FOUND).key(self.handle.cluster_state)
+        demand = state.read(PodDemand, _NOT_FOUND)
+        failed = tuple([self._has_failed(claim) for claim in demand.claims])
+        return demand.key(self.handle.cluster_state), failed
+
+    def _has_failed(self, claim: ResourceClaim) -> bool:
+        """Whether the devices of an allocated claim cannot be attached."""
+        return has_conditions(claim) and has_failed(claim, self.handle.clock.now(), self.args.binding_timeout)
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
         """What is in the way of each request, and where allocated claims are."""
@@ -157,8 +165,7 @@ class DynamicResources(Plugin):
                 )
         return None, _STILL_NOT
 
-    @staticmethod
-    def _unavailable(demand: PodDemand, diagnosis: Diagnosis) -> Iterator[ResourceClaim]:
+    def _unavailable(self, demand: PodDemand, diagnosis: Diagnosis) -> Iterator[ResourceClaim]:
         """The claims for which this plugin rejected some node."""
         if diagnosis.result is None:
             return
@@ -166,7 +173,7 @@ class DynamicResources(Plugin):
         wanted = [one.plugin == "DynamicResources" and one.reasons == reasons for one in statuses.distinct]
         nodes = diagnosis.result.nodes.select(np.flatnonzero(np.array(wanted)[statuses.index]))
         for claim in demand.claims:
-            if not _is_available(claim, nodes).all():
+            if self._has_failed(claim) or not _is_available(claim, nodes).all():
                 yield claim
 
     def choices(self, demand: PodDemand, nodes: Nodes) -> Iterator[tuple[int, dict[str, Chosen]]]:
@@ -259,7 +266,28 @@ class DynamicResources(Plugin):
         """Write the claims."""
         plan = state.find(ClaimPlan)
         error = await plan.write(self.handle, pod) if plan is not None else ""
+        error = error or await self._attach([claim.key for claim in state.read(PodDemand).claims], pod, node_name)
         return Status.error(error) if error else Status.SUCCESS
+
+    async def _attach(self, keys: Sequence[str], pod: Pod, node_name: str) -> str:
+        """Wait until drivers have attached the devices. Returns: why they have not; empty where they have."""
+        objects = self.handle.cluster_state.objects
+
+        def waiting() -> list[ResourceClaim]:
+            claims = (objects.get(CLAIM, key) for key in keys)
+            return [one for one in claims if isinstance(one, ResourceClaim) and has_conditions(one)]
+
+        def is_over() -> bool:
+            return all(map(is_ready, waiting())) or any(map(failure_of, waiting()))
+
+        if not waiting():
+            return ""
+        note = f"waiting for binding conditions for device on node {node_name}"
+        self.handle.event(pod, "Normal", "BindingConditionsPending", note)
+        await self.handle.wait(is_over, self.args.binding_timeout, [(CLAIM, key) for key in keys])
+        failed = next(filter(None, map(failure_of, waiting())), "")
+        is_done = failed or all(map(is_ready, waiting()))
+        return failed if is_done else "device binding timeout: context deadline exceeded"
 
     def events_to_register(self) -> list[EventRegistration]:
         """Devices and claims that come or change, and the nodes that have them."""
