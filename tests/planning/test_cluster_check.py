@@ -26,6 +26,8 @@ def pods(name, *nodes, kind="ReplicaSet", cpu="1", namespace="shop", **more):
     owner = {"apiVersion": "apps/v1", "kind": kind, "name": f"{name}-1", "uid": f"uid-{name}", "controller": True}
     if kind == "StatefulSet":
         owner["name"] = name
+    if kind == "Job":
+        owner["apiVersion"] = "batch/v1"
     hashed = {"pod-template-hash": "1"} if kind == "ReplicaSet" else {}
     about = {"labels": {"app": name} | hashed, "requests": {"cpu": cpu}} | more
     metadata = {"ownerReferences": [owner]} | about.pop("metadata", {})
@@ -109,6 +111,14 @@ LOST = "node.kubernetes.io/unreachable:NoExecute"
 SILENT = [node("n1", taints=[LOST]), node("n2")]
 LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 
+SPOT = {"karpenter.sh/capacity-type": "spot"}
+ON_SPOT = [node("n1", labels=SPOT), node("n2", labels=SPOT)]
+
+
+def job(name="import", **spec):
+    return make_object("Job", f"{name}-1", namespace="shop", spec=spec)
+
+
 CASES = {
     "cannot-come-back": (
         [*BROKEN_ZONE, *pods("web", "n1", "n1", "n2", "n2", spec=spread())],
@@ -141,6 +151,10 @@ CASES = {
     "budget-allows-nothing": (
         [*THREE, *pods("web", "n1", "n2"), budget(minAvailable=2)],
         [*THREE, *pods("web", "n1", "n2"), budget(allowed=1, minAvailable=1)],
+    ),
+    "job-on-spot": (
+        [*ON_SPOT, *pods("import", "n1", kind="Job"), job(backoffLimit=0)],
+        [*ON_SPOT, *pods("import", "n1", kind="Job"), job(backoffLimit=2)],
     ),
     "idle-budget": (
         [*THREE, *pods("web", "n1", "n2"), budget("wbe", minAvailable=1)],
@@ -364,6 +378,16 @@ def test_a_budget_names_the_pods_that_wait():
     assert finding.n_pods == 2
     assert "web-1-2" in finding.help
     assert found([*waiting, *pods("api", "n1")], "budget-allows-nothing", pods=["shop/api-1-0"]) == []
+
+
+def test_a_job_without_retries_is_safe_off_spot_nodes_or_where_its_policy_ignores_disruptions():
+    running = pods("import", "n1", kind="Job")
+    assert len(found([*ON_SPOT, *running, job(backoffLimit=0)], "job-on-spot")) == 1
+    assert found([*THREE, *running, job(backoffLimit=0)], "job-on-spot") == []
+    ignored = [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
+    kept = job(backoffLimit=0, podFailurePolicy={"rules": ignored})
+    assert found([*ON_SPOT, *running, kept], "job-on-spot") == []
+    assert found([*ON_SPOT, *running], "job-on-spot") == []  # its limit is not known
 
 
 def test_a_budget_is_idle_where_all_pods_of_its_namespace_are_looked_at():

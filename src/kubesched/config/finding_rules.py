@@ -138,6 +138,7 @@ _CLUSTER_WARNINGS: Final = {
     "not-created-again": "no controller would create the pod again",
     "budget-allows-nothing": "a disruption budget allows no eviction",
     "several-budgets": "several disruption budgets select the same pod, which cannot be evicted",
+    "job-on-spot": "a Job that may not retry runs on spot nodes",
     "idle-budget": "a disruption budget selects no pod",
     "one-node": "all replicas run on one node",
     "rollout-shares-disk": "the disk of a running pod keeps the new one of a rollout from starting elsewhere",

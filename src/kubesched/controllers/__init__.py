@@ -71,6 +71,7 @@ with lazy_exports(__name__):
         CAPACITY_TYPES as CAPACITY_TYPES,
         Prices as Prices,
         capacity_type as capacity_type,
+        capacity_type_of as capacity_type_of,
         price_of as price_of,
         priced_as as priced_as,
     )

@@ -22,6 +22,7 @@ from kubesched.planning.weak_spots import (
     blocking_budgets,
     idle,
     idle_budgets,
+    jobs_on_spot,
     lost_zones,
     never_ending,
     shared_budgets,
@@ -210,6 +211,7 @@ class _Checking:
         for i, (workload, pods) in enumerate(sorted(self._workloads.items()), 1):
             lost = without_successor(self._session, pods, self._known)
             yield from successorless(workload, list(lost.values()))
+            yield from jobs_on_spot(self._session, workload, pods, self._known)
             yield from shared_budgets(self._session, workload, pods)
             yield from self._places.of(workload, pods, self._n_replicas[workload])
             made = [pod for pod in pods if pod.key not in lost]

@@ -18,6 +18,7 @@ from kubesched.api import (
 from kubesched.config import Finding
 from kubesched.controllers import (
     Controllers,
+    capacity_type_of,
     hangs_because,
     is_cordoned,
     is_of_daemons,
@@ -107,6 +108,19 @@ def blocking_budgets(session: Session, pods: Iterable[Pod], every: Sequence[Pod]
             why, fix = why_it_blocks(budget, (pod for pod in every if pod.namespace == budget.namespace))
             message, about = why or "its status allows no disruption", (f"PodDisruptionBudget {key}",)
             yield Finding("budget-allows-nothing", "", message, fix, about=about, n_pods=n)
+
+
+def jobs_on_spot(session: Session, workload: Workload, pods: Iterable[Pod], known: Controllers) -> Iterator[Finding]:
+    """The pods of a Job on spot nodes, where the Job fails once the provider takes such a node back."""
+    whys: list[str] = []
+    for pod in pods if workload.kind == "Job" else ():
+        node, successor = session.get("Node", pod.node_name), successor_of(pod, session.get, controllers=known)
+        if successor.ends_job and isinstance(node, Node) and capacity_type_of(node.labels) == "spot":
+            whys.append(successor.why)
+    if whys:
+        message = f"it runs on spot nodes, and may not start over: {whys[0]}"
+        advice = "give it retries (backoffLimit), or keep it off spot nodes"
+        yield Finding("job-on-spot", "", message, advice, about=(str(workload),), n_pods=len(whys))
 
 
 def idle_budgets(session: Session, looked_at: Container[str] | None, every: Iterable[Pod]) -> Iterator[Finding]:
