@@ -105,7 +105,7 @@ class PoolDevice:
 
 @lru_cache(maxsize=1024)
 def spelled(names: frozenset[str] | None, driver: str) -> tuple[str, ...] | None:
-    """How slices of a driver may spell qualified names: those of its own domain without it; None stands for all."""
+    """How slices of a driver may spell qualified names: those of its domain without it; None stands for all."""
     if names is None:
         return None
     own = f"{driver}/"
