@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 LIMIT_SECONDS = 900
-PLACES_ALL = ("basic-upstream", "preemption", "stateful", "two-profiles", "scalar-plugin")
+PLACES_ALL = (
+    *("basic-upstream", "preemption", "stateful", "two-profiles", "scalar-plugin"),
+    *("gpu8", "gpu8-two", "gpu8-plain", "gpu8-extended", "shared", "partitions-100"),
+)
 
 Document = Mapping[str, Any]
 
