@@ -10,7 +10,7 @@ def test_kinds_for_resource_claims_are_not_called_unread():
     counts = {"Secret": 1, "DeviceTaintRule": 3, "ConfigMap": 2}
     assert list(left_out_sentences(counts)) == [
         "left out, because kubesched does not read these kinds: 2 ConfigMap, 1 Secret",
-        "left out, because only pods with resource claims need them: 3 DeviceTaintRule",
+        "left out, because kube-scheduler does not read these kinds by default: 3 DeviceTaintRule",
     ]
 
 

@@ -171,10 +171,7 @@ KINDS: Final[dict[str, Kind]] = {
 
 WATCHED_KINDS: Final = tuple(key for key, kind in KINDS.items() if kind.use is KindUse.SCHEDULING)
 """The keys of the kinds that every scheduler watches. Priorities are in the pods, and claims are made of templates by a
-controller, so these kinds are not among them; kube-scheduler's roles do not allow them either.
-
-No rule reads ResourceSlices and ResourceClaims yet. They are watched already, so that today's roles and recordings
-are enough for the version that places claims."""
+controller, so these kinds are not among them; kube-scheduler's roles do not allow them either."""
 
 AUTOSCALER_STATUS: Final = "cluster-autoscaler-status"
 """The ConfigMap, in whatever namespace, in which cluster-autoscaler describes its node groups."""

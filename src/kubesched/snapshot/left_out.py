@@ -8,8 +8,8 @@ from kubesched.documents import listed
 from kubesched.snapshot.unusable_input import PATCHED
 
 _NO_NAMES: Final[Mapping[str, Sequence[str]]] = {}
-_FOR_CLAIMS: Final = frozenset(("DeviceTaintRule",))
-"""Kinds that kube-scheduler reads for pods with resource claims alone, and kubesched does not read."""
+_OFF_BY_DEFAULT: Final = frozenset(("DeviceTaintRule",))
+"""Kinds that kube-scheduler v1.36 reads only with a feature gate that is off by default."""
 _KUSTOMIZED: Final = f".{KUSTOMIZE_GROUP}"
 _OTHER_VERSION: Final = " of resource.k8s.io/"
 """Before the version of objects that have other fields in v1."""
@@ -32,13 +32,13 @@ def left_out_sentences(
     others = {
         kind: n
         for kind, n in counts.items()
-        if kind not in _FOR_CLAIMS and kind not in older and not kind.endswith(_KUSTOMIZED)
+        if kind not in _OFF_BY_DEFAULT and kind not in older and not kind.endswith(_KUSTOMIZED)
     }
     if others:
         yield f"{begin}, because kubesched does not read these kinds: {_counted(others, names)}{advice}"
-    for_claims = {kind: n for kind, n in counts.items() if kind in _FOR_CLAIMS}
-    if for_claims:
-        yield f"{begin}, because only pods with resource claims need them: {_counted(for_claims)}"
+    gated = {kind: n for kind, n in counts.items() if kind in _OFF_BY_DEFAULT}
+    if gated:
+        yield f"{begin}, because kube-scheduler does not read these kinds by default: {_counted(gated)}"
     if kustomized:
         yield f"not applied: {_counted(kustomized)}; {PATCHED}"
     if older:

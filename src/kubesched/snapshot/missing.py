@@ -40,9 +40,9 @@ _UNREFERRED: Final = {
     "Deployment": "check takes the default strategy for rollouts",
     "Job": "drain cannot tell whether the Job creates a new pod",
     "DeviceClass": "pods that a DeviceClass serves are taken for pods of device plugins",
-    **dict.fromkeys(
-        ("ResourceSlice", "ResourceClaim", "ResourceClaimTemplate"), "devices and their claims are left out"
-    ),
+    "ResourceSlice": "devices of ResourceSlices are not counted, and no claim can be allocated",
+    "ResourceClaim": "devices that claims have count as free",
+    "ResourceClaimTemplate": "new pods get no claims from ResourceClaimTemplates",
     "VolumeAttachment": "volumes that are attached to a node without a pod are not counted there",
     **dict.fromkeys(
         ("RuntimeClass", "LimitRange", "ResourceQuota", "HorizontalPodAutoscaler"),
