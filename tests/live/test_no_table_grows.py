@@ -15,6 +15,7 @@ BOUNDED = {
     "ChangeLog._rows",  # by the number of rows, see docs/decisions/memory.md; a week is too short to fill them
     "Histograms._children",  # by plugins and extension points; one cycle of ten is measured, so some come late
     "Histogram._cells",
+    "_FewRows._matrices",  # one for each matrix of the columns; the rows that changed last decide which are read
 }
 
 

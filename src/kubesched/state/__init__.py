@@ -13,7 +13,6 @@ with lazy_exports(__name__):
         translated_affinity as translated_affinity,
     )
     from kubesched.state.devices import (
-        MADE_BY_SCHEDULER as MADE_BY_SCHEDULER,
         DeviceClasses as DeviceClasses,
         DeviceId as DeviceId,
         DevicePool as DevicePool,

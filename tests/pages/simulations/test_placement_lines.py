@@ -16,7 +16,15 @@ def test_a_placed_pod_has_its_score_and_the_next_best_nodes():
 
 def test_what_each_try_alone_gives_has_the_fields_of_a_recorded_case():
     outcome = PreemptionOutcome("n1", ("default/a", "default/b"))
-    line = placed_line(Placed("default/p", "default-scheduler", "", "0/1 ...", (outcome,), "said"))
+    line = placed_line(
+        Placed(
+            "default/p",
+            "default-scheduler",
+            message="0/1 ...",
+            preemption=(outcome,),
+            post_filter_message="said",
+        )
+    )
     assert line == {
         "pod": "default/p",
         "profile": "default-scheduler",

@@ -1,6 +1,6 @@
 """DynamicResources for pods without resource claims (kube-scheduler v1.36)."""
 
-from tests.reference.framework import SKIP, Plugin, PreFilter, Status
+from tests.reference.framework import SKIP, Plugin, PreFilter, Status, default_normalize
 
 
 class DynamicResources(Plugin):
@@ -21,3 +21,6 @@ class DynamicResources(Plugin):
 
     def score(self, pod: dict, node) -> int:
         return 0
+
+    def normalize(self, scores: dict[str, int]) -> None:
+        default_normalize(scores)

@@ -11,11 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, ResourceClaim, decode_object, rewritten
+from kubesched.api import EXTENDED_RESOURCE_CLAIM, KubeObject, Pod, ResourceClaim, decode_object, rewritten
 from kubesched.framework import Action, CreateObject, DeleteObject, Handle, WriteObject
 from kubesched.plugins.dynamic_resources.allocation import protected, unprotected, unused_by
 from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, SpecialClaim
-from kubesched.state import MADE_BY_SCHEDULER
 
 CLAIM: Final = "ResourceClaim"
 
@@ -121,7 +120,7 @@ def _special_document(pod: Pod, request: SpecialClaim) -> dict[str, Any]:
         "metadata": {
             "generateName": f"{pod.name}-extended-resources-",
             "namespace": pod.namespace,
-            "annotations": {MADE_BY_SCHEDULER: "true"},
+            "annotations": {EXTENDED_RESOURCE_CLAIM: "true"},
             "ownerReferences": [owner],
         },
         "spec": {"devices": {"requests": msgspec.to_builtins(request.requests)}},

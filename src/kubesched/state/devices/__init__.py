@@ -14,4 +14,3 @@ with lazy_exports(__name__):
         PoolDevice as PoolDevice,
     )
     from kubesched.state.devices.devices_in_use import DevicesInUse as DevicesInUse
-    from kubesched.state.devices.special_claims import MADE_BY_SCHEDULER as MADE_BY_SCHEDULER

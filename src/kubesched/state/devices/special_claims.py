@@ -1,12 +1,7 @@
 """The claims that schedulers make for the extended resources of pods, by the pod."""
 
-from typing import Final
-
-from kubesched.api import KubeObject, Pod, ResourceClaim
+from kubesched.api import EXTENDED_RESOURCE_CLAIM, KubeObject, Pod, ResourceClaim
 from kubesched.state.objects import ObjectStore
-
-MADE_BY_SCHEDULER: Final = "resource.kubernetes.io/extended-resource-claim"
-"""The annotation of such a claim."""
 
 
 class SpecialClaims:
@@ -38,4 +33,4 @@ class SpecialClaims:
 def _made_for(claim: KubeObject) -> str:
     """The uid of the pod that a claim of a scheduler is for; empty for any other claim."""
     owner = claim.metadata.controller
-    return owner.uid if owner is not None and claim.annotations.get(MADE_BY_SCHEDULER) == "true" else ""
+    return owner.uid if owner is not None and claim.annotations.get(EXTENDED_RESOURCE_CLAIM) == "true" else ""
