@@ -155,7 +155,7 @@ def content(state: ClusterState, row: int, reads: Reads) -> str:
             shared = {
                 name: value for name, value in capacity.items() if reads.capacity is None or name in reads.capacity
             }
-        names = None if reads.attributes is None else {name.rpartition("/")[2] for name in reads.attributes}
+        names = None if reads.attributes is None else {name.removeprefix(f"{one.driver}/") for name in reads.attributes}
         return {
             "read": {name: value for name, value in attributes.items() if names is None or name in names},
             "capacity": shared,
