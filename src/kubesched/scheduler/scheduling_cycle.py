@@ -319,16 +319,12 @@ def _node_score(scores: Scores, position: int) -> NodeScore:
 
 def _runners_up(scores: Scores, best: int) -> RunnersUp:
     """The next best nodes with their totals; of equal ones the first."""
-    total = scores.varying
-    if not total.flags.writeable:
-        total = total.copy()
+    total = scores.varying.copy()
     name_of, shared = scores.nodes.name, scores.shared
-    taken = [(best, total.item(best))]
+    runners_up = []
     total[best] = _LOWEST
     for _ in range(min(_N_RUNNERS_UP, len(total) - 1)):
         position = int(total.argmax())
-        taken.append((position, total.item(position)))
+        runners_up.append((name_of(position), total.item(position) + shared))
         total[position] = _LOWEST
-    for position, score in taken:  # to take some out and put them back is quicker than to copy all
-        total[position] = score
-    return tuple([(name_of(position), score + shared) for position, score in taken[1:]])
+    return tuple(runners_up)
