@@ -120,6 +120,8 @@ def test_a_gate_is_removed_from_the_pod_and_not_from_its_template():
     pod = owned("p", REPLICA_SET, HASH, spec={"schedulingGates": [{"name": "example.com/wait"}]})
     (patch,) = fix_of("schedulingGate", pod, node()).patches
     assert (patch.target.kind, patch.patch) == ("Pod", {"spec": {"schedulingGates": None}})
+    assert "kubectl patch pod p" in patch.commands[-1]
+    assert all(line.startswith("# ") for line in patch.commands)
 
 
 def test_nobody_removes_the_gate_of_a_queue():

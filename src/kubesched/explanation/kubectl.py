@@ -8,6 +8,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from kubesched.api import KubeObject, Namespace, Node, Patch, PatchTarget, Taint, is_label_value, is_object_key
 from kubesched.controllers import CORDON
 from kubesched.documents import on_one_line
@@ -55,6 +57,11 @@ def patching(text: str, target: PatchTarget, body: dict[str, Any], type: Type, c
     kind = target.kind.lower()
     words = ("kubectl", "patch", kind, target.name, *in_namespace(target), "--type", type, "-p", _json(body))
     return Patch(text, target, "patch", body, type, command_lines(*words, names=names_of(target), comment=comment))
+
+
+def only_shown(patch: Patch) -> Patch:
+    """A step whose commands are comments: pasted with others, they change nothing."""
+    return replace(patch, commands=tuple(line if line.startswith("# ") else f"# {line}" for line in patch.commands))
 
 
 def recreating(text: str, target: PatchTarget, body: dict[str, Any], type: Type, comment: str) -> Patch:

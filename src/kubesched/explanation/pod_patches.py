@@ -6,7 +6,15 @@ from typing import Any, Final
 from kubesched.admission import AddedParts
 from kubesched.api import KUEUE, SERVICE_OF_K3S, OwnerReference, Patch, PatchTarget, Pod
 from kubesched.documents import joined, merge_patch
-from kubesched.explanation.kubectl import command_lines, deleting, in_namespace, names_of, patching, recreating
+from kubesched.explanation.kubectl import (
+    command_lines,
+    deleting,
+    in_namespace,
+    names_of,
+    only_shown,
+    patching,
+    recreating,
+)
 
 Owners = tuple[OwnerReference, ...]
 """The controller of a pod, and that of the controller, such as a Deployment; empty for none."""
@@ -69,7 +77,7 @@ def pod_patches(
         if all(gate["name"].startswith(KUEUE) for gate in was[_GATES]):
             yield Patch(text)
         else:
-            yield patching(text, pod, {"spec": body}, "merge", _BY_HAND)
+            yield only_shown(patching(text, pod, {"spec": body}, "merge", _BY_HAND))
         return
     owner = owners[-1] if owners else None
     if owner is None:
