@@ -195,17 +195,19 @@ def test_a_toleration_of_the_template_is_corrected_in_the_template():
 # --- steps of several pods ---
 
 
-def steps(*objects: KubeObject) -> list[list[str]]:
+def steps(*objects: KubeObject, has_comments: bool = False) -> list[list[str]]:
     with Session(objects) as session:
         report = with_reasons(session, session.schedule())
-    return [[line for one in placed.patches for line in one.commands if line[0] != "#"] for placed in report.placements]
+    commands = [[line for one in placed.patches for line in one.commands] for placed in report.placements]
+    return [[line for line in lines if has_comments or line[0] != "#"] for lines in commands]
 
 
-def test_each_gated_pod_has_its_own_step():
+def test_each_gated_pod_has_its_own_step_which_is_a_comment():
     gated = {"schedulingGates": [{"name": "corp.example.com/approval"}]}
     pods = [pod(f"p{i}", container("1"), spec=gated) for i in range(3)]
-    assert steps(node("n1"), replica_set(container("1")), *pods) == [
-        [f'kubectl patch pod p{i} -n default --type merge -p \'{{"spec":{{"schedulingGates":null}}}}\'']
+    found = steps(node("n1"), replica_set(container("1")), *pods, has_comments=True)
+    assert [lines[-1:] for lines in found] == [
+        [f'# kubectl patch pod p{i} -n default --type merge -p \'{{"spec":{{"schedulingGates":null}}}}\'']
         for i in range(3)
     ]
 
