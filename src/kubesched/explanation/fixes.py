@@ -31,6 +31,7 @@ from kubesched.explanation.remedies import (
 )
 from kubesched.explanation.trial import Move, Trial, placing
 from kubesched.framework import Framework, Status
+from kubesched.plugins import taint_words
 from kubesched.state import PodInfo
 
 MAX_FIXES: Final = 8
@@ -145,12 +146,12 @@ class _Search:
                 self._moves[fix.text] = [move for remedy in combination for move in remedy.moves]
                 self._steps[fix.text] = {step for remedy in combination for step in remedy.steps or (remedy.text,)}
                 rungs_of[fix.text] = rungs
-                if not fix.is_short:
+                if not fix.is_short and fix.effort <= max(remedy.cost for remedy in (*self._always, *combination)):
                     climbed.add(rungs)
         best: dict[tuple[str, ...], Fix] = {}
         for fix in helping.values():
             known = best.get(rungs_of[fix.text], fix)
-            best[rungs_of[fix.text]] = max(known, fix, key=lambda one: one.n_pods)
+            best[rungs_of[fix.text]] = max(known, fix, key=lambda one: (one.n_pods, -one.effort))
         return list(best.values())
 
     def without_extras(self, helping: Sequence[Fix]) -> list[Fix]:
@@ -214,8 +215,19 @@ class _Search:
             text = f"{text.replace(f' {ELSEWHERE}', '')}{''.join(self._left(remedy, left))}"
         elif len(remedy.moves) == 1:
             text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key]}")
+        cost = remedy.cost
+        if kept := self._kept_for_others(remedy, places):
+            text, cost = f"{text} ({kept})", max(cost, Effort.RESERVED)
         first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
-        return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left, remedy.cost)
+        return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left, cost)
+
+    def _kept_for_others(self, remedy: Remedy, places: Mapping[str, str]) -> str:
+        """Which taints keep nodes for other pods than those that go there; empty for none."""
+        put = ((move.pod, places[move.pod.key]) for move in remedy.moves if move.pod.key in places)
+        taints = {
+            words: node for pod, node in put for words in map(taint_words, self._trial.kept_for_others(pod, node))
+        }
+        return joined(f"taint {words} keeps {node} for other pods" for words, node in taints.items())
 
     def _with_others(self, remedy: Remedy, together: Sequence[Remedy], n_nodes: int) -> Remedy:
         """The remedy with those in its text that help in its place; with the number of nodes where it is another."""

@@ -8,9 +8,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, on_node
+from kubesched.api import EventType, KubeObject, Pod, Taint, WatchEvent, on_node
 from kubesched.controllers import detached, is_bound_to_node, left_claims, successor_of
 from kubesched.explanation.change import Change, Edit
+from kubesched.explanation.nodes_for_others import kept_for_others
 from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.session import best_of
 from kubesched.state import ClusterState, Nodes
@@ -63,19 +64,21 @@ class Trial:
             names: list[str] = [] if nodes is None else nodes.names
         return names
 
-    def places(self, change: Change, node: str, moves: Iterable[Move]) -> dict[str, str]:
+    def places(self, change: Change, node: str, moves: Iterable[Move], *, as_scored: bool = False) -> dict[str, str]:
         """Find nodes for pods that make way, one after another, once the changed pod is on its node.
 
         Args:
             change: takes these pods away.
             node: of the changed pod.
+            as_scored: whether the scores alone choose. By default, a pod goes to a node that taints keep for others
+                only if it fits on no other node.
         Returns: `namespace/name` of those that have a place -> its node. A pod that is not re-created has none.
         """
         found: dict[str, str] = {}
         edits = [*change.edits, placing(change.pod(self.pod), node)]
         for move in moves:
             with _silent(), applied(self._state, tuple(edits)):
-                place = self._place(move)
+                place = self._place(move, as_scored=as_scored)
             if place:
                 found[move.pod.key] = place
                 edits.append(placing(move.pod, place))
@@ -96,13 +99,17 @@ class Trial:
                 n += 1
         return n
 
+    def kept_for_others(self, pod: Pod, node: str) -> list[Taint]:
+        """The taints that keep a node for other pods than this one, though it tolerates them."""
+        return kept_for_others(self._state.pod_info(pod), self._state.snapshot().node_info(node).node)
+
     def lost_because(self, pod: Pod) -> str:
         """Why no pod comes in the place of a placed one that makes way; empty where one comes, or may come."""
         successor = successor_of(pod, self._state.objects.get)
         is_lost = pod.node_name and successor.is_made is False and successor.is_loss
         return successor.why if is_lost else ""
 
-    def _place(self, move: Move) -> str:
+    def _place(self, move: Move, *, as_scored: bool) -> str:
         """The node that the scores choose for a pod that has left; empty where it fits nowhere else."""
         if is_bound_to_node(move.pod) or self.lost_because(move.pod):
             return ""
@@ -117,6 +124,9 @@ class Trial:
         ]
         if found is None or not away:
             return ""
+        if not as_scored:
+            nodes = ((position, info_of(found.name(position)).node) for position in away)
+            away = [position for position, node in nodes if not kept_for_others(state.pod, node)] or away
         return best_of(self._framework, state, found.select(np.array(away, dtype=np.intp)))
 
     def _searched(self, pod: Pod, state: CycleState) -> tuple[Nodes | None, Status | None]:
@@ -146,7 +156,7 @@ def fates(framework: Framework, pod: Pod, node: str, victims: Sequence[Pod]) -> 
     """
     trial, first = Trial(framework, pod), victims[:_MAX_FATES]
     gone = Change(edits=tuple(Edit("Pod", one.key, lambda _: None) for one in victims))
-    places = trial.places(gone, node, map(Move, first))
+    places = trial.places(gone, node, map(Move, first), as_scored=True)
     left = {one.key: "lost" if trial.lost_because(one) else "pending" for one in first}
     return left | {key: f"on {place}" for key, place in places.items()}
 

@@ -8,6 +8,8 @@ from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, fixes_of, texts
 
 HOST = "kubernetes.io/hostname"
+TOLERATES_ALL = "(it tolerates every taint: first narrow its tolerations or set a node selector, or it may come back)"
+GPU = "nvidia.com/gpu"
 
 
 def owned(name: str, node: str, cpu: str, *, kind: str = "ReplicaSet", **more: object) -> Pod:
@@ -108,5 +110,50 @@ def test_no_node_is_cordoned_for_a_pod_that_tolerates_it(two):
     spec = {"tolerations": [{"operator": "Exists"}]}
     pods = [owned("etl", "n1", "1", spec=spec), make_pod("bare", node="n2", requests={"cpu": "1"})]
     every = fixes_of(PENDING, *two, *pods)
-    text = "move default/etl from n1 to n2 (it tolerates a cordon: change its tolerations or node selector)"
+    text = f"move default/etl from n1 to n2 {TOLERATES_ALL}"
     assert not [line for step in every[text].patches for line in step.commands]
+
+
+def gpu_node(name: str) -> KubeObject:
+    """An empty node whose taint is for pods with GPUs; the scores like it best."""
+    offered = {"cpu": "64", "memory": "256Gi", "pods": "99", GPU: "8"}
+    return make_node(name, allocatable=offered, taints=[f"{GPU}=present:NoSchedule"])
+
+
+@pytest.mark.parametrize(
+    ("toleration", "rest"),
+    [({"operator": "Exists"}, f" {TOLERATES_ALL}"), ({"key": GPU, "operator": "Exists"}, "")],
+    ids=["every taint", "the taint of GPUs"],
+)
+def test_a_pod_without_devices_does_not_move_to_a_node_that_taints_keep_for_devices(two, toleration, rest):
+    etl = owned("etl", "n1", "1", spec={"tolerations": [toleration]})
+    other = make_pod("bare", node="n2", requests={"cpu": "1"})
+    assert moves(PENDING, *two, gpu_node("gpu"), etl, other) == [f"move default/etl from n1 to n2{rest}"]
+
+
+def test_a_pod_with_a_device_moves_to_another_node_for_devices(two):
+    spec = {"tolerations": [{"key": GPU, "operator": "Exists"}]}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "small", "uid": "small", "controller": True}
+    small = make_pod("small", node="gpu-1", requests={GPU: "2"}, spec=spec, metadata={"ownerReferences": [owner]})
+    busy = make_pod("busy", node="gpu-2", requests={GPU: "5"})
+    asking = make_pod("p", requests={GPU: "8"}, spec=spec)
+    nodes = [*two, gpu_node("gpu-1"), gpu_node("gpu-2")]
+    assert moves(asking, *nodes, small, busy) == ["move default/small from gpu-1 to gpu-2"]
+
+
+def test_another_pod_moves_if_the_first_one_could_only_go_to_a_node_for_others(two):
+    spec = {"tolerations": [{"operator": "Exists"}]}
+    plain = owned("plain", "n1", "600m")
+    tied = owned("tied", "n1", "500m", spec={**spec, "nodeSelector": {"disk": "ssd"}})
+    ssd = make_node("ssd", allocatable=SMALL, labels={"disk": "ssd"}, taints=["own:NoSchedule"])
+    rest = make_pod("rest", node="n2", requests={"cpu": "1300m"})
+    assert moves(PENDING, *two, ssd, tied, plain, rest) == ["move default/plain from n1 to n2"]
+
+
+def test_a_move_to_a_node_that_taints_keep_for_others_says_so_and_comes_last(two):
+    etl = owned("etl", "n1", "1", spec={"tolerations": [{"key": GPU, "operator": "Exists"}]})
+    full = make_pod("bare", node="n2", requests={"cpu": "2"})
+    said = texts(PENDING, *two, gpu_node("gpu"), etl, full)
+    text = f"move default/etl from n1 to gpu (taint {GPU}=present:NoSchedule keeps gpu for other pods)"
+    assert text in said
+    assert said.index("add a node like n1") < said.index(text)

@@ -167,7 +167,9 @@ def test_the_ports_of_a_service_of_k3s_are_changed_at_the_service():
 
 def test_a_move_says_that_local_data_is_lost():
     spec = {"volumes": [{"name": "cache", "emptyDir": {}}]}
-    holder = replica("edge", host_ports=[80], node="n1", spec={**spec, "tolerations": [{"operator": "Exists"}]})
+    holder = replica(
+        "edge", host_ports=[80], node="n1", spec={**spec, "tolerations": [{"key": "x", "operator": "Exists"}]}
+    )
     nodes = [make_node("n1"), make_node("n2", taints=["x:NoSchedule"])]
     said = texts(make_pod("p", host_ports=[80]), *nodes, holder)
     assert said[0].endswith("held by default/edge (what is in emptyDir cache is lost)")

@@ -116,7 +116,7 @@ def test_domains_that_do_not_exist_need_not_be_there():
 
 
 def test_a_pod_that_is_moved_for_the_spread_loses_its_local_data():
-    volumes = {"volumes": [{"name": "cache", "emptyDir": {}}], "tolerations": [{"operator": "Exists"}]}
+    volumes = {"volumes": [{"name": "cache", "emptyDir": {}}], "tolerations": [{"key": "gpu", "operator": "Exists"}]}
     web = replica("web", labels={"app": "web"}, node="n1", spec=volumes)
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", taints=["gpu:NoSchedule"])]
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})

@@ -45,5 +45,7 @@ def _comes_back(pod: Pod, case: Case) -> bool:
 
 def _stays(pod: Pod) -> str:
     """That the pod may come back to its node; empty where a cordon keeps it off."""
-    is_kept_off = untolerated_taints([CORDON], pod.tolerations)
-    return "" if is_kept_off else " (it tolerates a cordon: change its tolerations or node selector)"
+    if untolerated_taints([CORDON], pod.tolerations):
+        return ""
+    tolerated = "every taint" if any(not one.key for one in pod.tolerations) else "a cordon"
+    return f" (it tolerates {tolerated}: first narrow its tolerations or set a node selector, or it may come back)"
