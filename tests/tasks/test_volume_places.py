@@ -104,8 +104,32 @@ def test_disk_space_is_freed_before_the_data_is_copied():
 
 def test_a_local_volume_on_a_node_that_is_gone_needs_the_node():
     first, second = texts(pod("data"), make_node("pi-a"), *disk("data", HOST, "pi-b"))
-    assert first == "bring node pi-b back: the data of volume pv-data is there"
+    assert first == "bring node pi-b back, if its machine still exists: the data of volume pv-data is there"
     assert second == "recreate claim default/data on pi-a (if pi-b is gone for good; the data is lost)"
+
+
+@pytest.mark.parametrize("taint", ["unreachable", "not-ready"])
+def test_a_local_volume_on_a_node_that_is_out_of_order_is_not_copied(taint: str):
+    """No pod can read it there."""
+    ready = {"conditions": [{"type": "Ready", "status": "Unknown" if taint == "unreachable" else "False"}]}
+    out = make_node("pi-b", taints=[f"node.kubernetes.io/{taint}:NoSchedule"], status=ready)
+    first, second = texts(pod("data"), make_node("pi-a"), out, *disk("data", HOST, "pi-b"))
+    assert "pi-b" in first
+    assert second == "recreate claim default/data on pi-a (if pi-b is gone for good; the data is lost)"
+
+
+def test_a_disk_of_a_zone_that_is_out_is_not_copied():
+    out = [
+        make_node(
+            name, zone="c", allocatable={"cpu": "4", "pods": "9"}, taints=["node.kubernetes.io/unreachable:NoSchedule"]
+        )
+        for name in ("n3", "n4")
+    ]
+    first, second = texts(pod("data"), *nodes(n1="a", n2="b"), *out, *disk("data", ZONE, "c"))
+    assert first == "zone c is out (2 of 2 nodes): wait until it is back"
+    assert second == (
+        "restore claim default/data from a snapshot or backup in zone a (zone c is out: no copy can be made)"
+    )
 
 
 def test_a_local_volume_of_a_class_that_makes_none_is_replaced_by_a_free_one():
@@ -116,7 +140,7 @@ def test_a_local_volume_of_a_class_that_makes_none_is_replaced_by_a_free_one():
     machines = [make_node(name) for name in ("pi-a", "pi-c")]
     taken = make_object("PersistentVolume", "pv-data", spec={**old, "claimRef": REF}, status={"phase": "Bound"})
     assert texts(pod("data"), *machines, by_hand, claim, taken) == [
-        "bring node pi-b back: the data of volume pv-data is there"
+        "bring node pi-b back, if its machine still exists: the data of volume pv-data is there"
     ]
     free = make_object("PersistentVolume", "pv-free", spec=new, status={"phase": "Available"})
     assert texts(pod("data"), *machines, by_hand, claim, taken, free)[1] == (

@@ -111,7 +111,7 @@ def test_a_pod_that_ends_on_an_unreachable_node_is_not_waited_for():
     pod = make_pod("p", requests={"cpu": "2"}, tolerations=[{"operator": "Exists"}])
     silent = make_node("n1", allocatable=SMALL, taints=["node.kubernetes.io/unreachable:NoExecute"])
     said = texts(pod, silent, leaving)
-    assert "repair n1 (the kubelet does not report), so that default/old (n1) ends" in said
+    assert "repair n1, if its machine still exists (the kubelet does not report), so that default/old (n1) ends" in said
     assert not any("wait until" in text for text in said)
 
 
@@ -124,7 +124,7 @@ def test_pods_of_a_node_that_does_not_report_are_not_waited_for():
     nodes = [make_node("n1", labels=region, taints=silent), make_node("n2", labels=region)]
     said = texts(pod, *nodes, old)
     assert not [text for text in said if text.startswith("wait")]
-    assert "repair n1 (the kubelet does not report), so that default/old (n1) ends" in said
+    assert "repair n1, if its machine still exists (the kubelet does not report), so that default/old (n1) ends" in said
 
 
 def test_room_that_is_kept_for_a_nominated_pod_is_told():

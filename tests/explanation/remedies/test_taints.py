@@ -110,7 +110,9 @@ def test_a_node_that_is_repaired_gets_the_pods_of_daemon_sets():
     agent = make_pod("agent-1", node="n1", host_ports=[80], metadata={"ownerReferences": [owner]})
     nodes = [make_node("n1"), make_node("n2", taints=["node.kubernetes.io/unreachable:NoSchedule"])]
     assert texts(make_pod("p", host_ports=[80]), *nodes, agent) == ["remove hostPort 80"]
-    assert texts(make_pod("p"), nodes[1], agent) == ["repair n2 (the kubelet does not report)"]
+    assert texts(make_pod("p"), nodes[1], agent) == [
+        "repair n2, if its machine still exists (the kubelet does not report)"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,13 @@ def node_words(names: Iterable[str]) -> str:
     return known[0] if len(known) == 1 else f"{count(len(known), 'node')} ({listed(known)})"
 
 
+def repair_words(names: Iterable[str]) -> str:
+    """How nodes whose kubelet is silent report again; their machines may be terminated, which no object shows."""
+    known = list(names)
+    still = plural(len(known), "its machine still exists", "their machines still exist")
+    return f"repair {node_words(known)}, if {still} (the kubelet does not report)"
+
+
 def of(info: PodInfo) -> str:
     """A placed pod with its node."""
     return f"{info.pod.key} ({info.pod.node_name})"

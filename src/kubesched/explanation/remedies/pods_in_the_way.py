@@ -22,10 +22,10 @@ from kubesched.explanation.remedies.case import (
     field_edit,
     is_equal,
     moved,
-    node_words,
     of,
     off_node,
     removal,
+    repair_words,
     spec_edit,
 )
 from kubesched.explanation.remedies.lacking_labels import lacking_label
@@ -296,8 +296,8 @@ def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for pods in islice((pods for position, pods in overdue.items() if where[position]), _MAX_NODES):
         yield _not_ending(case, pods)
     if 0 < len(stuck) <= _MAX_LEAVING:
-        silent = node_words(dict.fromkeys(info.pod.node_name for info in stuck))
-        text = f"repair {silent} (the kubelet does not report), so that {joined(map(of, stuck), _MAX_PODS)}"
+        silent = repair_words(dict.fromkeys(info.pod.node_name for info in stuck))
+        text = f"{silent}, so that {joined(map(of, stuck), _MAX_PODS)}"
         yield Remedy(f"{text} {plural(len(stuck), 'ends', 'end')}", "nodeCondition", True, removal(stuck))
 
 

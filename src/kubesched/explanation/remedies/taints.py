@@ -15,7 +15,7 @@ from kubesched.documents import count, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, daemons, node_edit, node_words, repair_words, spec_edit
 from kubesched.explanation.remedies.device_plugins import respelt_names
 from kubesched.explanation.remedies.left_taints import left_behind, stale_for
 from kubesched.explanation.remedies.new_node import added
@@ -24,7 +24,7 @@ from kubesched.plugins import near_miss, taint_words, untolerated_taints
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
 _CONDITIONS: Final = {
     "node.kubernetes.io/not-ready": "make {} ready",
-    UNREACHABLE: "repair {} (the kubelet does not report)",
+    UNREACHABLE: "",  # see repair_words
     "node.kubernetes.io/memory-pressure": "free memory on {}",
     "node.kubernetes.io/disk-pressure": "free disk space on {}",
     "node.kubernetes.io/pid-pressure": "end processes on {}",
@@ -148,7 +148,8 @@ def _in_order_again(case: Case, conditions: tuple[Taint, ...], names: Sequence[s
     zones = {name: case.evaluation.snapshot.node_info(name).node.zone for name in names}
     within = [name for name in names if zones[name] not in out]
     if within:
-        what = dict.fromkeys(_ENDED_BY[taint.key].format(node_words(within)) for taint in conditions)
+        words = node_words(within)
+        what = dict.fromkeys(_ENDED_BY[taint.key].format(words) or repair_words(within) for taint in conditions)
         effort = Effort.OPEN if all(taint.key in _STARTUP for taint in conditions) else None
         yield Remedy(" and ".join(what), "nodeCondition", True, _cured(case, conditions, within), effort=effort)
     for zone, n in out.items():

@@ -21,13 +21,14 @@ from kubesched.api import (
     StorageClass,
     edited,
 )
+from kubesched.controllers import is_unreachable, zones_out
 from kubesched.documents import plural
 from kubesched.engine import BoolVector, equal_rows
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
 from kubesched.explanation.remedies.made_volumes import makes_on
 from kubesched.explanation.remedies.new_node import added_node
-from kubesched.explanation.remedies.regions import is_of_other_region, labels_there, values_of
+from kubesched.explanation.remedies.regions import is_of_other_region, labels_there
 from kubesched.plugins import (
     makes_volumes,
     meets_demand,
@@ -152,17 +153,16 @@ def _another_at_hand(case: Case, where: BoolVector, disk: _Disk) -> Iterator[Rem
     unbound = edited(claim, spec=msgspec.structs.replace(claim.spec, volume_name=""))
     volumes = [one for one in case.objects("PersistentVolume") if isinstance(one, PersistentVolume)]
     free = (near.volume for near in volumes_at_hand(unbound, volumes) if not near.flaws)
-    old = next((_old(one) for term in disk.terms for one in term if one.key == HOSTNAME), "")
+    host = next((one for term in disk.terms for one in term if one.key == HOSTNAME), None)
     for volume in islice(free, _MAX_PLACES):
         there = _Disk(disk.claim, volume, tuple(_terms(case, volume)))
         node = next((node for node in case.at(where) if not there.unmet(node.node)), None)
         if node is None:
             continue
         text = f"delete claim {disk.claim}: volume {volume.name} is free on {node.name}"
-        is_gone = bool(old) and old not in values_of(case.nodes, HOSTNAME)
         text = (
-            f"if {old} is gone for good, {text}, and the data comes from replicas"
-            if is_gone
+            f"if {_old(host)} is gone for good, {text}, and the data comes from replicas"
+            if host is not None and _is_cut_off(case, host)
             else f"copy the data first, then {text}"
         )
         change = Change(edits=(Edit("PersistentVolumeClaim", disk.claim, partial(_on_volume, name=volume.name)),))
@@ -203,15 +203,30 @@ def _afresh(case: Case, node: NodeInfo, disk: _Disk, unmet: Requirement, *, is_s
     here, there = _place(node, key, _label(node.node, key) or ""), _place(node, key, old)
     if is_of_other_region(case.nodes, key, old):
         return f"restore {{}} from a snapshot {here}", f"{there.removeprefix('in ')} is in a region without nodes"
+    is_local, is_cut_off = here.startswith("on "), _is_cut_off(case, unmet)
+    if is_cut_off and not is_local:
+        return (
+            f"restore {{}} from a snapshot or backup {here}",
+            f"{there.removeprefix('in ')} is out: no copy can be made",
+        )
     how = f"recreate {{}} {here}{_with_class(case, node, disk)}"
-    if here.startswith("on ") and key == HOSTNAME and old not in values_of(case.nodes, HOSTNAME):
+    if is_cut_off:
         return how, f"if {old} is gone for good; the data is lost"
-    if here.startswith("on "):
+    if is_local:
         return how, "a local volume stays on its node; copy the data first"
     if is_split:
         away = f"Kubernetes cannot move volume {disk.volume.name} out of {there.removeprefix('in ')} itself"
         return how, f"{away}; copy the data first"
     return how, f"a disk stays in its {_short(key)}; copy the data first"
+
+
+def _is_cut_off(case: Case, where: Requirement) -> bool:
+    """Whether nobody reads what is on a disk: its node is gone or out of order, or its whole zone is out."""
+    nodes = [info.node for info in case.nodes]
+    holders = [node for node in nodes if _meets(node, where)]
+    if where.key == HOSTNAME or any(_label(node, where.key) == node.name for node in holders):
+        return all(is_unreachable(node) or node.condition("Ready") == "False" for node in holders)
+    return bool(holders) and {node.zone for node in holders} <= zones_out(nodes).keys()
 
 
 def _waits(storage_class: StorageClass) -> bool:
@@ -337,7 +352,7 @@ def _node_there(case: Case, where: BoolVector, disks: Sequence[_Disk]) -> Iterat
     labels = labels_there(template, new)
     volumes = [disk.volume.name for disk in disks if disk.unmet(template.node)]
     if (place := _place(template, key, value)).startswith("on "):
-        text = f"bring node {value} back: the data of volume {volumes[0]} is there"
+        text = f"bring node {value} back, if its machine still exists: the data of volume {volumes[0]} is there"
         change = added_node(case, template, {}, labels, name=value)
         yield Remedy(text, "nodeCondition", True, change, like=template.name)
     else:
