@@ -176,3 +176,21 @@ def content(state: ClusterState, row: int, reads: Reads) -> str:
         for pool in state.devices._slices.pools_of(row)
     ]
     return json.dumps(pools, sort_keys=True)
+
+
+@examples(40)
+@given(seed=st.integers(0, 2**16), script=SCRIPTS)
+def test_the_devices_by_node_follow_every_change(seed: int, script: list[tuple[str, int]]) -> None:
+    walk = DeviceWalk(seed)
+    devices, row_of = walk.state.devices, walk.state.columns.row_of
+    before = devices.by_node()
+    copies = [(one.node, one.pools, one.uses) for one in before]
+    for name, number in script:
+        walk.step(name, random.Random(number))
+        for one in devices.by_node():
+            assert [pool for pool in one.pools if pool.devices] == [
+                pool for pool in devices.pools_of(row_of[one.node]) if pool.devices
+            ]
+            assert [*one.uses] == [devices.in_use.of_pool(pool) for pool in one.pools]
+    assert [(one.node, one.pools, one.uses) for one in before] == copies
+    assert len(devices.by_node()) == devices.sizes()["devices by node"] == len(row_of)

@@ -2,21 +2,17 @@
 
 import enum
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from kubesched.api import DeviceClass, ResourceClaim, parse_quantity
-from kubesched.cel import CompiledSelector, compile_selector
-from kubesched.errors import CelCompileError, CelRuntimeError
-from kubesched.state import ClusterState, DeviceId, DevicePool, PoolDevice
+from kubesched.api import ResourceClaim
+from kubesched.session.device_kinds import DeviceKinds
+from kubesched.state import ClusterState, DeviceId, DevicePool, DevicePoolUse, NodeDevices, PoolDevice
 
-_MODEL_NAMES: Final = ("productName", "model", "product", "profile", "pciDevice", "type")
-"""Attributes that say what a device is, the best one first."""
 _KEEPS_OUT: Final = ("NoSchedule", "NoExecute")
 _Kind = tuple[str, tuple[str, ...], str]
-_NOTHING: Final[Mapping[DeviceId, Mapping[str, int]]] = {}
 
 
 class DeviceState(enum.Enum):
@@ -87,17 +83,11 @@ class DeviceFill(msgspec.Struct, frozen=True):
 class DeviceMoment:
     """Which devices were in use at one moment; counted when it is read."""
 
-    __slots__ = ("_consumed", "_counts", "_places", "_taken")
+    __slots__ = ("_counts", "_kinds", "_nodes")
 
-    def __init__(
-        self,
-        places: "Sequence[_Place]" = (),
-        taken: Set[DeviceId] = frozenset(),
-        consumed: Mapping[DeviceId, Mapping[str, int]] = _NOTHING,
-    ) -> None:
-        self._places = places
-        self._taken = taken
-        self._consumed = consumed
+    def __init__(self, nodes: Sequence[NodeDevices] = (), kinds: DeviceKinds | None = None) -> None:
+        self._nodes = nodes
+        self._kinds = kinds
         self._counts: Mapping[_Kind, DeviceCounts] | None = None
 
     @property
@@ -105,8 +95,8 @@ class DeviceMoment:
         """The devices by driver, classes and model."""
         if self._counts is None:
             counted: defaultdict[_Kind, Counter[DeviceState]] = defaultdict(Counter)
-            for place, state, _ in self._states():
-                counted[place.device.driver, place.classes, place.model][state] += 1
+            for place, classes, model in self._places():
+                counted[place.device.driver, classes, model][place.state()[0]] += 1
             self._counts = {
                 kind: DeviceCounts(*(states[state] for state in DeviceState)) for kind, states in counted.items()
             }
@@ -123,23 +113,32 @@ class DeviceMoment:
             DeviceUse(
                 *place.device.id,
                 nodes=tuple(place.nodes),
-                classes=place.classes,
-                model=place.model,
-                state=state,
-                why=why,
+                classes=classes,
+                model=model,
+                state=(state := place.state())[0],
+                why=state[1],
                 claims=(claims := tuple(holders(place.device.id))),
                 pods=tuple(pod for claim in claims for pod in pods.get(claim, ())),
-                used=dict(self._consumed.get(place.device.id, {})),
+                used=dict(place.consumed),
                 capacity=dict(place.device.capacity),
             )
-            for place, state, why in self._states()
+            for place, classes, model in self._places()
         ]
 
-    def _states(self) -> "Iterator[tuple[_Place, DeviceState, str]]":
-        used = _used_counters([place.device for place in self._places if place.device.id in self._taken])
-        for place in self._places:
-            id_ = place.device.id
-            yield place, *_state_of(place, id_ in self._taken, self._consumed.get(id_, {}), used)
+    def _places(self) -> "Iterator[tuple[_Place, tuple[str, ...], str]]":
+        """Each device where it is, with its classes and its model."""
+        if self._kinds is None:
+            return
+        places: dict[DeviceId, _Place] = {}
+        for node in self._nodes:
+            for pool, use in zip(node.pools, node.uses, strict=True):
+                held = _HeldPool(pool, use)
+                for i, device in enumerate(pool.devices):
+                    if device.id not in places:
+                        places[device.id] = _Place(device, i, held)
+                    places[device.id].nodes.append(node.node)
+        for place in places.values():
+            yield place, *self._kinds.of(place.device)
 
 
 def device_fills(before: DeviceMoment, after: DeviceMoment) -> tuple[DeviceFill, ...]:
@@ -150,139 +149,86 @@ def device_fills(before: DeviceMoment, after: DeviceMoment) -> tuple[DeviceFill,
 
 
 class DeviceCatalog:
-    """What the devices of a cluster state are; found again when slices, classes or nodes change."""
+    """The devices of a cluster state; what they are is found again when slices or classes change."""
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
         self._generation: tuple[int, ...] = ()
-        self._places: list[_Place] = []
+        self._kinds: DeviceKinds | None = None
 
     def now(self) -> DeviceMoment:
         """Which of them are in use now."""
-        if "ResourceSlice" not in self._state.objects:
+        objects = self._state.objects
+        if "ResourceSlice" not in objects:
             return DeviceMoment()
-        self._refresh()
-        return DeviceMoment(self._places, *self._state.devices.in_use.at_once())
+        generation = (objects.generation("ResourceSlice"), objects.generation("DeviceClass"))
+        if self._kinds is None or generation != self._generation:
+            self._generation, self._kinds = generation, DeviceKinds(self._state)
+        return DeviceMoment(self._state.devices.by_node(), self._kinds)
 
     def uses(self) -> list[DeviceUse]:
         """Every device that a node can use, with who has it now."""
         return self.now().uses(self._state.devices.in_use.holders, _pods_by_claim(self._state))
 
-    def _refresh(self) -> None:
-        kinds = ("ResourceSlice", "DeviceClass", "Node")
-        generation = tuple(map(self._state.objects.generation, kinds))
-        if generation == self._generation:
-            return
-        self._generation = generation
-        places: dict[DeviceId, _Place] = {}
-        for node, row in self._state.columns.row_of.items():
-            for pool in self._state.devices.pools_of(row):
-                for device in pool.devices:
-                    if device.id not in places:
-                        places[device.id] = _Place(device, pool)
-                    places[device.id].nodes.append(node)
-        self._places = list(places.values())
-        classes = _Classes(self._state)
-        models = _models([place.device for place in self._places])
-        for place in self._places:
-            place.classes = classes.of(place.device)
-            place.model = _text_of(place.device, models.get(place.device.driver, ""))
+
+class _HeldPool:
+    """A pool of a node, and what of it is in use."""
+
+    __slots__ = ("consumed", "pool", "taken", "used")
+
+    def __init__(self, pool: DevicePool, use: DevicePoolUse) -> None:
+        self.pool = pool
+        self.taken = frozenset(use.taken)
+        self.consumed = {place: dict(amounts) for place, amounts in use.shared}
+        self.used: Counter[tuple[str, str]] = Counter()  # counter set, counter -> billionths
+        if pool.counters:
+            self.used.update({(of_set, name): n for of_set, amounts in use.counters for name, n in amounts})
+            for place in self.taken | self.consumed.keys():
+                for of_set, name, amount in pool.devices[place].consumed_counters:
+                    self.used[of_set, name] += amount
 
 
 class _Place:
     """A device where it is."""
 
-    __slots__ = ("classes", "device", "model", "nodes", "pool")
+    __slots__ = ("device", "held", "index", "nodes")
 
-    def __init__(self, device: PoolDevice, pool: DevicePool) -> None:
+    def __init__(self, device: PoolDevice, index: int, held: _HeldPool) -> None:
         self.device = device
-        self.pool = pool
+        self.index = index  # in its pool
+        self.held = held
         self.nodes: list[str] = []
-        self.classes: tuple[str, ...] = ()
-        self.model = ""
 
+    @property
+    def consumed(self) -> Mapping[str, int]:
+        """Capacity -> billionths that claims consume, if it is shared."""
+        return self.held.consumed.get(self.index, {})
 
-class _Classes:
-    """The device classes with their compiled selectors; one whose selectors do not compile matches nothing."""
+    def state(self) -> tuple[DeviceState, str]:
+        """Whether a claim could be allocated it, and what keeps claims from it."""
+        consumed, capacity = self.consumed, self.device.capacity
+        is_full = any(consumed.get(name, 0) >= amount for name, amount in capacity.items()) if consumed else False
+        if is_full or self.index in self.held.taken:
+            return DeviceState.TAKEN, ""
+        if why := next(self._obstacles(), ""):
+            return DeviceState.UNUSABLE, why
+        return (DeviceState.SHARED, "") if self.index in self.held.consumed else (DeviceState.FREE, "")
 
-    def __init__(self, state: ClusterState) -> None:
-        known = sorted(state.objects.list("DeviceClass"), key=lambda one: one.name)
-        self._selectors = {one.name: _compiled(one) for one in known if isinstance(one, DeviceClass)}
-        self._answers: dict[tuple[object, ...], bool] = {}
-
-    def of(self, device: PoolDevice) -> tuple[str, ...]:
-        return tuple(name for name, selectors in self._selectors.items() if self._match(selectors, device))
-
-    def _match(self, selectors: Sequence[CompiledSelector] | None, device: PoolDevice) -> bool:
-        return selectors is not None and all(self._answer(selector, device) for selector in selectors)
-
-    def _answer(self, selector: CompiledSelector, device: PoolDevice) -> bool:
-        """Devices that are equal as far as the selector reads them are asked once."""
-        key = (selector.text, device.read_by(selector.reads))
-        answer = self._answers.get(key)
-        if answer is None:
-            try:
-                answer = selector.matches(device.value)
-            except CelRuntimeError:
-                answer = False
-            self._answers[key] = answer
-        return answer
-
-
-def _compiled(device_class: DeviceClass) -> list[CompiledSelector] | None:
-    try:
-        return [compile_selector(one.cel.expression) for one in device_class.spec.selectors or () if one.cel]
-    except CelCompileError:
-        return None
-
-
-def _models(devices: Iterable[PoolDevice]) -> dict[str, str]:
-    """By driver, the name of the string attribute that says what its devices are; empty for none.
-
-    That is one of the usual names, or one that devices of a pool have in common: one in which they all differ, such as
-    a uuid, is a name. Of several the one that tells devices apart counts.
-    """
-    values: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    seen: set[tuple[str, ...]] = set()
-    common: set[tuple[str, str]] = set()
-    for device in devices:
-        of_driver = values[device.driver]
-        for name, attribute in (device.spec.attributes or {}).items():
-            if attribute.string is not None:
-                of_driver[name].add(attribute.string)
-                place = (device.driver, device.pool, name, attribute.string)
-                if place in seen:
-                    common.add((device.driver, name))
-                seen.add(place)
-    return {
-        driver: min((name for name in names if _is_telling(driver, name, common)), key=_rank(names), default="")
-        for driver, names in values.items()
-    }
-
-
-def _is_telling(driver: str, name: str, common: Set[tuple[str, str]]) -> bool:
-    return _usual(name) < len(_MODEL_NAMES) or (driver, name) in common
-
-
-def _rank(values: Mapping[str, Set[str]]) -> Callable[[str], tuple[object, ...]]:
-    """The best name first: a usual one, which has several values."""
-
-    def rank(name: str) -> tuple[object, ...]:
-        usual = _usual(name)
-        return usual == len(_MODEL_NAMES), len(values[name]) == 1, usual, -len(values[name]), name
-
-    return rank
-
-
-def _usual(name: str) -> int:
-    """The place of the name, without its domain, among the usual ones; behind them for any other."""
-    bare = name.rpartition("/")[2]
-    return _MODEL_NAMES.index(bare) if bare in _MODEL_NAMES else len(_MODEL_NAMES)
-
-
-def _text_of(device: PoolDevice, name: str) -> str:
-    attribute = (device.spec.attributes or {}).get(name)
-    return (attribute.string if attribute is not None else None) or ""
+    def _obstacles(self) -> Iterator[str]:
+        """What keeps claims from a device that no claim has."""
+        pool = self.held.pool
+        if not pool.is_valid:
+            yield "its pool is invalid"
+        if not pool.is_complete:
+            yield "its pool is being updated"
+        for taint in self.device.spec.taints or ():
+            if taint.effect in _KEEPS_OUT:
+                yield f"taint {taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+        if self.index in self.held.consumed:
+            return  # its counters are counted already
+        for of_set, name, amount in self.device.consumed_counters:
+            if self.held.used[of_set, name] + amount > pool.counters.get(of_set, {}).get(name, 0):
+                yield f"{name} of {of_set} is used up"
 
 
 def _pods_by_claim(state: ClusterState) -> dict[str, tuple[str, ...]]:
@@ -293,42 +239,3 @@ def _pods_by_claim(state: ClusterState) -> dict[str, tuple[str, ...]]:
         for claim in claims
         if claim.status.reserved_for
     }
-
-
-def _used_counters(taken: Iterable[PoolDevice]) -> dict[tuple[str, ...], int]:
-    """What devices use: driver, pool, counter set, counter -> billionths."""
-    used: Counter[tuple[str, ...]] = Counter()
-    for device in taken:
-        for consumed in device.spec.consumes_counters or ():
-            for name, counter in (consumed.counters or {}).items():
-                used[device.driver, device.pool, consumed.counter_set, name] += parse_quantity(counter.amount)
-    return used
-
-
-def _state_of(
-    place: _Place, is_taken: bool, consumed: Mapping[str, int], used: Mapping[tuple[str, ...], int]
-) -> tuple[DeviceState, str]:
-    capacity = place.device.capacity
-    if is_taken or (consumed and any(consumed.get(name, 0) >= amount for name, amount in capacity.items())):
-        return DeviceState.TAKEN, ""
-    if why := next(_obstacles(place, used), ""):
-        return DeviceState.UNUSABLE, why
-    return (DeviceState.SHARED, "") if consumed else (DeviceState.FREE, "")
-
-
-def _obstacles(place: _Place, used: Mapping[tuple[str, ...], int]) -> Iterator[str]:
-    """What keeps claims from a device that no claim has."""
-    device, pool = place.device, place.pool
-    if not pool.is_valid:
-        yield "its pool is invalid"
-    if not pool.is_complete:
-        yield "its pool is being updated"
-    for taint in device.spec.taints or ():
-        if taint.effect in _KEEPS_OUT:
-            yield f"taint {taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
-    for consumed in device.spec.consumes_counters or ():
-        offered = pool.counters.get(consumed.counter_set, {})
-        for name, counter in (consumed.counters or {}).items():
-            taken = used.get((device.driver, device.pool, consumed.counter_set, name), 0)
-            if taken + parse_quantity(counter.amount) > offered.get(name, 0):
-                yield f"{name} of {consumed.counter_set} is used up"

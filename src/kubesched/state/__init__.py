@@ -16,8 +16,10 @@ with lazy_exports(__name__):
         DeviceClasses as DeviceClasses,
         DeviceId as DeviceId,
         DevicePool as DevicePool,
+        DevicePoolUse as DevicePoolUse,
         Devices as Devices,
         DevicesInUse as DevicesInUse,
+        NodeDevices as NodeDevices,
         PoolDevice as PoolDevice,
         resources_of_class as resources_of_class,
     )

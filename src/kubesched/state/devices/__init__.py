@@ -13,4 +13,8 @@ with lazy_exports(__name__):
         DevicePool as DevicePool,
         PoolDevice as PoolDevice,
     )
-    from kubesched.state.devices.devices_in_use import DevicesInUse as DevicesInUse
+    from kubesched.state.devices.devices_by_node import NodeDevices as NodeDevices
+    from kubesched.state.devices.devices_in_use import (
+        DevicePoolUse as DevicePoolUse,
+        DevicesInUse as DevicesInUse,
+    )

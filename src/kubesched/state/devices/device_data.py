@@ -10,6 +10,7 @@ from kubesched.state.devices.device_classes import DeviceClasses
 from kubesched.state.devices.device_pools import DevicePool
 from kubesched.state.devices.device_projections import DeviceProjection
 from kubesched.state.devices.device_slices import DeviceSlices
+from kubesched.state.devices.devices_by_node import DevicesByNode, NodeDevices
 from kubesched.state.devices.devices_in_use import DevicesInUse
 from kubesched.state.devices.special_claims import SpecialClaims
 from kubesched.state.nodes import Nodes
@@ -59,6 +60,11 @@ class Devices:
         self._slices.refresh()
         return self._slices.all_pools_of(row)
 
+    def by_node(self) -> tuple[NodeDevices, ...]:
+        """The devices of every node with what of them is in use now."""
+        self._slices.refresh()
+        return self._by_node.now()
+
     def used_counters(self, pool: DevicePool) -> dict[str, Counter[str]]:
         """What is used of the counters of a pool, on whatever nodes: counter set -> counter -> billionths."""
         return self.in_use.used_counters((*pool.devices, *pool.elsewhere))
@@ -93,10 +99,16 @@ class Devices:
             sizes["claims made by schedulers"] = len(self.special_claims)
         if "_slices" in self.__dict__:
             sizes |= {f"device slices, {name}": size for name, size in self._slices.sizes().items()}
+        if "_by_node" in self.__dict__:
+            sizes["devices by node"] = len(self._by_node)
         for projection in self._projections.values():
             for name, size in projection.sizes().items():
                 sizes[f"alike devices, {name}"] = sizes.get(f"alike devices, {name}", 0) + size
         return sizes
+
+    @cached_property
+    def _by_node(self) -> DevicesByNode:
+        return DevicesByNode(self._columns, self._slices, self.in_use)
 
     @cached_property
     def _slices(self) -> DeviceSlices:

@@ -14,7 +14,7 @@ from kubesched.engine import Interner, IntVector, grown
 from kubesched.state.columns import NodeColumns
 from kubesched.state.devices.device_pools import DevicePool, PoolDevice, ordered
 from kubesched.state.devices.device_slices import DeviceSlices
-from kubesched.state.devices.devices_in_use import DevicesInUse, PoolUse
+from kubesched.state.devices.devices_in_use import DevicePoolUse, DevicesInUse
 
 if TYPE_CHECKING:
     from kubesched.cel import Reads
@@ -56,7 +56,7 @@ class DeviceProjection:
         numbers: dict[DevicePool, int] = {}  # several rows may have the same pool
         for row in of_pools:
             self._compare_pools(row, numbers)
-        known: dict[DevicePool, PoolUse] = {}
+        known: dict[DevicePool, DevicePoolUse] = {}
         for row in {*of_pools, *of_uses}:
             self._compare_use(row, known)
 
@@ -84,7 +84,7 @@ class DeviceProjection:
         number = numbers[pool] = self._pools.hold(self._pool(pool))
         return number
 
-    def _compare_use(self, row: int, known: dict[DevicePool, PoolUse]) -> None:
+    def _compare_use(self, row: int, known: dict[DevicePool, DevicePoolUse]) -> None:
         content: list[Hashable] = []
         for number, pool in zip(self._pools_of[row], self._slices.pools_of(row), strict=True):
             use = known.get(pool)

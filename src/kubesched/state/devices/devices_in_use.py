@@ -6,8 +6,8 @@ while it is allocated: of a claim that a pod lists twice, the allocation that is
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from kubesched.api import DeviceResult, KubeObject, ResourceClaim, parse_quantity
 from kubesched.engine import ChangeLog
@@ -16,9 +16,22 @@ from kubesched.state.devices.device_pools import DeviceId, DevicePool, PoolDevic
 from kubesched.state.objects import ObjectStore
 
 _NOTHING: Final[Mapping[str, int]] = {}
-PoolUse = tuple[Hashable, ...]
-"""The places of the devices of a pool that are taken, what is consumed of others by place, and counters."""
+_Amounts = tuple[tuple[str, int], ...]
 _Users = dict[DeviceId, dict[str, int]]  # device -> claim key -> results
+
+
+class DevicePoolUse(NamedTuple):
+    """What of a pool is in use, by the places of its devices.
+
+    Attributes:
+        taken: the places of those that a claim has for itself.
+        shared: the places of others of which claims have a part, and what is consumed of each.
+        counters: what its devices elsewhere use of each counter set.
+    """
+
+    taken: tuple[int, ...]
+    shared: tuple[tuple[int, _Amounts], ...] = ()
+    counters: tuple[tuple[str, _Amounts], ...] = ()
 
 
 class DevicesInUse:
@@ -58,16 +71,17 @@ class DevicesInUse:
         """The claims that take the device or a part of it, as `namespace/name`, in order."""
         return sorted({**self._takers.get(device, {}), **self._sharers.get(device, {})})
 
-    def of_pool(self, pool: DevicePool) -> PoolUse:
+    def of_pool(self, pool: DevicePool) -> DevicePoolUse:
         """What of a pool is in use."""
         takers, sharers = self._takers, self._sharers
         ids = [device.id for device in pool.devices]
         taken = tuple([place for place, one in enumerate(ids) if one in takers]) if takers else ()
         if not sharers and not pool.elsewhere:
-            return taken, (), ()
+            return DevicePoolUse(taken)
         shared = [(place, ordered(self.consumed(one))) for place, one in enumerate(ids) if one in sharers]
         counters = self.used_counters(pool.elsewhere)
-        return taken, tuple(shared), tuple((name, ordered(of_set)) for name, of_set in sorted(counters.items()))
+        by_set = tuple((name, ordered(of_set)) for name, of_set in sorted(counters.items()))
+        return DevicePoolUse(taken, tuple(shared), by_set)
 
     def used_counters(self, devices: Iterable[PoolDevice]) -> dict[str, Counter[str]]:
         """What those of some devices use that claims have: counter set -> counter -> billionths."""
@@ -77,10 +91,6 @@ class DevicesInUse:
                 for of_set, name, amount in device.consumed_counters:
                     used.setdefault(of_set, Counter())[name] += amount
         return used
-
-    def at_once(self) -> tuple[frozenset[DeviceId], dict[DeviceId, dict[str, int]]]:
-        """A copy of what is taken, and of what is consumed by device."""
-        return frozenset(self._takers), {device: dict(amounts) for device, amounts in self._consumed.items()}
 
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
