@@ -144,8 +144,11 @@ def test_the_document_has_the_answer(cluster, manifest):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name the pods with -f FILE or with --resource NAME=QUANTITY; neither is given"),
-        (("-f", "x", "--resource", "cpu=1"), "name the pods with -f FILE or with --resource NAME=QUANTITY; both are"),
+        ((), "name the pods with -f FILE, or with --resource NAME=QUANTITY and --device CLASS=N; neither is given"),
+        (
+            ("-f", "x", "--resource", "cpu=1"),
+            "name the pods with -f FILE, or with --resource NAME=QUANTITY and --device CLASS=N; both are",
+        ),
         (("--resource", "cpu"), "found 'cpu'; write NAME=QUANTITY, such as cpu=2 or memory=4Gi"),
         (("--resource", "cpu=1", "--resource", "cpu=2"), "cpu is given twice"),
         (("--resource", "cpu=one"), "error: resource cpu: 'one' is not a quantity"),

@@ -49,6 +49,7 @@ class PodsInQuestion(NamedTuple):
     filenames: tuple[str, ...]
     namespace: str
     resources: Mapping[str, str]
+    devices: Mapping[str, str]
     only: str
     replicas: int | None
     maximum: bool
@@ -69,8 +70,9 @@ class PodsInQuestion(NamedTuple):
         from kubesched.planning import asked_of
 
         numbers = self.maximum or self.replicas is not None
-        pods = self.resources or self.filenames
-        asked = asked_of(pods, cluster.objects, may_wake=numbers, namespace=self.namespace)
+        devices = {name: int(number) for name, number in self.devices.items()}
+        pods = self.filenames or self.resources
+        asked = asked_of(pods, cluster.objects, may_wake=numbers, namespace=self.namespace, devices=devices)
         if self.only:
             asked = asked.only(self.only)
         _note_missing(cluster, asked)
@@ -92,9 +94,13 @@ class PodsInQuestion(NamedTuple):
         if asked.existing and not self.add:
             return ""
         namespace, only = self.namespace or None, self.only or None
-        words = option_words({"-n": namespace, "--resource": self.resources, "--only": only, "--add": self.add})
-        words += [*option_words({"--alone": self.alone}), *_change_words()]
+        words = option_words({"-n": namespace, "--resource": self.resources, "--device": self.devices, "--only": only})
+        words += [*option_words({"--add": self.add, "--alone": self.alone}), *_change_words()]
         return inputs._replace(manifests=self.filenames).next_command("fit", *words, manifest_option="-f")
+
+
+def _is_positive(text: str) -> bool:
+    return text.isdecimal() and int(text) > 0
 
 
 @click.command()
@@ -119,6 +125,14 @@ class PodsInQuestion(NamedTuple):
     multiple=True,
     callback=pairs("NAME=QUANTITY, such as cpu=2 or memory=4Gi"),
     help="Ask about a pod with this request instead of a manifest, such as cpu=2. Repeatable.",
+)
+@click.option(
+    "--device",
+    "devices",
+    metavar="CLASS=N",
+    multiple=True,
+    callback=pairs("CLASS=N, such as gpu.nvidia.com=1", is_value=_is_positive),
+    help="Ask about a pod with a resource claim for N devices of a DeviceClass, alone or with --resource. Repeatable.",
 )
 @click.option(
     "--only",
@@ -150,7 +164,7 @@ class PodsInQuestion(NamedTuple):
     callback=shapes_file,
     help="Find which nodes that autoscalers may add would take the pods that have no node, how many, and why others "
     "would not: nodes of NodePools, of NodeClaims, of the ConfigMap cluster-autoscaler-status, and of the types of "
-    "machines in FILE.csv. Without -f and --resource it is about the pending pods of the cluster.",
+    "machines in FILE.csv. Without -f, --resource and --device it is about the pending pods of the cluster.",
 )
 @click.option(
     "--prices",
@@ -200,6 +214,7 @@ def fit(
       kubesched fit cluster.json --shapes
       kubesched fit cluster.json -f first.yaml --write after.json && kubesched fit after.json -f second.yaml
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
+      kubesched fit cluster.json --device gpu.nvidia.com=2 --max
       helm template chart/ | kubesched fit cluster.json -f -
       helm template chart/ | kubesched fit cluster.json -f - --only deploy/web --max
 
@@ -209,7 +224,8 @@ def fit(
     from kubesched.pages.plans import fit_page
 
     if question.shapes is not None:
-        asked_about = question.asked if question.filenames or question.resources else None
+        is_about_new = question.filenames or question.resources or question.devices
+        asked_about = question.asked if is_about_new else None
         shapes = ShapesInQuestion(question.shapes, question.prices, asked_about, question.replicas)
         print_shapes(inputs, shapes, what_if, output, fail_on_pending=fail_on_pending)
         return

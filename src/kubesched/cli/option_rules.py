@@ -120,12 +120,13 @@ _POD: Final = OptionCase("POD", _has_names)
 _ONE_POD: Final = OptionCase("one pod", lambda params: _has_names(params) or params["pod"] is not None)
 _BARE: Final = OptionCase("--without-nodes", lambda params: BARE_WITHOUT_NODES in params["removed"])
 _SEARCH: Final = OptionCase("a search", lambda params: params["maximum"] or _searches_nodes(params))
+_REQUESTS: Final = OptionCase("--resource", lambda params: bool(params["resources"] or params["devices"]))
 _FILES: Final = OptionCase(
-    "-f", lambda params: bool(params["filenames"] or (params["shapes"] is not None and not params["resources"]))
+    "-f", lambda params: bool(params["filenames"] or (params["shapes"] is not None and not _REQUESTS.holds(params)))
 )
 _SHAPES_ALONE: Final = OptionCase(
     "--shapes without -f",
-    lambda params: params["shapes"] is not None and not (params["filenames"] or params["resources"]),
+    lambda params: params["shapes"] is not None and not (params["filenames"] or _REQUESTS.holds(params)),
 )
 _NUMBER: Final = OptionCase("the number of new nodes", lambda params: not _searches_nodes(params))
 _SECOND_CONFIG: Final = OptionCase("a second --config", lambda params: len(params["configs"]) > 1)
@@ -164,9 +165,13 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         *_ONE_SOURCE_BESIDE_NAMES,
     ),
     "fit": (
-        NeedsOne((_FILES, "--resource"), "name the pods with -f FILE or with --resource NAME=QUANTITY", only=True),
-        Excludes("--only", ("--resource",), ": --only is one of the workloads of -f"),
-        Excludes("-n", ("--resource",), ": -n is the namespace of the manifests of -f"),
+        NeedsOne(
+            (_FILES, _REQUESTS),
+            "name the pods with -f FILE, or with --resource NAME=QUANTITY and --device CLASS=N",
+            only=True,
+        ),
+        Excludes("--only", ("--resource", "--device"), ": --only is one of the workloads of -f"),
+        Excludes("-n", ("--resource", "--device"), ": -n is the namespace of the manifests of -f"),
         Excludes("--max", ("--replicas",), ": --max asks for the number"),
         Needs(("--max",), (_NUMBER,), ": --nodes-like NODE=N"),
         Excludes("--rollout", ("--add",), ": the old pods are replaced, or they stay"),

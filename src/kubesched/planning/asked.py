@@ -1,46 +1,28 @@
 """The pods that a question is about: those of manifests, or of plain requests, as many as wanted."""
 
-import io
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from os import PathLike
 from typing import IO, Final, TypeGuard, cast
 
-import msgspec
-
-from kubesched.admission import added_parts, byte_notes, huge_page_faults, known_resources, quantity_faults
-from kubesched.api import (
-    KubeObject,
-    LimitRange,
-    Node,
-    Pod,
-    PodOwners,
-    Resources,
-    UpdateStrategy,
-    Workload,
-    is_extended_resource,
-    kind_of,
-    parse_quantity,
-    rewritten,
-    workloads,
-)
+from kubesched.admission import added_parts
+from kubesched.api import KubeObject, Pod, PodOwners, UpdateStrategy, Workload, kind_of, workloads
 from kubesched.controllers import Scaled, WithoutPods, further_pods, pods_to_add, with_free_names
 from kubesched.documents import count, joined, listed
-from kubesched.errors import InputError, QuantityError
+from kubesched.errors import InputError
 from kubesched.naming import find_workload, typed_name
+from kubesched.planning.made_pods import Amounts, notes_on_requests, pods_of_requests
 from kubesched.snapshot import admit_manifests
 
 Manifest = str | PathLike[str] | IO[bytes] | IO[str]
-PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Iterable[KubeObject]
+PodsLike = Manifest | Iterable[Manifest] | Amounts | Iterable[KubeObject]
 """A manifest or several (files, `-` or open streams), the requests of one pod, or objects with the pods among them."""
 
-_NAME: Final = "pod"
 _NO_REPLICAS: Final = "has one pod on each node and no replicas"
 _DEFAULT: Final = "default"
 _MOST_TRIED: Final = 1_000  # pods, where the number was not asked for
-_RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
+_NO_DEVICES: Mapping[str, int] = {}
 
 
 class Asked:
@@ -251,16 +233,28 @@ class Asked:
         return workload
 
 
-def asked_of(pods: PodsLike, cluster: Sequence[KubeObject], *, may_wake: bool = False, namespace: str = "") -> Asked:
+def asked_of(
+    pods: PodsLike,
+    cluster: Sequence[KubeObject],
+    *,
+    may_wake: bool = False,
+    namespace: str = "",
+    devices: Mapping[str, int] = _NO_DEVICES,
+) -> Asked:
     """What is asked, admitted to a cluster.
 
     Args:
         may_wake, namespace: as for `admit_manifests`.
+        devices: DeviceClass -> how many devices of it a pod of requests asks for, too.
     Raises:
-        InputError: a manifest cannot be read, is not valid, or has no pods; or a quantity is not valid.
+        InputError: a manifest cannot be read, is not valid, or has no pods; a quantity or a number of devices is not
+            valid, or a class is not there.
     """
     if isinstance(pods, Mapping):
-        return _of_requests(pods, cluster)
+        made = pods_of_requests(pods, devices, cluster)
+        return Asked(cluster, made, notes_on_requests(pods))
+    if devices:
+        raise InputError("devices and manifests are mutually exclusive: the pods of manifests have claims")
     if isinstance(pods, str | PathLike) or _is_stream(pods):
         return _of_manifests([pods], cluster, may_wake=may_wake, namespace=namespace)
     given = list(pods)
@@ -315,49 +309,6 @@ def _namesakes(new: Iterable[Workload], cluster: Sequence[KubeObject]) -> Iterat
             yield workload, same[0]
 
 
-def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:
-    _check_requests(requests, cluster)
-    taken = {one.key for one in cluster if isinstance(one, Pod)}
-    names = (f"{_NAME}-{i}" if i else _NAME for i in itertools.count())
-    name = next(name for name in names if f"default/{name}" not in taken)
-    resources: dict[str, object] = {"requests": dict(requests)}
-    resources["limits"] = {limited: amount for limited, amount in requests.items() if _needs_limit(limited)}
-    container = {"name": _NAME, "image": _NAME, "resources": resources}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
-    known = [one for one in _without_pods(cluster) if not isinstance(one, LimitRange)]
-    new = admit_manifests(known, [io.BytesIO(msgspec.json.encode(pod))])
-    return Asked(cluster, map(_of_no_manifest, new.objects), list(byte_notes(_RESOURCE, requests)))
-
-
-def _of_no_manifest(one: KubeObject) -> KubeObject:
-    """A pod that is asked about by its requests alone: limits and quotas of its namespace do not count."""
-    return rewritten(one, lambda document: document["metadata"].pop("uid", None))
-
-
-def _check_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> None:
-    """Check the requests of one container as an API server does; a message names the resource.
-
-    Raises:
-        InputError: the first fault.
-    """
-    for name, amount in requests.items():
-        try:
-            parsed = parse_quantity(amount)
-        except QuantityError as error:
-            raise InputError(f"{_RESOURCE(name)}: {error}") from error
-        if parsed < 0:
-            raise InputError(f"{_RESOURCE(name)}: found {amount}; expected 0 or more")
-    known = known_resources(one for one in cluster if isinstance(one, Node))
-    container = Resources(requests=dict(requests))
-    for fault in (*quantity_faults(_RESOURCE, requests, known), *huge_page_faults("resources", container)):
-        raise InputError(f"{fault}; {fault.help}" if fault.help else str(fault))
-
-
 def _without_pods(cluster: Iterable[KubeObject]) -> list[KubeObject]:
     """What new pods are admitted to: whether they exist is another question."""
     return [one for one in cluster if not isinstance(one, Pod)]
-
-
-def _needs_limit(resource: str) -> bool:
-    """Whether an API server accepts a request for it only with an equal limit."""
-    return is_extended_resource(resource) or resource.startswith("hugepages-")

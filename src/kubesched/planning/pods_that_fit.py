@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -29,11 +29,9 @@ from kubesched.session import Placement, Progress, Report, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.snapshot import ClusterObjects
 
-if TYPE_CHECKING:
-    pass
-
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _NO_CHANGE: Final = WhatIf()
+_NO_DEVICES: Mapping[str, int] = {}
 _NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."
 
 
@@ -44,6 +42,7 @@ def fit(
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
     *,
+    devices: Mapping[str, int] = _NO_DEVICES,
     replicas: int | None = None,
     maximum: bool = False,
     nodes_like: str | Node = "",
@@ -66,6 +65,7 @@ def fit(
         snapshot: the cluster, as load_snapshot gives it.
         pods: a manifest or several (files, `-`, open streams), the requests of one pod, or objects with new pods.
         configuration, plugins, plugin_args, tie_break, seed: as for Session.
+        devices: DeviceClass -> how many devices of it a pod of requests asks for, too; `pods` may be {} then.
         replicas: how many pods instead of the number in the manifest, which has one workload then. If it is suspended
             or has 0 replicas, its pods are tried as if it were resumed.
         maximum: ask for the largest number that fits. That many fit, and one more does not.
@@ -90,7 +90,7 @@ def fit(
         print(answer.n_fit, answer.first_left.message)
     """
     changed = what_if.applied(snapshot)
-    asked = asked_of(pods, changed.objects, may_wake=replicas is not None or maximum)
+    asked = asked_of(pods, changed.objects, may_wake=replicas is not None or maximum, devices=devices)
     asked = asked.only(only) if only else asked
     question = FitQuestion(replicas, maximum, nodes_like, n_nodes, add, rollout, alone, keeps_objects)
     setup = set_up(configuration, plugins, plugin_args)
