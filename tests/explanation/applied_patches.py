@@ -65,6 +65,21 @@ def is_equal(one: Document, other: Document) -> bool:
     return one is not other and one["kind"] == "Pod" and bool(owners[0]) and owners[0] == owners[1]
 
 
+def claims_made_again(by_key: Mapping[Key, Document], pod: Key) -> dict[Key, Document]:
+    """The claims that are made for a pod from templates, as for a new pod; they keep their names."""
+    document = by_key[pod]
+    names = {
+        one["name"]: one.get("resourceClaimName", "") for one in document["status"].get("resourceClaimStatuses", ())
+    }
+    made = {}
+    for entry in document["spec"].get("resourceClaims", ()):
+        template = by_key.get(("ResourceClaimTemplate", pod[1], entry.get("resourceClaimTemplateName", "")))
+        key = ("ResourceClaim", pod[1], names.get(entry["name"], ""))
+        if template is not None and key in by_key:
+            made[key] = {**by_key[key], "spec": template["spec"]["spec"], "status": {}}
+    return made
+
+
 def bound(cluster: list[KubeObject], pod: Pod, fix: Fix) -> dict[Key, Document]:
     """The claims that controllers bind once the fix is applied, with their volumes."""
     objects, _ = fix.change.apply(cluster, pod)
@@ -116,6 +131,8 @@ def patched(
                 template = template[step]
             for name in [mine, *(name for name in by_key if is_equal(by_key[name], by_key[mine]))]:
                 by_key[name] = merged(by_key[name], {"spec": template["spec"]}, one.type)
+        if key == mine and one.action in ("delete", "recreate"):
+            by_key |= claims_made_again(by_key, mine)
     for key, document in bound.items():
         by_key[key] = merged(by_key.get(key), document, "merge")
     pod_spec = by_key[mine]["spec"]

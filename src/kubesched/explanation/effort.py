@@ -68,6 +68,7 @@ SmallKind = Literal[
     "schedulingGate",
     "rolloutStrategy",
     "admission",
+    "deviceRequest",
 ]
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
 RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver", "maxPods"]

@@ -15,13 +15,25 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission import AddedParts
-from kubesched.api import BIND_COMPLETED, KINDS, KubeObject, Patch, PatchTarget, PersistentVolumeClaim, Pod
+from kubesched.api import (
+    BIND_COMPLETED,
+    KINDS,
+    KubeObject,
+    Patch,
+    PatchTarget,
+    PersistentVolumeClaim,
+    Pod,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
 from kubesched.documents import merge_patch
 from kubesched.explanation.change import Change
 from kubesched.explanation.departures import Departure, moved_pod
+from kubesched.explanation.device_patches import claim_made_again, claims_made_again
 from kubesched.explanation.effort import FixKind
 from kubesched.explanation.kubectl import on_object, recreating
 from kubesched.explanation.pod_patches import Owners, created_again, of_strategy, pod_patches
+from kubesched.plugins import is_made_for
 from kubesched.state import is_bound
 
 _BY_HAND: Final[frozenset[FixKind]] = frozenset(
@@ -104,7 +116,7 @@ def patches_of(parts: Sequence[FixPart], change: Change, before: Before) -> tupl
             pod = part.change.pod(pod)
         steps += pod_patches(text, before.pod, pod, before.owners, before.added, is_new=before.is_new)
     elif steps and steps[-1].commands and parts[-1].kind == _AT_ADMISSION:
-        steps += created_again(parts[-1].text, before.pod)
+        steps += created_again(parts[-1].text, before.pod, "with what admission gives it now")
     return tuple(steps)
 
 
@@ -134,6 +146,11 @@ def _of_objects(
             owner = before.owners[-1]
             target = PatchTarget(owner.api_version, owner.kind, before.pod.namespace, owner.name)
             return [of_strategy(part.text, target)]
+        elif isinstance(old, ResourceClaimTemplate) and new is not None:
+            steps += claims_made_again(part.text, old, new, before.pod, is_new=before.is_new)
+            objects[name] = new
+        elif isinstance(old, ResourceClaim) and is_made_for(old, before.pod):
+            continue  # it changes with its template
         elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
             steps += _of_object(part.text, name[0], old, new)
             objects[name] = new
@@ -153,6 +170,8 @@ def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterat
     target = PatchTarget(known.api_version, known.name, new.namespace, new.name)
     if isinstance(old, PersistentVolumeClaim) and "spec" in body:  # Kubernetes: the spec of a claim cannot be changed
         yield recreating(text, target, body, "merge", _CREATED_AGAIN[is_bound(old)])
+    elif isinstance(old, ResourceClaim):
+        yield claim_made_again(text, target, body)
     elif kind == "StorageClass":  # Kubernetes: what is below its metadata cannot be changed
         yield recreating(text, target, body, "merge", "a class cannot be changed: it is deleted and re-created")
     else:

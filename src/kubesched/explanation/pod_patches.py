@@ -109,11 +109,15 @@ def pod_patches(
         yield from _following(text, owners, pod)
 
 
-def created_again(text: str, pod: Pod) -> Iterator[Patch]:
-    """The step after which a pending pod has what admission gives new pods."""
+def created_again(text: str, pod: Pod, having: str) -> Iterator[Patch]:
+    """The step after which a pending pod of a controller has what new pods get.
+
+    Args:
+        having: what it has then, such as `with a new claim`.
+    """
     owner = pod.metadata.controller
     if owner is not None:
-        why = f"it is pending, and {owner.kind} {owner.name} creates it again, with what admission gives it now"
+        why = f"it is pending, and {owner.kind} {owner.name} creates it again, {having}"
         yield deleting(text, PatchTarget("v1", "Pod", pod.namespace, pod.name), why)
 
 

@@ -15,13 +15,23 @@ with lazy_exports(__name__):
     from kubesched.plugins.default_binder import DefaultBinder as DefaultBinder
     from kubesched.plugins.default_preemption import DefaultPreemption as DefaultPreemption
     from kubesched.plugins.dynamic_resources import (
+        ALL as ALL,
         SPECIAL_CLAIM as SPECIAL_CLAIM,
         Chosen as Chosen,
         ClaimPlan as ClaimPlan,
+        ConstraintAsk as ConstraintAsk,
+        DeviceAsk as DeviceAsk,
+        DeviceObstacle as DeviceObstacle,
         DynamicResources as DynamicResources,
+        NamedAsk as NamedAsk,
         PodDemand as PodDemand,
+        RequestDevices as RequestDevices,
+        claim_name as claim_name,
         consumed_by as consumed_by,
+        devices_for as devices_for,
+        is_made_for as is_made_for,
         node_selector_of as node_selector_of,
+        refusal_of as refusal_of,
     )
     from kubesched.plugins.image_locality import ImageLocality as ImageLocality
     from kubesched.plugins.in_tree import IN_TREE_PLUGINS as IN_TREE_PLUGINS

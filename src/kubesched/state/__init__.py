@@ -24,6 +24,7 @@ with lazy_exports(__name__):
         resources_of_class as resources_of_class,
     )
     from kubesched.state.disruption_budgets import Budget as Budget, Budgets as Budgets
+    from kubesched.state.facts import ClusterFacts as ClusterFacts
     from kubesched.state.groups import CountedGroup as CountedGroup
     from kubesched.state.image_state import ImageState as ImageState
     from kubesched.state.journal import Fork as Fork

@@ -10,6 +10,7 @@ from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
 from kubesched.explanation.remedies.device_plugins import devices
+from kubesched.explanation.remedies.device_requests import device_requests
 from kubesched.explanation.remedies.given_requests import given_requests
 from kubesched.explanation.remedies.host_ports import ports
 from kubesched.explanation.remedies.max_pods import max_pods
@@ -79,6 +80,7 @@ def causes(case: Case) -> list[Cause]:
                 room,
             ),
         ),
+        Cause("DynamicResources", rejected("DynamicResources"), (terminating, device_requests, more_nodes)),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
         Cause(

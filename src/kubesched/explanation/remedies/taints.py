@@ -111,14 +111,14 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
                 why, effort = f": it is {age} old, so the scale-down that set it has failed", Effort.OPEN
             yield Remedy(f"remove taint {words} from {node_words(names)}{why}", "taint", True, off, effort=effort)
             continue
-        if any(map(_is_of_fault, blocking)):
-            if all(map(_is_of_fault, blocking)):
+        if any(map(is_of_fault, blocking)):
+            if all(map(is_of_fault, blocking)):
                 text = f"repair {node_words(names)}, which taint {words} fences off, then remove the taint"
                 yield Remedy(text, "nodeCondition", True, off)
             continue
         near = [near_miss(taint, case.pod.tolerations) for taint in blocking]
         text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))
-        tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
+        tolerating = spec_edit(partial(_tolerating, more=tuple(map(toleration, blocking))))
         effort = Effort.ADAPT if all(near) else _effort(case, blocking, positions)
         is_left = effort is Effort.RESERVED and not any(_has_word(taint, _OF_OWNERS) for taint in blocking)
         left = left_behind(case, blocking, names) if is_left else ""
@@ -132,7 +132,7 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         yield Remedy(text, "taint", bool(left), off, effort=removal, steps=steps)
 
 
-def _is_of_fault(taint: Taint) -> bool:
+def is_of_fault(taint: Taint) -> bool:
     """Whether the taint fences off a broken machine."""
     return _has_word(taint, _OF_FAULTS)
 
@@ -182,7 +182,7 @@ def to_tolerate(case: Case, nodes: BoolVector) -> tuple[Taint, ...]:
 
 def toleration_of(case: Case, blocking: tuple[Taint, ...]) -> Remedy:
     """The toleration of the taints of nodes that the pod chooses, or whose devices it asks for."""
-    tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
+    tolerating = spec_edit(partial(_tolerating, more=tuple(map(toleration, blocking))))
     text = " and ".join(f"{taint_words(taint)}{near_miss(taint, case.pod.tolerations)}" for taint in blocking)
     steps = tuple(f"tolerate {taint_words(taint)}" for taint in blocking)
     return Remedy(f"tolerate {text}", "toleration", True, tolerating, effort=Effort.ADAPT, steps=steps)
@@ -240,7 +240,8 @@ def _by_taints(case: Case, where: BoolVector) -> list[tuple[tuple[Taint, ...], n
     return lists_of
 
 
-def _toleration(taint: Taint) -> Toleration:
+def toleration(taint: Taint) -> Toleration:
+    """The toleration of one taint."""
     if taint.value:
         return Toleration(taint.key, "Equal", taint.value, taint.effect)
     return Toleration(taint.key, "Exists", "", taint.effect)

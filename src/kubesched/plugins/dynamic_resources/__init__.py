@@ -7,8 +7,21 @@ with lazy_exports(__name__):
         consumed_by as consumed_by,
         node_selector_of as node_selector_of,
     )
+    from kubesched.plugins.dynamic_resources.asks import (
+        ALL as ALL,
+        ConstraintAsk as ConstraintAsk,
+        DeviceAsk as DeviceAsk,
+        NamedAsk as NamedAsk,
+    )
     from kubesched.plugins.dynamic_resources.claim_plan import ClaimPlan as ClaimPlan
+    from kubesched.plugins.dynamic_resources.device_reasons import (
+        DeviceObstacle as DeviceObstacle,
+        RequestDevices as RequestDevices,
+        devices_for as devices_for,
+        refusal_of as refusal_of,
+    )
     from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen
     from kubesched.plugins.dynamic_resources.dynamic_resources import DynamicResources as DynamicResources
+    from kubesched.plugins.dynamic_resources.pod_claims import claim_name as claim_name, is_made_for as is_made_for
     from kubesched.plugins.dynamic_resources.pod_demand import PodDemand as PodDemand
     from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM as SPECIAL_CLAIM

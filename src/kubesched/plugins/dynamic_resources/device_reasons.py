@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from kubesched.api import ResourceClaim, parse_quantity
 from kubesched.cel import Refusal, compile_selector
 from kubesched.documents import count, plural
@@ -22,17 +24,79 @@ _LONGEST: Final = 60
 
 
 class _Reason(NamedTuple):
-    """What keeps a request from a device.
-
-    Attributes:
-        what: in words; of an attribute or a capacity, its name.
-        wanted: what the request wants of it, such as `>= 80Gi`; empty for other reasons.
-        value: what the device has.
-    """
+    """What keeps a request from a device, as in a DeviceObstacle."""
 
     what: str
     wanted: str = ""
     value: str = ""
+
+
+class DeviceObstacle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What keeps a request from some devices of its class.
+
+    Attributes:
+        devices: how many.
+        what: in words; of an attribute or a capacity, its name.
+        wanted: what the request wants of it, such as `>= 80Gi`; empty for other reasons.
+        values: the different ones that the devices have.
+    """
+
+    devices: int
+    what: str
+    wanted: str = ""
+    values: tuple[str, ...] = ()
+
+    def words(self, n_of_class: int) -> str:
+        """It as a phrase."""
+        n = self.devices
+        which = f"all {count(n, 'device')}" if n == n_of_class and n > 1 else count(n, "device")
+        if self.wanted:
+            some = " or ".join(self.values) if len(self.values) <= _MOST_VALUES else "another one"
+            return f"{self.what} is {some}, the claim wants {self.wanted} ({which})"
+        return f"{which} {plural(n, 'is', 'are')} taken" if self.what == _TAKEN else f"{self.what} ({which})"
+
+
+class RequestDevices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What a node has for one request.
+
+    Attributes:
+        claim: `namespace/name`.
+        request: the request, or `request/subrequest`.
+        wanted: how many devices it wants.
+        of_class: how many devices of the class there are.
+        usable: how many of them the request could have if it were the only one.
+        obstacles: what keeps it from the others, that of most devices first.
+        broken_pools: what is wrong with pools that are left out; empty for nothing.
+    """
+
+    claim: str
+    request: str
+    device_class: str
+    wanted: int
+    of_class: int = 0
+    usable: int = 0
+    obstacles: tuple[DeviceObstacle, ...] = ()
+    broken_pools: str = ""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the request could be served if it were the only one."""
+        return self.of_class > 0 and self.usable >= self.wanted
+
+    @property
+    def words(self) -> str:
+        """Why it gets too few devices."""
+        if not self.of_class:
+            return f"request {self.request}: {self.broken_pools or f'no device of class {self.device_class}'}"
+        if self.wanted > self.of_class:
+            have = f"{count(self.of_class, 'device')} of class {self.device_class}, {self.wanted} are wanted"
+            return f"request {self.request}: {have}"
+        why = [*(one.words(self.of_class) for one in self.obstacles), *filter(None, [self.broken_pools])]
+        if not self.usable:
+            return f"request {self.request}: {', '.join(why)}"
+        will_do = f"{self.usable} of {count(self.of_class, 'device')} will do, {self.wanted} are wanted"
+        because = f" ({', '.join(why)})" if why else ""
+        return f"request {self.request}: {will_do}{because}"
 
 
 def device_reasons(pools: Sequence[DevicePool], devices: Devices, claims: Iterable[NamedAsk]) -> Iterator[str]:
@@ -46,45 +110,43 @@ def device_reasons(pools: Sequence[DevicePool], devices: Devices, claims: Iterab
         claims: those that are to be allocated.
     """
     claims = list(claims)
-    found = [
-        phrase
-        for claim in claims
-        for alternatives in claim.ask.requests
-        for phrase in _of_request(pools, devices, alternatives)
+    short = [
+        one
+        for alternatives in devices_for(pools, devices, claims)
+        if not any(one.is_enough for one in alternatives)
+        for one in alternatives
     ]
-    yield from found or _together(claims)
+    yield from [one.words for one in short] or _together(claims)
 
 
-def _of_request(pools: Sequence[DevicePool], devices: Devices, alternatives: Sequence[DeviceAsk]) -> list[str]:
-    """Nothing if one of the alternatives could be served."""
-    phrases = []
-    for ask in alternatives:
-        phrase = _of_ask(pools, devices, ask)
-        if not phrase:
-            return []
-        phrases.append(phrase)
-    return phrases
+def devices_for(
+    pools: Sequence[DevicePool], devices: Devices, claims: Iterable[NamedAsk]
+) -> Iterator[tuple[RequestDevices, ...]]:
+    """What a node has for each request, one after another: for each of its alternatives."""
+    for claim in claims:
+        for alternatives in claim.ask.requests:
+            yield tuple(_for_ask(pools, devices, claim.claim, ask) for ask in alternatives)
 
 
-def _of_ask(pools: Sequence[DevicePool], devices: Devices, ask: DeviceAsk) -> str:
-    """Why a request gets too few devices; empty if there are enough."""
-    broken = _broken_pools(pools)
-    usable = [pool for pool in pools if pool.is_complete and pool.is_valid]
-    of_class = [(pool, one) for pool in usable for one in pool.devices if not _refused(ask.class_selectors, one)]
-    if not of_class:
-        return f"request {ask.name}: {broken or f'no device of class {ask.class_name}'}"
+def _for_ask(pools: Sequence[DevicePool], devices: Devices, claim: str, ask: DeviceAsk) -> RequestDevices:
+    of_class = [
+        (pool, one)
+        for pool in pools
+        if _is_sound(pool)
+        for one in pool.devices
+        if not refusal_of(ask.class_selectors, one)
+    ]
     reasons = [reason for pool, one in of_class if (reason := _reason(pool, one, devices, ask)) is not None]
-    n_fit, wanted = len(of_class) - len(reasons), ask.count if ask.mode != ALL else len(of_class)
-    if n_fit >= wanted:
-        return ""
-    if wanted > len(of_class):
-        listed = f"{count(len(of_class), 'device')} of class {ask.class_name}, {wanted} are wanted"
-        return f"request {ask.name}: {listed}"
-    listed = ", ".join([*_counted(reasons, len(of_class)), *([broken] if broken else [])])
-    if not n_fit:
-        return f"request {ask.name}: {listed}"
-    will_do = f"{n_fit} of {count(len(of_class), 'device')} will do, {wanted} are wanted"
-    return f"request {ask.name}: {will_do}{f' ({listed})' if listed else ''}"
+    return RequestDevices(
+        claim,
+        ask.name,
+        ask.class_name,
+        ask.count if ask.mode != ALL else len(of_class),
+        len(of_class),
+        len(of_class) - len(reasons),
+        tuple(_counted(reasons)),
+        _broken_pools(pools),
+    )
 
 
 def _broken_pools(pools: Iterable[DevicePool]) -> str:
@@ -99,7 +161,7 @@ def _is_sound(pool: DevicePool) -> bool:
 
 def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceAsk) -> _Reason | None:
     """What keeps a request from a device of its class; None for nothing."""
-    if refusal := _refused(ask.selectors, device):
+    if refusal := refusal_of(ask.selectors, device):
         return _in_words(refusal)
     if not ask.is_admin and devices.in_use.is_taken(device.id):
         return _Reason(_TAKEN)
@@ -130,7 +192,7 @@ def _is_used_up(device: PoolDevice, devices: Devices, ask: DeviceAsk) -> bool:
     )
 
 
-def _refused(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
+def refusal_of(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
     """The first part of a selector that does not hold for a device."""
     for text in texts:
         try:
@@ -157,25 +219,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _counted(reasons: Sequence[_Reason], n_devices: int) -> Iterator[str]:
+def _counted(reasons: Sequence[_Reason]) -> Iterator[DeviceObstacle]:
     """The reasons with how many devices each concerns, the most frequent first."""
     values: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for reason in reasons:
         values[reason.what, reason.wanted].append(reason.value)
     for (what, wanted), found in sorted(values.items(), key=lambda kind: -len(kind[1])):
-        n = len(found)
-        which = f"all {count(n, 'device')}" if n == n_devices and n > 1 else count(n, "device")
-        if wanted:
-            yield f"{what} is {_some(found)}, the claim wants {wanted} ({which})"
-        elif what == _TAKEN:
-            yield f"{which} {plural(n, 'is', 'are')} taken"
-        else:
-            yield f"{what} ({which})"
-
-
-def _some(values: Sequence[str]) -> str:
-    distinct = [*dict.fromkeys(values)]
-    return " or ".join(distinct) if len(distinct) <= _MOST_VALUES else "another one"
+        yield DeviceObstacle(len(found), what, wanted, tuple(dict.fromkeys(filter(None, found))))
 
 
 def _together(claims: Iterable[NamedAsk]) -> Iterator[str]:

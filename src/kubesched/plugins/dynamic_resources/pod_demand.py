@@ -18,7 +18,7 @@ from kubesched.plugins.dynamic_resources.asks import ClaimAsk, NamedAsk, claim_a
 from kubesched.plugins.dynamic_resources.device_search import Chosen, ChosenDevice, Shortage, search
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, special_claim
-from kubesched.state import ClusterState, DevicePool, Nodes, PoolDevice
+from kubesched.state import ClusterFacts, DevicePool, Nodes, PoolDevice
 
 Found = tuple[Chosen, ...] | Shortage | ClaimError
 """The devices of each claim to allocate, in order; or why there are none."""
@@ -43,14 +43,14 @@ class PodDemand(msgspec.Struct, eq=False):
     served: Mapping[str, str] = {}
     left_over: ResourceClaim | None = None
 
-    def key(self, cluster_state: ClusterState) -> Hashable:
+    def key(self, cluster_state: ClusterFacts) -> Hashable:
         """What decides about nodes of all this: no names of claims."""
         allocations = (claim.status.allocation for claim in self.claims)
         selectors = tuple(one.node_selector for one in allocations if one is not None)
         special = self.special_ask(self.served, cluster_state) if self.served else None
         return tuple(one.ask for one in self.asks), special, tuple(self.served), self.left_over is None, selectors
 
-    def special_ask(self, served: Mapping[str, str], cluster_state: ClusterState) -> ClaimAsk:
+    def special_ask(self, served: Mapping[str, str], cluster_state: ClusterFacts) -> ClaimAsk:
         """What the claim for some extended resources asks for."""
         requests = special_claim(self.pod, served).requests
         return claim_ask(DeviceClaim(requests=requests), cluster_state.objects)
@@ -65,7 +65,7 @@ class PodDemand(msgspec.Struct, eq=False):
             if (place := room[name]) is None or nodes.columns.allocatable[place, row] <= 0
         }
 
-    def asks_on(self, served: Mapping[str, str], cluster_state: ClusterState) -> list[NamedAsk]:
+    def asks_on(self, served: Mapping[str, str], cluster_state: ClusterFacts) -> list[NamedAsk]:
         """What has to be allocated where devices serve some of the resources.
 
         Rule: kube-scheduler v1.36: beside other claims to allocate, the claim for extended resources is allocated where
@@ -77,7 +77,7 @@ class PodDemand(msgspec.Struct, eq=False):
         return [*self.asks, NamedAsk(special, f"{self.pod.namespace}/{SPECIAL_CLAIM}")]
 
     def allocate(
-        self, cluster_state: ClusterState, nodes: Nodes, patience: Callable[[], Patience]
+        self, cluster_state: ClusterFacts, nodes: Nodes, patience: Callable[[], Patience]
     ) -> tuple[IntVector, list[Found]]:
         """Allocate the claims on each node by itself.
 
@@ -114,14 +114,14 @@ class PodDemand(msgspec.Struct, eq=False):
                 add(position)
         return numbers, results
 
-    def alike(self, cluster_state: ClusterState, nodes: Nodes) -> IntVector:
+    def alike(self, cluster_state: ClusterFacts, nodes: Nodes) -> IntVector:
         """(nodes,) equal numbers: the devices are alike, as far as the claims see them."""
         delivery, servings = self._deliveries(nodes)
         return self._alike(cluster_state, nodes, delivery, [self.asks_on(one, cluster_state) for one in servings])
 
     @staticmethod
     def _alike(
-        cluster_state: ClusterState, nodes: Nodes, delivery: IntVector, asks: Sequence[Sequence[NamedAsk]]
+        cluster_state: ClusterFacts, nodes: Nodes, delivery: IntVector, asks: Sequence[Sequence[NamedAsk]]
     ) -> IntVector:
         reads = [one.ask.reads for asked in asks for one in asked]
         if not reads:
@@ -129,7 +129,7 @@ class PodDemand(msgspec.Struct, eq=False):
         return cluster_state.devices.alike(nodes, reduce(or_, reads)) * len(asks) + delivery
 
     def choices(
-        self, cluster_state: ClusterState, nodes: Nodes, patience: Callable[[], Patience]
+        self, cluster_state: ClusterFacts, nodes: Nodes, patience: Callable[[], Patience]
     ) -> Iterator[tuple[int, dict[str, Chosen]]]:
         """What each claim gets on the nodes where all claims get something: the position of a node, and by claim."""
         numbers, results = self.allocate(cluster_state, nodes, patience)

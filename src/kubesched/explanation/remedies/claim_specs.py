@@ -1,0 +1,92 @@
+"""Other specs for the claims of a pod. Those that a template makes change with the template.
+
+Rule: kube-apiserver v1.36: the specs of a ResourceClaim and of a ResourceClaimTemplate cannot be changed. They are
+deleted and re-created, and so is a pod whose claim is made from a template.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from kubesched.api import (
+    DeviceClaim,
+    DeviceRequest,
+    DeviceSubRequest,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    edited,
+)
+from kubesched.explanation.change import Change, Edit
+from kubesched.explanation.remedies.case import Case
+from kubesched.plugins import claim_name
+
+CLAIM: Final = "ResourceClaim"
+TEMPLATE: Final = "ResourceClaimTemplate"
+
+DevicesEdit = Callable[[DeviceClaim], DeviceClaim]
+RequestEdit = Callable[[DeviceSubRequest], DeviceSubRequest]
+
+
+def way_to_change(case: Case, claim: ResourceClaim) -> str:
+    """What a person does to change what a claim asks for."""
+    template = _template_of(case, claim)
+    if template:
+        return f"change template {template} and recreate the pod"
+    return f"create a new claim in place of {claim.name}"
+
+
+def with_devices(case: Case, claim: ResourceClaim, edit: DevicesEdit) -> Change:
+    """The change of what a claim asks for; of its template and of the pod's other claims from that, too."""
+    names, template = [claim.name], _template_of(case, claim)
+    if template:
+        entries = case.pod.spec.resource_claims or ()
+        made = (claim_name(case.pod, one)[0] for one in entries if one.resource_claim_template_name == template)
+        names = sorted(filter(None, made))
+    edits = [Edit(CLAIM, f"{claim.namespace}/{name}", partial(_of_claim, edit=edit)) for name in names]
+    key = f"{claim.namespace}/{template}"
+    if isinstance(case.object_of(TEMPLATE, key), ResourceClaimTemplate):
+        edits.append(Edit(TEMPLATE, key, partial(_of_template, edit=edit)))
+    return Change(edits=tuple(edits))
+
+
+def with_request(case: Case, claim: ResourceClaim, request: int, alternative: int, edit: RequestEdit) -> Change:
+    """The change of one request of a claim.
+
+    Args:
+        request, alternative: which one, as positions.
+    """
+    return with_devices(case, claim, partial(_with_request, request=request, alternative=alternative, edit=edit))
+
+
+def _template_of(case: Case, claim: ResourceClaim) -> str:
+    """The name of the template from which a claim of the pod is made; empty for none."""
+    entries = (one for one in case.pod.spec.resource_claims or () if claim_name(case.pod, one)[0] == claim.name)
+    return next((one.resource_claim_template_name for one in entries), "")
+
+
+def _of_claim(claim: ResourceClaim, edit: DevicesEdit) -> ResourceClaim:
+    return edited(claim, spec=msgspec.structs.replace(claim.spec, devices=edit(claim.spec.devices)))
+
+
+def _of_template(template: ResourceClaimTemplate, edit: DevicesEdit) -> ResourceClaimTemplate:
+    spec = msgspec.structs.replace(template.spec.spec, devices=edit(template.spec.spec.devices))
+    return edited(template, spec=msgspec.structs.replace(template.spec, spec=spec))
+
+
+def _with_request(devices: DeviceClaim, request: int, alternative: int, edit: RequestEdit) -> DeviceClaim:
+    """The claim with one other request; the same where it has none there, as a template that has changed since."""
+    requests = list(devices.requests or ())
+    if request < len(requests):
+        requests[request] = _with_alternative(requests[request], alternative, edit)
+    return msgspec.structs.replace(devices, requests=tuple(requests))
+
+
+def _with_alternative(one: DeviceRequest, alternative: int, edit: RequestEdit) -> DeviceRequest:
+    if one.exactly is not None:
+        return msgspec.structs.replace(one, exactly=edit(one.exactly))
+    some = list(one.first_available or ())
+    if alternative < len(some):
+        some[alternative] = edit(some[alternative])
+    return msgspec.structs.replace(one, first_available=tuple(some))

@@ -1,0 +1,222 @@
+"""Remedies for claims that no node can serve: fewer devices, smaller ones, others, tainted ones, fewer constraints."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from kubesched.api import (
+    CapacityRequirements,
+    CELSelector,
+    DeviceClaim,
+    DeviceSelector,
+    DeviceSubRequest,
+    ResourceClaim,
+    Taint,
+    parse_quantity,
+)
+from kubesched.cel import Loosened, OtherLiteral, Quantity, compile_selector, loosened
+from kubesched.documents import count, joined
+from kubesched.engine import BoolVector
+from kubesched.errors import CelCompileError, CelRuntimeError
+from kubesched.explanation.effort import Effort
+from kubesched.explanation.remedies.case import Case, Remedy
+from kubesched.explanation.remedies.claim_specs import way_to_change, with_devices, with_request
+from kubesched.explanation.remedies.device_survey import DeviceSurvey
+from kubesched.explanation.remedies.taints import is_of_fault, toleration
+from kubesched.plugins import ALL, ConstraintAsk, DeviceAsk, taint_words, untolerated_taints
+from kubesched.state import PoolDevice
+
+_MAX_COUNTS: Final = 6
+_MAX_OTHERS: Final = 4  # devices that a request may ask for instead
+_MAX_CONSTRAINTS: Final = 4
+
+
+def device_requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Ask for fewer devices, or for what devices have; tolerate their taints; drop constraints."""
+    survey = DeviceSurvey(case, where)
+    for number, i, j, claim in survey.asks():
+        for k, ask in enumerate(claim.ask.requests[j]):
+            request = _Request(case, survey.demand.waiting[i], j, k, ask) if survey.demand else None
+            if request is not None:
+                yield from _fewer(request, [kind.requests[number][k].usable for kind in survey.kinds])
+                yield from _others(request, survey)
+                yield from _tolerating(request, survey)
+    yield from _unconstrained(case, survey)
+
+
+class _Request(msgspec.Struct, frozen=True, eq=False):
+    """One alternative of one request of a claim."""
+
+    case: Case
+    claim: ResourceClaim
+    place: int
+    alternative: int
+    ask: DeviceAsk
+
+    def remedy(self, what: str, edit: partial[DeviceSubRequest], effort: Effort, ladder: str = "") -> Remedy:
+        """The remedy of another request."""
+        text = f"{what} in request {self.ask.name}: {way_to_change(self.case, self.claim)}"
+        change = with_request(self.case, self.claim, self.place, self.alternative, edit)
+        ladder = f"{ladder} of {self.claim.key}/{self.ask.name}" if ladder else ""
+        return Remedy(text, "deviceRequest", False, change, ladder=ladder, effort=effort)
+
+
+# --- fewer devices ---
+
+
+def _fewer(request: _Request, usable: Sequence[int]) -> Iterator[Remedy]:
+    """The most devices that some node has."""
+    ask = request.ask
+    if ask.mode == ALL:
+        return
+    most = min(ask.count - 1, max(usable, default=0))
+    for n in range(most, max(most - _MAX_COUNTS, 0), -1):
+        what = f"ask for {count(n, 'device')} instead of {ask.count}"
+        yield request.remedy(what, partial(_counting, n=n), Effort.DROP, "count")
+
+
+def _counting(one: DeviceSubRequest, n: int) -> DeviceSubRequest:
+    return msgspec.structs.replace(one, count=n)
+
+
+# --- other devices ---
+
+
+class _Other(msgspec.Struct, frozen=True):
+    """What a request asks for so that it may have one more kind of device.
+
+    Attributes:
+        selectors: by their places, those that change.
+        capacity: the amounts that change: name -> before and after.
+    """
+
+    selectors: tuple[tuple[int, Loosened], ...] = ()
+    capacity: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def literals(self) -> list[OtherLiteral]:
+        return [literal for _, one in self.selectors for literal in one.changes]
+
+    @property
+    def words(self) -> str:
+        amounts = [f"{name.rpartition('/')[2]} >= {after} instead of {before}" for name, before, after in self.capacity]
+        return joined([*map(_in_words, self.literals), *amounts])
+
+    @property
+    def is_less(self) -> bool:
+        """Whether only limits change."""
+        return all(isinstance(one.literal, str) for one in self.literals)
+
+    @property
+    def distance(self) -> tuple[int, float]:
+        """How much of the request changes."""
+        pairs = [(one.comparison.literal, one.value) for one in self.literals if isinstance(one.literal, str)]
+        far = [_distance(before, after) for before, after in pairs]
+        far += [_distance(Quantity.parse(before), Quantity.parse(after)) for _, before, after in self.capacity]
+        return len(self.literals) + len(self.capacity), sum(far)
+
+
+def _others(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """What free devices of the class have, in place of what the request asks for; the nearest first."""
+    ask, found = request.ask, Counter[_Other]()
+    for kind, device in survey.free_devices(ask):
+        if untolerated_taints(device.spec.taints or (), ask.tolerations):
+            continue
+        if (other := _other(ask, device)) is not None and (other.selectors or other.capacity):
+            found[other] += len(kind.positions)
+    for other in sorted(found, key=lambda one: (*one.distance, -found[one]))[:_MAX_OTHERS]:
+        effort, verb = (Effort.LESS, "ask for") if other.is_less else (Effort.SWITCH, "accept")
+        names = joined(one.comparison.name for one in other.literals)
+        ladder = f"{names} {other.capacity and 'amounts'}" if other.is_less else ""
+        yield request.remedy(f"{verb} {other.words}", partial(_asking, other=other), effort, ladder)
+
+
+def _other(ask: DeviceAsk, device: PoolDevice) -> _Other | None:
+    """What a request asks for so that it may have a device; None where no other value does it."""
+    selectors, capacity = [], []
+    try:
+        for i, text in enumerate(ask.selectors):
+            one = loosened(compile_selector(text), device.value)
+            if one is None:
+                return None
+            if one.changes:
+                selectors.append((i, one))
+    except (CelCompileError, CelRuntimeError):
+        return None
+    for name, amount in ask.capacity:
+        has = (device.spec.capacity or {}).get(name)
+        if has is None:
+            return None
+        if parse_quantity(has.amount) < parse_quantity(amount):
+            capacity.append((name, amount, str(has.amount)))
+    return _Other(tuple(selectors), tuple(capacity))
+
+
+def _in_words(one: OtherLiteral) -> str:
+    name = one.comparison.name.rpartition("/")[2] or "driver"
+    if isinstance(one.literal, tuple):
+        return f"{name} {' or '.join(one.literal)}"
+    return f"{name} {one.comparison.operator} {one.literal} instead of {one.comparison.literal}"
+
+
+def _distance(before: object, after: object) -> float:
+    """By what part of itself an amount changes."""
+    first, second = (one.nano if isinstance(one, Quantity) else one for one in (before, after))
+    if not isinstance(first, int) or not isinstance(second, int):
+        return 1.0
+    return abs(first - second) / max(abs(first), abs(second), 1)
+
+
+def _asking(one: DeviceSubRequest, other: _Other) -> DeviceSubRequest:
+    selectors = list(one.selectors or ())
+    for i, changed in other.selectors:
+        if i < len(selectors):
+            selectors[i] = DeviceSelector(CELSelector(changed.text))
+    amounts = {**((one.capacity.requests if one.capacity else None) or {})}
+    amounts |= {name: after for name, _, after in other.capacity}
+    capacity = CapacityRequirements(amounts) if amounts else one.capacity
+    return msgspec.structs.replace(one, selectors=tuple(selectors) or one.selectors, capacity=capacity)
+
+
+# --- taints and constraints ---
+
+
+def _tolerating(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """Tolerate the taints of devices that would do; not those of broken ones, nor those that evict pods."""
+    ask, found = request.ask, dict[tuple[Taint, ...], None]()
+    for _, device in survey.free_devices(ask):
+        blocking = tuple(untolerated_taints(device.spec.taints or (), ask.tolerations))
+        if blocking and _other(ask, device) == _Other():
+            found[blocking] = None
+    for taints in found:
+        if any(taint.effect == "NoExecute" or is_of_fault(taint) for taint in taints):
+            continue
+        what = f"tolerate the device taint {joined(map(taint_words, taints))}"
+        yield request.remedy(what, partial(_with_tolerations, taints=taints), Effort.RESERVED)
+
+
+def _with_tolerations(one: DeviceSubRequest, taints: tuple[Taint, ...]) -> DeviceSubRequest:
+    return msgspec.structs.replace(one, tolerations=(*(one.tolerations or ()), *map(toleration, taints)))
+
+
+def _unconstrained(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """Drop a constraint, where the requests could be served without it."""
+    if survey.demand is None or not any(kind.fits_apart for kind in survey.kinds):
+        return
+    for claim, asked in zip(survey.demand.waiting, survey.demand.asks, strict=True):
+        for i, one in enumerate(asked.ask.constraints[:_MAX_CONSTRAINTS]):
+            change = with_devices(case, claim, partial(_without_constraint, place=i))
+            text = f"drop the constraint {_constraint_words(one)}: {way_to_change(case, claim)}"
+            yield Remedy(text, "deviceRequest", False, change)
+
+
+def _constraint_words(one: ConstraintAsk) -> str:
+    return f"{'distinctAttribute' if one.is_distinct else 'matchAttribute'} {one.attribute}"
+
+
+def _without_constraint(devices: DeviceClaim, place: int) -> DeviceClaim:
+    kept = tuple(one for i, one in enumerate(devices.constraints or ()) if i != place)
+    return msgspec.structs.replace(devices, constraints=kept or None)

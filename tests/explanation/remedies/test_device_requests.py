@@ -1,0 +1,124 @@
+"""What a claim may ask for instead, where no node can serve it."""
+
+import pytest
+
+from tests.explanation.asking import fixes_of, texts
+from tests.explanation.claiming import (
+    DRIVER,
+    MEMORY,
+    MODEL,
+    claim,
+    claiming,
+    decoded,
+    from_template,
+    gpu,
+    made_for,
+    nodes_with,
+    template,
+)
+from tests.plugins.dynamic_resources.device_objects import allocation, ask, selecting
+
+NEW = "create a new claim in place of c"
+NUMA = f"{DRIVER}/numa"
+
+
+ONE = ([gpu("a")],)
+
+
+def asked(*asks, nodes=ONE, others=(), **more):
+    """The fixes for a pod whose only claim asks for something; those that add nodes are left out."""
+    found = fixes_of(claiming("c"), *nodes_with(*nodes), *decoded(claim("c", *asks, **more), *others))
+    return {text: fix for text, fix in found.items() if fix.kind == "deviceRequest"}
+
+
+def test_the_largest_count_that_fits_is_asked_for():
+    devices = [gpu(name) for name in "abc"]
+    taken = claim("other", ask(), status=allocation("n1", "a"))
+    (fix,) = asked(ask(4), nodes=(devices, devices[:1]), others=(taken,)).values()
+    assert str(fix) == f"ask for 2 devices instead of 4 in request r0: {NEW} -> 1 node"
+
+
+def test_a_limit_becomes_the_nearest_value_that_devices_have():
+    nodes = [gpu("a", "40Gi")], [gpu("a", "48Gi")], [gpu("a", "16Gi")]
+    (fix,) = asked(ask(selectors=selecting(MEMORY)), nodes=nodes).values()
+    assert str(fix) == f"ask for memory >= 48Gi instead of 80Gi in request r0: {NEW} -> 1 node"
+    assert not fix.keeps_intent
+
+
+def test_a_value_that_a_taken_device_has_is_not_asked_for():
+    taken = claim("other", ask(), status=allocation("n2", "a"))
+    nodes = [gpu("a", "40Gi")], [gpu("a", "48Gi")]
+    (text,) = asked(ask(selectors=selecting(MEMORY)), nodes=nodes, others=(taken,))
+    assert text.startswith("ask for memory >= 40Gi instead of 80Gi")
+
+
+def test_other_models_are_accepted_too_those_of_most_nodes_first():
+    nodes = [gpu("a", model="A100")], [gpu("a", model="T4")], [gpu("a", model="A100")]
+    assert [*map(str, asked(ask(selectors=selecting(MODEL)), nodes=nodes).values())] == [
+        f"accept model H100 or A100 in request r0: {NEW} -> 2 nodes",
+        f"accept model H100 or T4 in request r0: {NEW} -> 1 node",
+    ]
+
+
+def test_two_requirements_change_together_where_no_device_lacks_one_alone():
+    (text,) = asked(ask(selectors=selecting(MEMORY, MODEL)), nodes=([gpu("a", model="A100")],))
+    assert text == f"accept memory >= 40Gi instead of 80Gi and model H100 or A100 in request r0: {NEW}"
+
+
+def test_a_capacity_becomes_what_devices_have():
+    (text,) = asked(ask(capacity={"requests": {"memory": "80Gi"}}))
+    assert text == f"ask for memory >= 40Gi instead of 80Gi in request r0: {NEW}"
+
+
+@pytest.mark.parametrize(
+    ("taint", "tolerated"),
+    [
+        ({"key": "lab", "value": "x", "effect": "NoSchedule"}, True),
+        ({"key": "lab", "value": "x", "effect": "NoExecute"}, False),
+        ({"key": f"{DRIVER}/unhealthy", "effect": "NoSchedule"}, False),
+    ],
+)
+def test_a_device_taint_is_tolerated_unless_it_evicts_or_fences_off_what_is_broken(taint, tolerated):
+    found = asked(ask(), nodes=([gpu("a", taints=[taint])],))
+    text = f"tolerate the device taint lab=x:NoSchedule in request r0: {NEW}"
+    assert list(found) == ([text] if tolerated else [])
+
+
+def test_a_constraint_is_dropped_last():
+    constraint = {"matchAttribute": NUMA, "requests": []}
+    found = asked(ask(2), nodes=([gpu("a", numa=0), gpu("b", numa=1)],), constraints=(constraint,))
+    assert list(found) == [
+        f"ask for 1 device instead of 2 in request r0: {NEW}",
+        f"drop the constraint matchAttribute {NUMA}: {NEW}",
+    ]
+
+
+def test_a_claim_of_a_template_changes_with_the_template():
+    pod = from_template("gpu")
+    objects = [*nodes_with([gpu("a")]), *decoded(template("gpu", ask(2)), made_for(pod, "gpu", ask(2)))]
+    (fix,) = [one for one in fixes_of(pod, *objects).values() if one.kind == "deviceRequest"]
+    assert fix.text == "ask for 1 device instead of 2 in request r0: change template gpu and recreate the pod"
+    assert [(one.action, one.target.kind) for one in fix.patches] == [
+        ("recreate", "ResourceClaimTemplate"),
+        ("recreate", "Pod"),
+    ]
+
+
+def test_no_step_patches_the_spec_of_a_claim():
+    (fix,) = asked(ask(2)).values()
+    (step,) = fix.patches
+    assert (step.action, step.target.kind) == ("recreate", "ResourceClaim")
+    assert step.commands[-1].endswith("| kubectl replace --force -f -")
+
+
+def test_a_template_that_is_not_at_hand_is_changed_by_hand():
+    pod = from_template("gpu")
+    found = fixes_of(pod, *nodes_with([gpu("a")]), *decoded(made_for(pod, "gpu", ask(2))))
+    (fix,) = [one for one in found.values() if one.kind == "deviceRequest"]
+    assert [(one.text, one.target) for one in fix.patches] == [(fix.text, None)]
+
+
+def test_a_node_like_one_of_them_comes_with_its_devices():
+    taken = claim("other", ask(), status=allocation("n1", "a"))
+    objects = [*nodes_with([gpu("a")]), *decoded(claim("c", ask()), taken)]
+    assert "add a node like n1" in texts(claiming("c"), *objects)
