@@ -5,6 +5,7 @@ from kubesched.explanation import explain
 from kubesched.session import Session
 from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
 
 NODES = [make_node(name, allocatable={"cpu": cpu, "memory": "8Gi"}) for name, cpu in (("n1", "4"), ("n2", "3"))]
 
@@ -55,3 +56,13 @@ def test_many_pods_on_many_nodes_are_not_cheap():
     pods = [make_pod(f"p{i}") for i in range(400)]
     assert is_cheap(ClusterObjects((*NODES, *pods)))
     assert not is_cheap(ClusterObjects((*(make_node(f"n{i}") for i in range(300)), *pods)))
+
+
+def test_a_pod_of_a_gang_has_the_count_of_the_whole_simulation(tmp_path):
+    """The list of pods says the same."""
+    group = {"scheduling.x-k8s.io/pod-group": "ring"}
+    pods = [wants(f"w-{i}", "2", labels=group) for i in range(4)]
+    file = write(tmp_path, *NODES, *pods)
+    sentence = "3 of 4 pods of gang default/ring would have a node; the gang needs 4 at once"
+    assert sentence in run("explain", file, "w-0").stdout.replace("\n", " ")
+    assert sentence in run("explain", file).stdout.replace("\n", " ")

@@ -72,7 +72,8 @@ def print_pod(
     cluster = question.cluster
     wants_queue = bool(view.queue) and not pod.node_name
     simulated, explanation = _with_place(question, pod.key, view.closely(cluster, pod), wants_queue=wants_queue)
-    explanation = msgspec.structs.replace(explanation, refused=_refusal(cluster, pod))
+    gang = (simulated and simulated.gang) or explanation.gang
+    explanation = msgspec.structs.replace(explanation, refused=_refusal(cluster, pod), gang=gang)
     queue = "" if simulated is None else simulated.sentence(explanation)
     page = _page(question, explanation, view, command_about(question.again, pod.key), queue)
     if simulated is not None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from kubesched.explanation import Explanation
-    from kubesched.session import Placement, Session
+    from kubesched.session import GangFit, Placement, Session
     from kubesched.snapshot import ClusterObjects
 
 _CHEAP: Final = 100_000  # pending pods x nodes: well below a second with kube-scheduler's plugins
@@ -15,10 +15,12 @@ class QueuePlace(NamedTuple):
 
     Attributes:
         n_before: how many pods are tried before it.
+        gang: the pods with which it is to run at once, and how many of them have a node in the end; None for none.
     """
 
     placement: "Placement"
     n_before: int
+    gang: "GangFit | None" = None
 
     def sentence(self, explanation: "Explanation") -> str:
         """What the simulation adds to the answer for the pod alone; empty if that is nothing."""
@@ -67,15 +69,17 @@ def queue_place(session: "Session", pod: str) -> QueuePlace | None:
         pod: `namespace/name`.
     """
     from kubesched.explanation import with_reasons
+    from kubesched.planning import gangs_of_run
     from kubesched.session import PodState
 
-    n_before = 0
+    n_before, objects = 0, list(session.objects_now())
     with session.fork():
-        placements = with_reasons(session, session.schedule(), only=[pod]).placements
-    for placement in placements:
+        report = with_reasons(session, session.schedule(), only=[pod])
+    for placement in report.placements:
         if placement.pod == pod:
             is_told = placement.state not in (PodState.NOT_TRIED, PodState.NOT_DECIDED)
-            return QueuePlace(placement, n_before) if is_told else None
+            gang = next(iter(gangs_of_run(objects, report, [pod])), None)
+            return QueuePlace(placement, n_before, gang) if is_told else None
         n_before += bool(placement.profile) and placement.state is not PodState.NOT_TRIED  # without: a kubelet's
     return None
 

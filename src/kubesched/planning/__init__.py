@@ -34,6 +34,7 @@ with lazy_exports(__name__):
     from kubesched.planning.drainer import Drainer as Drainer, drain as drain
     from kubesched.planning.fit_question import FitQuestion as FitQuestion
     from kubesched.planning.fit_result import Fit as Fit, WorkloadFit as WorkloadFit
+    from kubesched.planning.gangs_that_fit import gangs_of_run as gangs_of_run
     from kubesched.planning.kept_pods import Kept as Kept
     from kubesched.planning.pending import PendingPods as PendingPods
     from kubesched.planning.placed import has_place as has_place
