@@ -152,6 +152,23 @@ def test_a_local_volume_of_a_class_that_makes_none_is_replaced_by_a_free_one():
     assert "copy the data first, then delete claim default/data: volume pv-free is free on pi-c" in said
 
 
+def test_a_free_volume_that_two_pods_need_is_enough_for_one():
+    by_hand = make_object("StorageClass", "local", provisioner="kubernetes.io/no-provisioner")
+    spec = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "9Gi"}}
+    taken = [
+        make_object("PersistentVolume", f"pv-{name}", spec={**at(HOST, "gone", **spec), "claimRef": ref})
+        for name, ref in (("data", REF), ("more", {**REF, "name": "more"}))
+    ]
+    claims = [bound(name, storageClassName="local") for name in ("data", "more")]
+    free = make_object("PersistentVolume", "pv-free", spec=at(HOST, "pi-c", **spec), status={"phase": "Available"})
+    other = make_pod("other", spec={"volumes": [{"name": "more", "persistentVolumeClaim": {"claimName": "more"}}]})
+    around = [make_node("pi-c"), by_hand, *claims, *taken, free]
+    (alone,) = [text for text in texts(pod("data"), *around) if "pv-free" in text]
+    assert "only one" not in alone
+    (said,) = [text for text in texts(pod("data"), *around, other) if "pv-free" in text]
+    assert said == f"{alone} (claim default/more lacks a volume, too: only one can have it)"
+
+
 REGION = "topology.kubernetes.io/region"
 
 

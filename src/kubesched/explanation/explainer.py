@@ -15,7 +15,6 @@ from kubesched.explanation.explanation import Explanation, explained
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.gang import gang_fits, may_be_of_gang
-from kubesched.explanation.remedies import is_equal
 from kubesched.explanation.trial import applied
 from kubesched.explanation.unscheduled import ended_of
 from kubesched.framework import Diagnosis, Framework, Services
@@ -201,8 +200,8 @@ class Explainer:
         if isinstance(explanation, Evaluation):
             given = {key for kind, key in self.session.assumed if kind == "Node"}
             framework, asked = self.frameworks[explanation.profile], explanation.pod
-            equal = [one for one in self.pending if one.key != asked.key and is_equal(one, asked)]
-            return fixes(framework, explanation, max_fixes=max_fixes, given=given, equal=equal)
+            waiting = [one for one in self.pending if one.key != asked.key]
+            return fixes(framework, explanation, max_fixes=max_fixes, given=given, waiting=waiting)
         if self._last is not None and self._last[0] is explanation:
             return self.fixes(self._last[1], max_fixes=max_fixes)
         pod = explanation.pod.key if explanation.runs_on else explanation.pod

@@ -49,7 +49,7 @@ def fixes(
     *,
     max_fixes: int = MAX_FIXES,
     given: Collection[str] = (),
-    equal: Sequence[Pod] = (),
+    waiting: Sequence[Pod] = (),
 ) -> tuple[Fix, ...]:
     """Find and note the changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
@@ -66,15 +66,16 @@ def fixes(
         framework: of the profile that the explanation is by, over the same cluster.
         max_fixes: how many at most.
         given: nodes that the question has changed: no fix takes a cordon or a taint from them.
-        equal: the other pending pods of the workload; a rule that counts pods is changed for all of them.
+        waiting: the other pending pods; a rule that counts pods is changed for all of those of the workload.
     """
     has_none = evaluation.ended is not None or evaluation.pod.is_terminating or bool(gone_node(evaluation))
     if evaluation.extenders or evaluation.undecided or has_none:
         return ()
-    case = Case(evaluation, _nominated(framework, evaluation), given)
+    case = Case(evaluation, _nominated(framework, evaluation), given, waiting)
     gates = without_gates(case)
     if evaluation.fits and gates is None:
         return ()
+    equal = [one for one in waiting if is_equal(one, evaluation.pod)]
     search = _Search(Trial(framework, evaluation.pod), gates, equal)
     helping = search.tried([()]) if evaluation.fits else _helping(case, search)
     helping = search.without_extras(helping)

@@ -86,14 +86,20 @@ class Case:
         info, pod: the pod.
         nodes: all nodes.
         given: nodes that no remedy opens, because the question has changed them.
+        waiting: the other pending pods.
         nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
         findings: what several remedies ask for, by name, once it has been looked for.
     """
 
     def __init__(
-        self, evaluation: Evaluation, nominated: Sequence[tuple[int, PodInfo]] = (), given: Collection[str] = ()
+        self,
+        evaluation: Evaluation,
+        nominated: Sequence[tuple[int, PodInfo]] = (),
+        given: Collection[str] = (),
+        waiting: Sequence[Pod] = (),
     ) -> None:
         self.evaluation = evaluation
+        self.waiting = waiting
         self.given = given
         self.nominated = nominated
         self.findings: dict[str, dict[tuple[str, int, int], list[int]]] = {}

@@ -29,6 +29,7 @@ from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_wo
 from kubesched.explanation.remedies.made_volumes import makes_on
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.regions import is_of_other_region, labels_there
+from kubesched.explanation.remedies.wanted_volumes import shared_words
 from kubesched.plugins import (
     makes_volumes,
     meets_demand,
@@ -159,6 +160,7 @@ def _another_at_hand(case: Case, where: BoolVector, disk: _Disk) -> Iterator[Rem
         node = next((node for node in case.at(where) if not there.unmet(node.node)), None)
         if node is None:
             continue
+        shared = shared_words(case, volume, claim)
         text = f"delete claim {disk.claim}: volume {volume.name} is free on {node.name}"
         text = (
             f"if {_old(host)} is gone for good, {text}, and the data comes from replicas"
@@ -166,7 +168,7 @@ def _another_at_hand(case: Case, where: BoolVector, disk: _Disk) -> Iterator[Rem
             else f"copy the data first, then {text}"
         )
         change = Change(edits=(Edit("PersistentVolumeClaim", disk.claim, partial(_on_volume, name=volume.name)),))
-        yield Remedy(text, "recreateClaim", False, change, ladder=f"recreateClaim {disk.claim}")
+        yield Remedy(f"{text}{shared}", "recreateClaim", False, change, ladder=f"recreateClaim {disk.claim}")
 
 
 def _on_volume(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:
@@ -221,7 +223,7 @@ def _afresh(case: Case, node: NodeInfo, disk: _Disk, unmet: Requirement, *, is_s
 
 
 def _is_cut_off(case: Case, where: Requirement) -> bool:
-    """Whether nobody reads what is on a disk: its node is gone or out of order, or its whole zone is out."""
+    """Whether the data of a disk cannot be read now: its node is gone or out of order, or its whole zone is out."""
     nodes = [info.node for info in case.nodes]
     holders = [node for node in nodes if _meets(node, where)]
     if where.key == HOSTNAME or any(_label(node, where.key) == node.name for node in holders):

@@ -31,6 +31,7 @@ from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.new_node import added_node
 from kubesched.explanation.remedies.regions import is_of_other_region, labels_there, values_of
+from kubesched.explanation.remedies.wanted_volumes import shared_words
 from kubesched.plugins import Flaw, allowed_nodes, makes_volumes, publishes_capacity, volumes_at_hand
 from kubesched.state import NO_CAPACITY, capacity_limit, is_bound, storage_class_of, storage_request
 
@@ -85,6 +86,7 @@ def volumes_made_to_suit(case: Case, claim: PersistentVolumeClaim) -> Iterator[t
     volumes = (one for one in case.objects(_VOLUME) if isinstance(one, PersistentVolume))
     for near in volumes_at_hand(claim, volumes)[:_MAX_VOLUMES]:
         volume, flaws = near.volume, set(near.flaws)
+        shared = shared_words(case, volume, claim, flaws) if flaws != {Flaw.OLD_CLAIM} else ""
         if flaws == {Flaw.OLD_CLAIM}:
             whose = f"the data of the deleted claim {claim.key}"
             text = f"clear spec.claimRef.uid of volume {volume.name}, which is {volume.status.phase} and has {whose}"
@@ -93,13 +95,13 @@ def volumes_made_to_suit(case: Case, claim: PersistentVolumeClaim) -> Iterator[t
             whose = f"the data of the deleted claim {volume.spec.claim_ref.namespace}/{volume.spec.claim_ref.name}"
             text = f"clear spec.claimRef of volume {volume.name}, which is Released and has {whose}"
             change = _change(_VOLUME, volume.name, _freed)
-            yield Remedy(text, "claimRef", False, change, effort=Effort.DATA), volume.name
+            yield Remedy(f"{text}{shared}", "claimRef", False, change, effort=Effort.DATA), volume.name
         elif flaws and flaws <= _ASKED.keys():
             words = joined(_ASKED[flaw](volume) for flaw in near.flaws)
             text = f"recreate claim {claim.key} with {words}, as volume {volume.name} has{_template(case, claim)}"
             change = _change(_CLAIM, claim.key, partial(_asking, like=volume, flaws=frozenset(flaws)))
             effort = Effort.LESS if Flaw.SIZE in flaws and not _is_nearly(claim, volume) else Effort.ADAPT
-            yield Remedy(text, "claimSpec", False, change, effort=effort), volume.name
+            yield Remedy(f"{text}{shared}", "claimSpec", False, change, effort=effort), volume.name
 
 
 def _is_nearly(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
