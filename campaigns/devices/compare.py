@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from campaigns.oracle.compare import Difference, without_empty
-from campaigns.oracle.product import answer
+from campaigns.oracle import product
+from campaigns.oracle.compare import Answer, Difference, without_empty
 
 ANY_OF = ("preemption", "deallocated")
 """kube-scheduler takes any of equal candidates, and any claim to give back: what a case lists is right."""
 
 
-def differences(case: dict) -> Iterator[Difference]:
+def differences(case: dict, answer: Answer = product.answer) -> Iterator[Difference]:
     """Everything in which the answers differ from the recorded ones; empty values and absent ones are the same."""
     for mode, lines in zip(("eval", "place"), answer(case), strict=True):
         got = {line["pod"]: line for line in lines}

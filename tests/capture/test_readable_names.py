@@ -25,7 +25,7 @@ def owned(name: str, kind: str, owner: str, **fields: Any) -> Pod:
 
 
 def renamed(*objects: KubeObject) -> tuple[list[KubeObject], dict[str, str]]:
-    cluster, table = anonymize(only_read_fields(ClusterObjects(objects)))
+    cluster, table, _ = anonymize(only_read_fields(ClusterObjects(objects)))
     return list(cluster), table
 
 

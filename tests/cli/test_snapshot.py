@@ -11,6 +11,7 @@ from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.cli.live_server import api_server, kubeconfig_of
 from tests.clusters import realistic
+from tests.dra_objects import DRA_OBJECTS, SECRET
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop" / "cluster.json.gz"
 
@@ -346,3 +347,15 @@ def test_every_pod_gets_the_same_verdict_under_its_new_name(
     wanted = verdicts(original, {})
     assert len(wanted) > 30
     assert verdicts(renamed, table) == wanted
+
+
+def test_a_note_lists_the_words_of_devices_that_stay(tmp_path: Path) -> None:
+    source = tmp_path / "devices.json"
+    source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": DRA_OBJECTS}))
+    done = run("snapshot", str(source), "--anonymize", "-o", str(tmp_path / "out.json"))
+    assert done.exit_code == 0
+    assert (
+        "note: --anonymize keeps drivers of devices, and what CEL expressions and constraints of claims compare: "
+        "40Gi, AX100-80GB, gpu.acme.com, memory, model, numa, x" in " ".join(done.stderr.split())
+    )
+    assert SECRET not in (tmp_path / "out.json").read_text()

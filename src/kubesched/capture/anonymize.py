@@ -1,13 +1,14 @@
 """Replaces the names in a snapshot, so that it can be shown to others and is decided as before.
 
 Everything that a user or a provider chose is replaced: names, namespaces, uids, label keys and values, taints, images,
-extended resources, drivers, pools, devices with their attributes, and what CEL expressions compare these with. What
-Kubernetes defines stays, such as topology.kubernetes.io/zone and the grammar of CEL; so do labels and zones of
-providers, plain words in labels, numbers and times. Every other text is replaced, whatever its field.
+extended resources, pools, devices, and those of their attributes that nothing compares. What Kubernetes defines stays,
+such as topology.kubernetes.io/zone; so do labels and zones of providers, plain words in labels, numbers and times, CEL
+expressions with what they read, and drivers of devices. Every other text is replaced, whatever its field.
 """
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -24,18 +25,19 @@ from kubesched.api import (
     SELECTED_NODE,
     SILENCED,
     CapacityRequirements,
-    DeviceClass,
+    DeviceAttribute,
+    DeviceResult,
+    DeviceStatus,
     ExitCodesPattern,
-    KubeObject,
+    ObjectMeta,
     OwnerReference,
     PodCondition,
-    ResourceClaim,
-    ResourceClaimTemplate,
-    ResourceSlice,
+    ResourceSliceSpec,
     ScaleTarget,
     Unstructured,
 )
-from kubesched.capture.expressions import replaced_amounts, replaced_attribute, replaced_expression, replaced_string
+from kubesched.capture.device_names import CLASS, KINDS_OF_OBJECTS, DeviceNames, kind_of_name, parts_of
+from kubesched.capture.device_words import DeviceWords, device_words, replaced_amounts, without_comments
 from kubesched.capture.kubernetes_words import (
     CONDITIONS,
     DEFINED_TYPES,
@@ -67,7 +69,10 @@ _DEFINED_FIELDS: Final = frozenset(
     )
 )
 """Fields whose values Kubernetes defines, amounts and times; any other value there is replaced."""
-_KEPT_FIELDS: Final = frozenset(("scheduler_name",))  # the configuration has it
+_KEPT_FIELDS: Final = frozenset(
+    ("scheduler_name", "match_attribute", "distinct_attribute")  # the configuration has the first one
+)
+_OF_DRIVERS: Final = (ResourceSliceSpec, DeviceResult, DeviceStatus)
 _BOUNDS: Final = ("min_available", "max_unavailable", "max_surge")
 _BOUND: Final = re.compile("[0-9]+%?")
 _KEYS: Final = ("key", "topology_key", "topology_keys", "match_label_keys", "mismatch_label_keys")
@@ -80,14 +85,13 @@ _QUANTITIES: Final = (
 _OF_QUOTAS: Final = ("requests.", "limits.")
 _EXTENDED_RESOURCES: Final = ("extended_resource_name", "resource_name")
 _CONDITION_TYPES: Final = ("binding_conditions", "binding_failure_conditions")
-_ATTRIBUTE_NAMES: Final = ("match_attribute", "distinct_attribute")
 _CHOSEN_SUFFIX: Final = (
     "hugepages-",
     "attachable-volumes-csi-",
     "attachable-volumes-",
-    "deviceclass.resource.kubernetes.io/",
 )
 """Resources whose other names somebody chose below a prefix that a scheduler reads."""
+_OF_CLASSES: Final = "deviceclass.resource.kubernetes.io/"
 _NUMERIC: Final = ("Gt", "Lt")
 _READ_VALUE: Final = re.compile("yes|true|false|-?[0-9]+")
 """What rules read in the other annotations; any other value counts as its absence or default, whatever it is."""
@@ -104,10 +108,12 @@ class Anonymized(NamedTuple):
 
     Attributes:
         table: the words that names are made of, by their replacements. Keep it private.
+        device_words: the words that stay because expressions and constraints compare them, sorted.
     """
 
     cluster: ClusterObjects
     table: dict[str, str]
+    device_words: list[str]
 
 
 def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ()) -> Anonymized:
@@ -128,41 +134,34 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
         listed_kinds=cluster.listed_kinds & KINDS.keys(),
     )
     texts: set[str] = set()
+    of_devices: defaultdict[str, set[str]] = defaultdict(set)
 
     def collect(text: str) -> str:
         texts.add(text)
         return text
 
-    first = _Walk(collect, set())
+    def collect_name(kind: str, name: str) -> str:
+        of_devices[kind].update(parts_of(kind, name))
+        return name
+
+    stays = device_words(cluster.objects)
+    first = _Walk(collect, collect_name, stays, set())
     for known in cluster.objects:
         first.struct(known)
     names = named_texts(cluster.objects, first.fields, first.keys, first.values, first.resources)
-    words = ReplacedWords(texts, salt, keep, names, _compared(cluster.objects))
-    second = _Walk(words, first.numeric_keys)
+    words, device_names = ReplacedWords(texts, salt, keep, names), DeviceNames(of_devices, salt)
+    second = _Walk(words, device_names.renamed, stays, first.numeric_keys)
     objects = tuple(second.struct(known) for known in cluster.objects)
     anonymous = msgspec.structs.replace(cluster, objects=objects, notes=(), bad=(), scheduler_config=b"")
-    return Anonymized(anonymous, words.used)
-
-
-def _compared(objects: Iterable[KubeObject]) -> set[str]:
-    """The texts in what describes devices: expressions compare parts of them."""
-    texts: set[str] = set()
-
-    def collect(text: str) -> str:
-        texts.add(text)
-        return text
-
-    walk = _Walk(collect, set())
-    for known in objects:
-        if isinstance(known, DeviceClass | ResourceSlice | ResourceClaim | ResourceClaimTemplate):
-            walk.struct(known.spec)
-    return texts
+    return Anonymized(anonymous, words.used | device_names.used, stays.listed)
 
 
 class _Walk:
     """Visits every text of objects, and makes objects of what a function gives for it.
 
     Args:
+        device_name: is given what a name of a device is of, and the name.
+        stays: the words of devices that stay.
         numeric_keys: labels whose values are compared as numbers, and stay.
     Attributes:
         numeric_keys: those, and the ones that were met.
@@ -170,13 +169,21 @@ class _Walk:
         fields: texts of fields that have a name of some kind, and which kind.
     """
 
-    def __init__(self, text: Callable[[str], str], numeric_keys: set[str]) -> None:
+    def __init__(
+        self,
+        text: Callable[[str], str],
+        device_name: Callable[[str, str], str],
+        stays: DeviceWords,
+        numeric_keys: set[str],
+    ) -> None:
         self.numeric_keys = numeric_keys
         self.keys: dict[str, None] = {}
         self.values: dict[tuple[str, str], None] = {}
         self.resources: dict[str, None] = {}
         self.fields: dict[str, str] = {}
         self._text = text
+        self._device_name = device_name
+        self._stays = stays
         self._done: dict[int, Any] = {}  # pods share equal parts; the objects outlive the walk
 
     def struct(self, value: T) -> T:
@@ -199,6 +206,11 @@ class _Walk:
         changes = {name: self._field(name, getattr(value, name), value) for name in value.__struct_fields__}
         return msgspec.structs.replace(value, **changes)
 
+    def _metadata(self, metadata: ObjectMeta, kind: str) -> ObjectMeta:
+        """The metadata of an object with a name of `device_names`."""
+        nameless: ObjectMeta = self._special(msgspec.structs.replace(metadata, name=""))
+        return msgspec.structs.replace(nameless, name=self._device_name(kind, metadata.name))
+
     def _owner(self, owner: OwnerT) -> OwnerT:
         if (owner.api_version.rpartition("/")[0], owner.kind) in RE_CREATING_KINDS:
             return msgspec.structs.replace(owner, name=self._text(owner.name))
@@ -207,24 +219,24 @@ class _Walk:
         return msgspec.structs.replace(owner, name=name, kind=kind, api_version=version)
 
     def _field(self, name: str, value: Any, of: Any) -> Any:
+        if isinstance(value, ObjectMeta) and (of_object := KINDS_OF_OBJECTS.get(type(of))):
+            return self._metadata(value, of_object)
         if isinstance(value, msgspec.Struct):
             return self.struct(value)
         if isinstance(value, dict):
             if name == "consumed_capacity" or isinstance(of, CapacityRequirements):
-                return {replaced_attribute(key, self._text): amount for key, amount in value.items()}
+                return {self._stays.renamed(key, self._text): amount for key, amount in value.items()}
             return self._dict(name, value)
-        if name in _KEPT_FIELDS:
+        if name in _KEPT_FIELDS or (name == "driver" and isinstance(of, _OF_DRIVERS)):
             return value
+        if value and (kind := kind_of_name(of, name)):
+            return self._device_names(kind, value)
         if name in _BOUNDS and isinstance(value, str):
             return value if _BOUND.fullmatch(value) else self._text(value)
         if isinstance(value, str) and name == "expression":
-            return replaced_expression(value, self._text)
-        if isinstance(value, str) and name == "string":
-            return replaced_string(value, self._text)
+            return without_comments(value, self._text)
         if isinstance(value, str) and name == "version":
             return replaced_amounts(value, self._text)
-        if isinstance(value, str) and name in _ATTRIBUTE_NAMES:
-            return replaced_attribute(value, self._text)
         if isinstance(value, str) and name in _EXTENDED_RESOURCES:
             return self._resource(value)
         if isinstance(value, tuple) and name in _CONDITION_TYPES:
@@ -276,7 +288,7 @@ class _Walk:
 
     def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
         if any(isinstance(one, msgspec.Struct) for one in value.values()):  # of a device, by name
-            return {replaced_attribute(key, self._text): self.struct(one) for key, one in value.items()}
+            return {self._stays.renamed(key, self._text): self._fact(key, one) for key, one in value.items()}
         if name in _LABELS:
             return {self._key(key): self._value(key, text) for key, text in value.items()}
         if name in _QUANTITIES:
@@ -287,11 +299,22 @@ class _Walk:
             return dict.fromkeys(map(self._text, value))
         raise TypeError(f"{name}: capture/anonymize.py does not know which of its keys and values are names")
 
+    def _fact(self, name: str, value: Any) -> Any:
+        """An attribute or a capacity of a device, or a counter."""
+        return value if isinstance(value, DeviceAttribute) and self._stays.keeps(name) else self.struct(value)
+
+    def _device_names(self, kind: str, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._device_name(kind, one) for one in value)
+        return self._device_name(kind, value)
+
     def _resource(self, name: str) -> str:
         if is_kept_resource(name):
             return name
         if of_quota := next(filter(name.startswith, _OF_QUOTAS), ""):
             return of_quota + self._resource(name.removeprefix(of_quota))
+        if name.startswith(_OF_CLASSES):
+            return _OF_CLASSES + self._device_name(CLASS, name.removeprefix(_OF_CLASSES))
         prefix = next(filter(name.startswith, _CHOSEN_SUFFIX), "")
         if not prefix:
             self.resources[name] = None

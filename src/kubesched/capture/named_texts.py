@@ -3,7 +3,19 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from kubesched.api import HOSTNAME, SERVICE_OF_K3S, KubeObject, Namespace, Node, Pod, ReplicaSet, kind_of
+from kubesched.api import (
+    HOSTNAME,
+    SERVICE_OF_K3S,
+    DeviceClass,
+    KubeObject,
+    Namespace,
+    Node,
+    Pod,
+    ReplicaSet,
+    ResourceClaim,
+    ResourceSlice,
+    kind_of,
+)
 from kubesched.capture.kubernetes_words import is_amount, is_defined_name
 from kubesched.capture.public_words import is_plain, is_public_name
 
@@ -21,10 +33,14 @@ _OF_KINDS: Final = {
     "Service": "service",
     "PodDisruptionBudget": "budget",
     "ResourceQuota": "quota",
+    "ResourceClaim": "claim",
+    "ResourceClaimTemplate": "template",
 }
 ROLES_OF_FIELDS: Final = {
     "claim_name": "claim",
     "priority_class_name": "priority",
+    "resource_claim_name": "claim",
+    "resource_claim_template_name": "template",
     "runtime_class_name": "runtime",
     "storage_class_name": "class",
 }
@@ -69,6 +85,7 @@ def named_texts(
         resources: names of extended resources.
     """
     roles: dict[str, str] = {}
+    objects = [one for one in objects if not isinstance(one, DeviceClass | ResourceSlice)]  # of `device_names`
     joined = list(_joined(objects))
     made = {f"{one.begin}-{one.end}" for one in joined}
     referred = ((text, role) for text, role in fields.items() if text not in made)
@@ -122,7 +139,8 @@ def _of_objects(objects: Iterable[KubeObject], made: set[str]) -> Iterator[tuple
             yield known.namespace, _OF_KINDS["Namespace"]
     for known in objects:
         owner = known.metadata.controller
-        if owner is None and not isinstance(known, Pod) and kind_of(known) not in _WORKLOADS:
+        is_workload = isinstance(known, Pod) or kind_of(known) in _WORKLOADS
+        if isinstance(known, ResourceClaim) or (owner is None and not is_workload):
             continue
         names = [*(begin for begin, _ in _with_hash(known)), *([owner.name] if owner is not None else []), known.name]
         role = "pod" if isinstance(known, Pod) and owner is None else OF_WORKLOADS

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import re
 from base64 import b32encode
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kubesched.api import GROUP_KEYS, GROUP_MINIMUMS
@@ -53,7 +53,6 @@ class ReplacedWords:
             in any order, and without the words for what they name; empty for readable ones.
         keep: texts whose words stay.
         names: what is a name; the others are texts of words.
-        opaque: texts in which words are replaced alone, such as those that an expression compares.
     Attributes:
         used: the replacements that were given out, and the names and words.
     Raises:
@@ -66,13 +65,11 @@ class ReplacedWords:
         salt: str = "",
         keep: Iterable[str] = (),
         names: NamedTexts = _NO_NAMES,
-        opaque: Collection[str] = (),
     ) -> None:
         self._kept = _KEPT_WORDS.union(*map(WORD.findall, keep))
         self.used: dict[str, str] = {}
         self._salt = salt.encode()
         self._known: dict[str, str] = {}
-        self._opaque = opaque
         distinct = set(texts)
         self._number_names(_NO_NAMES if salt else names)
         self._replace_words(distinct)
@@ -98,7 +95,7 @@ class ReplacedWords:
         """Give names their numbers, those of one kind in their order."""
         kinds: dict[str, list[str]] = {}
         for text, kind in names.roles.items():
-            if text not in self._opaque and not self._kept.issuperset(WORD.findall(text)):
+            if not self._kept.issuperset(WORD.findall(text)):
                 kinds.setdefault(kind, []).append(text)
         self._names = {text: text for text in kinds.pop(PLAIN, ())}
         self._with_ordinals = frozenset(kinds.get(OF_WORKLOADS, ()))
@@ -160,7 +157,7 @@ class ReplacedWords:
 
         The number of a pod of a StatefulSet stays: it is left out.
         """
-        most = 0 if text in self._opaque else self._most_words
+        most = self._most_words
         if not most:
             yield from ((word, True) for word in WORD.findall(text))
             return
@@ -194,11 +191,13 @@ class ReplacedWords:
         return {word: f"x{i:0{width}}" for i, word in enumerate(sorted(words))}
 
     def _hashed(self, words: set[str]) -> dict[str, str]:
-        replacements = {word: self._hash(word) for word in words}
+        replacements = {word: hash_of(word, self._salt) for word in words}
         if len(set(replacements.values())) < len(words):
             raise InputError("--salt: two words get the same replacement; choose another salt")
         return replacements
 
-    def _hash(self, word: str) -> str:
-        digest = hmac.new(self._salt, word.encode(), hashlib.sha256).digest()
-        return f"x{b32encode(digest).decode().lower()[:_HASH_LENGTH]}"
+
+def hash_of(word: str, salt: bytes) -> str:
+    """The replacement that follows from a word and a salt alone."""
+    digest = hmac.new(salt, word.encode(), hashlib.sha256).digest()
+    return f"x{b32encode(digest).decode().lower()[:_HASH_LENGTH]}"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NODE_METRICS: Final = "metrics.k8s.io/v1beta1/NodeMetrics"
 _LISTED: Final = "kubesched explain lists the pending pods"
+_MOST_WORDS: Final = 20
 
 
 def _further_kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
@@ -70,7 +71,8 @@ def _further_kinds(context: click.Context, option: click.Parameter, kinds: tuple
     "--anonymize",
     is_flag=True,
     help="Replace names, namespaces, label keys and values, images and uids consistently, such as by node-17 and "
-    "team-3, so that the decisions stay the same. Words of the configuration and of plugin arguments stay.",
+    "team-3, so that the decisions stay the same. Words of the configuration and of plugin arguments stay, and what "
+    "CEL expressions compare.",
 )
 @click.option(
     "--salt",
@@ -197,6 +199,7 @@ def _anonymous(
 
     from kubesched.capture import anonymize
     from kubesched.config import effective
+    from kubesched.documents import listed
     from kubesched.snapshot import replacing
 
     keep = () if setup is None else (msgspec.json.encode(effective(setup.configuration)).decode(),)
@@ -204,6 +207,11 @@ def _anonymous(
         note("--anonymize leaves out fields that only plugins or extenders read: their names cannot be replaced")
     with progress_bar("replacing names"):
         anonymous = anonymize(cluster, salt, keep)
+    if anonymous.device_words:
+        note(
+            "--anonymize keeps drivers of devices, and what CEL expressions and constraints of claims compare: "
+            f"{listed(anonymous.device_words, _MOST_WORDS)}"
+        )
     if table is not None:
         with replacing(table, is_private=True) as file:
             file.write(msgspec.json.format(msgspec.json.encode(anonymous.table, order="sorted")))
