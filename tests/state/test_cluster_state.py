@@ -148,6 +148,16 @@ def test_a_changed_pod_means_one_event_for_each_property_that_plugins_hear_of(
     assert told(cluster_state, on_node(after)) == [f"{resource}{label}" for label in labels]
 
 
+@pytest.mark.parametrize(
+    ("statuses", "label"), [([], "Update"), ([{"name": "gpu"}], "UpdatePodGeneratedResourceClaim")]
+)
+def test_a_pod_whose_claims_of_templates_are_named_says_so(statuses: list[dict[str, str]], label: str) -> None:
+    cluster_state = loaded(make_pod("p"))
+    assert told(cluster_state, make_pod("p", status={"resourceClaimStatuses": statuses})) == [
+        f"UnschedulablePod{label}"
+    ]
+
+
 def test_an_assumed_pod_is_counted_until_it_is_forgotten() -> None:
     cluster_state = loaded(make_node("n"))
     pod = make_pod("p", requests={"cpu": "1"})

@@ -86,6 +86,8 @@ def pod_updates(resource: EventResource, old: Pod, new: Pod) -> list[StateChange
         actions.append(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
     if len(old.tolerations) != len(new.tolerations):
         actions.append(ActionType.UPDATE_POD_TOLERATION)
+    if (old.status.resource_claim_statuses or ()) != (new.status.resource_claim_statuses or ()):
+        actions.append(ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
     return [StateChange(ClusterEvent(resource, action), old, new) for action in actions or [ActionType.UPDATE_OTHER]]
 
 
