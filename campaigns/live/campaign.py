@@ -1,8 +1,13 @@
 """Plays random scripts to kube-scheduler and to kubesched, and compares what became of every pod.
 
     python -m campaigns.live.campaign [--seeds 200] [--first 0] [--jobs 1] [--sampling]
+    python -m campaigns.live.campaign --devices [--seeds 50] [--only WORD ...]
 
 With --sampling the clusters have 120 to 350 nodes, of which both look at 30 percent, but at least 100.
+With --devices the pods have resource claims. Scenes that are made by hand come first, then random scripts. Claims with
+their allocations are compared, too, and the order of the writes to each pod and its claims. kube-scheduler takes any of
+the claims that it may give back, and of victims that cost the same: where the outcomes differ it plays again, up to
+three times, and one equal outcome is enough.
 The exit code is 1 if there is a difference.
 """
 
@@ -10,12 +15,20 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from copy import copy
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
+from campaigns.live.device_play import DeviceOutcome, config_of
+from campaigns.live.device_play import Script as DeviceScript
+from campaigns.live.device_play import play as play_devices
+from campaigns.live.device_scenes import SCENES
+from campaigns.live.device_script import RandomScript
 from campaigns.live.outcome import Outcome, differ_in_attempts_alone, differences, play
 from campaigns.live.scenarios import Script
 from tests.integration.build import find_binary
@@ -26,7 +39,7 @@ from tests.integration.scheduler_process import SchedulerProcess
 
 DETERMINISTIC: Final[dict[str, Any]] = {"parallelism": 1, "percentageOfNodesToScore": 100}
 SAMPLING: Final[dict[str, Any]] = {"percentageOfNodesToScore": 30}
-
+TRIES: Final = 3
 
 # With it, kube-scheduler may place a pod by the scores of the pod before.
 NO_BATCHING: Final = "--feature-gates=OpportunisticBatching=false"
@@ -37,16 +50,61 @@ def compare(plane: ControlPlane, folder: Path, seed: int, *, is_sampling: bool =
     config = {**DETERMINISTIC, **(SAMPLING if is_sampling else {})}
 
     def played(start: type[LiveProcess | SchedulerProcess], *options: str) -> Outcome:
-        clear(plane.client)
-        place = folder / f"{start.__name__}-{seed}"
-        place.mkdir()
-        scheduler = start(plane, place, config, *options)
-        try:
+        with _running(plane, folder / f"{start.__name__}-{seed}", config, start, *options):
             return play(plane, Script(seed, is_large=is_sampling))
-        finally:
-            scheduler.stop()
 
     return played(LiveProcess), played(SchedulerProcess, NO_BATCHING)
+
+
+def compare_devices(
+    plane: ControlPlane, folder: Path, script_of: Callable[[], DeviceScript]
+) -> tuple[DeviceOutcome, DeviceOutcome]:
+    """The same with a script of devices, which is made for each of the two."""
+
+    def played(place: str, start: type[LiveProcess | SchedulerProcess], *options: str) -> DeviceOutcome:
+        script = script_of()
+        with _running(plane, folder / place, config_of(script), start, *options):
+            return play_devices(plane, script)
+
+    ours = played("kubesched", LiveProcess)
+    theirs = played("kube-scheduler-0", SchedulerProcess, NO_BATCHING)
+    for i in range(1, TRIES):
+        if not differences(ours, theirs):
+            break
+        theirs = played(f"kube-scheduler-{i}", SchedulerProcess, NO_BATCHING)
+    return ours, theirs
+
+
+def compare_scenes(
+    plane: ControlPlane, folder: Path, scenes: Sequence[DeviceScript]
+) -> list[tuple[DeviceScript, DeviceOutcome, DeviceOutcome]]:
+    """Play scenes one after another to processes that run on: faster. Returns: each scene with both outcomes."""
+    outcomes: list[list[DeviceOutcome]] = []
+    for start, options in ((LiveProcess, ()), (SchedulerProcess, (NO_BATCHING,))):
+        outcomes.append([])
+        with _running(plane, folder / start.__name__, config_of(scenes[0]), start, *options):
+            for scene in scenes:
+                clear(plane.client)
+                outcomes[-1].append(play_devices(plane, scene))
+    return list(zip(scenes, *outcomes, strict=True))
+
+
+@contextmanager
+def _running(
+    plane: ControlPlane,
+    folder: Path,
+    config: Mapping[str, Any],
+    start: type[LiveProcess | SchedulerProcess],
+    *options: str,
+) -> Iterator[None]:
+    """A scheduler that runs on an empty cluster."""
+    clear(plane.client)
+    folder.mkdir(parents=True)
+    scheduler = start(plane, folder, config, *options)
+    try:
+        yield
+    finally:
+        scheduler.stop()
 
 
 def start_planes(stack: ExitStack, folder: Path, number: int) -> "SimpleQueue[ControlPlane]":
@@ -60,37 +118,58 @@ def start_planes(stack: ExitStack, folder: Path, number: int) -> "SimpleQueue[Co
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=200, help="scripts to play (default 200)")
+    parser.add_argument("--seeds", type=int, help="random scripts to play (default 200; 50 with --devices)")
     parser.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument("--jobs", type=int, default=1, help="control planes side by side (default 1)")
     parser.add_argument("--sampling", action="store_true", help="large clusters, percentageOfNodesToScore: 30")
+    parser.add_argument("--devices", action="store_true", help="pods with resource claims")
+    parser.add_argument("--only", nargs="*", default=[], help="words of scenes; random scripts are `seed N`")
     options = parser.parse_args()
+    comparisons = dict(_of_devices(options) if options.devices else _of_seeds(options))
     n_different = n_in_attempts = 0
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         planes = start_planes(stack, folder, options.jobs)
 
-        def compared(seed: int) -> tuple[int, tuple[Outcome, Outcome], float]:
+        def compared(name: str, place: Path) -> tuple[str, tuple[Outcome, Outcome], float]:
             plane, began = planes.get(), time.monotonic()
             try:
-                return seed, compare(plane, folder, seed, is_sampling=options.sampling), time.monotonic() - began
+                return name, comparisons[name](plane, place), time.monotonic() - began
             finally:
                 planes.put(plane)
 
-        seeds = range(options.first, options.first + options.seeds)
         pool = stack.enter_context(ThreadPoolExecutor(options.jobs))
-        for done in as_completed([pool.submit(compared, seed) for seed in seeds]):
-            seed, outcomes, seconds = done.result()
+        for done in as_completed([pool.submit(compared, name, folder / str(i)) for i, name in enumerate(comparisons)]):
+            name, outcomes, seconds = done.result()
             lines = differences(*outcomes)
             is_in_attempts = bool(lines) and differ_in_attempts_alone(*outcomes)
             n_different += bool(lines)
             n_in_attempts += is_in_attempts
             where = " (the number of attempts alone)" if is_in_attempts else ""
-            print(f"seed {seed}: {len(lines)} differences{where}, {seconds:.0f} s", flush=True)
+            print(f"{name}: {len(lines)} differences{where}, {seconds:.0f} s", flush=True)
             for line in lines:
                 print(f"  {line}", flush=True)
-    print(f"{options.seeds} scripts, {n_different} with differences, {n_in_attempts} of them in the number of attempts")
+    print(
+        f"{len(comparisons)} scripts, {n_different} with differences, {n_in_attempts} of them in the number of attempts"
+    )
     return 1 if n_different else 0
+
+
+Comparison = Callable[[ControlPlane, Path], tuple[Outcome, Outcome]]
+
+
+def _of_seeds(options: argparse.Namespace) -> Iterator[tuple[str, Comparison]]:
+    for seed in range(options.first, options.first + (200 if options.seeds is None else options.seeds)):
+        yield f"seed {seed}", partial(compare, seed=seed, is_sampling=options.sampling)
+
+
+def _of_devices(options: argparse.Namespace) -> Iterator[tuple[str, Comparison]]:
+    seeds = range(options.first, options.first + (50 if options.seeds is None else options.seeds))
+    scripts: dict[str, Callable[[], DeviceScript]] = {scene.name: partial(copy, scene) for scene in SCENES}
+    scripts |= {f"seed {seed}": partial(RandomScript, seed) for seed in seeds}
+    for name, script_of in scripts.items():
+        if not options.only or any(word in name for word in options.only):
+            yield name, partial(compare_devices, script_of=script_of)
 
 
 if __name__ == "__main__":

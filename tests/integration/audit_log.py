@@ -46,12 +46,16 @@ class AuditLog:
             start: an earlier `end()`.
             agents: how the User-Agent of those programs begins.
         """
+        return map(_write_of, self.entries(start, agents))
+
+    def entries(self, start: int, agents: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The same as the log has them, with the bodies of the requests."""
         with self._log_file.open("rb") as log:
             log.seek(start)
             lines = [line for line in log if line.endswith(b"\n")]
         for entry in map(json.loads, lines):
             if entry.get("userAgent", "").startswith(tuple(agents)):
-                yield _write_of(entry)
+                yield entry
 
 
 def _write_of(entry: dict[str, Any]) -> Write:

@@ -1,0 +1,179 @@
+"""Plays a script with resource claims to the scheduler that runs, and keeps what became of pods, claims and writes."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from campaigns.live.claims import are_missing, are_reported, control, facts, names_of, plain
+from campaigns.live.outcome import QUIET_SECONDS, SCHEDULERS, Facts, Outcome, is_decided, look, wait_until_quiet
+from campaigns.live.volumes import Step
+from tests.integration.api_client import ApiClient, Document
+from tests.integration.control_plane import ControlPlane
+
+RETRY_SECONDS: Final = 1.6
+"""More than the time after which a pod whose attempt ended with an error is tried again."""
+
+BACKOFF: Final = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
+
+
+class Script(Protocol):
+    """What is played.
+
+    Attributes:
+        name: for people.
+        pods: the names of all pods that it makes.
+        timeout: DynamicResourcesArgs.bindingTimeout in seconds; 0 for the default.
+    """
+
+    name: str
+    pods: list[str]
+    timeout: int
+
+    def setup(self, plane: ControlPlane) -> Iterable[Step]:
+        """The steps before the first pod."""
+
+    def steps(self, plane: ControlPlane) -> Iterable[Step]:
+        """The steps after these, which come one after another."""
+
+
+@dataclass
+class DeviceOutcome(Outcome):
+    """What became of a script.
+
+    Attributes:
+        claims: of each claim, whoever made it, what it says.
+        order: of each pod, the writes to it and to its claims, one after another; without events.
+    """
+
+    claims: Facts = field(default_factory=dict)
+    order: Facts = field(default_factory=dict)
+
+
+def config_of(script: Script) -> dict[str, Any]:
+    """Fields of the KubeSchedulerConfiguration for a script."""
+    config: dict[str, Any] = {"parallelism": 1, "percentageOfNodesToScore": 100, **BACKOFF}
+    if script.timeout:
+        args = {"name": "DynamicResources", "args": {"bindingTimeout": f"{script.timeout}s"}}
+        config["profiles"] = [{"schedulerName": "default-scheduler", "pluginConfig": [args]}]
+    return config
+
+
+def play(plane: ControlPlane, script: Script) -> DeviceOutcome:
+    """Play a script to the scheduler that runs, and the controller of claims after each step."""
+    assert plane.audit_log, "the control plane has to be audited"
+    start = plane.audit_log.end()
+    users: dict[str, set[str]] = {}
+    for _, do in script.setup(plane):
+        do(plane.client)
+    while control(plane.client):
+        pass
+    time.sleep(QUIET_SECONDS)
+    for _, do in script.steps(plane):
+        do(plane.client)
+        _settle(plane.client, script)
+        _note_users(plane.client, users)
+        while control(plane.client):
+            _settle(plane.client, script)
+            _note_users(plane.client, users)
+    outcome = DeviceOutcome(**vars(look(plane.client, script, plane.audit_log, start)))
+    claims = {one["metadata"]["name"]: one for one in plane.client.read_all("ResourceClaim", "default")}
+    outcome.claims = facts(claims, plane.client.read_all("Pod", "default"))
+    outcome.order = written(plane.audit_log.entries(start, SCHEDULERS), users)
+    outcome.writes = {plain(name): writes for name, writes in outcome.writes.items()}
+    outcome.events = {name: _plain_events(events) for name, events in outcome.events.items()}
+    return outcome
+
+
+def _settle(client: ApiClient, script: Script) -> None:
+    claims: dict[str, Document] = {}
+
+    def activity() -> list[tuple[str, str]]:
+        claims.clear()
+        claims.update((one["metadata"]["name"], one) for one in client.read_all("ResourceClaim", "default"))
+        return sorted((name, one["metadata"]["resourceVersion"]) for name, one in claims.items())
+
+    def is_settled(pod: Document) -> bool:
+        is_over = are_reported(pod, claims) or (script.timeout and _waits_for_devices(pod, claims))
+        return are_missing(pod, claims) or (not is_over and is_decided(pod, errors_pass=False))
+
+    seconds = RETRY_SECONDS if any(map(_has_failed, client.read_all("Pod", "default"))) else QUIET_SECONDS
+    wait_until_quiet(client, seconds, is_settled, activity)
+    if seconds == QUIET_SECONDS and any(map(_has_failed, client.read_all("Pod", "default"))):
+        wait_until_quiet(client, RETRY_SECONDS, is_settled, activity)
+
+
+def _waits_for_devices(pod: Document, claims: dict[str, Document]) -> bool:
+    if pod["spec"].get("nodeName") or not pod["status"].get("nominatedNodeName"):
+        return False
+    allocations = (claims.get(name, {}).get("status", {}).get("allocation") or {} for name in names_of(pod))
+    results = (result for one in allocations for result in one.get("devices", {}).get("results", ()))
+    return any("bindingConditions" in result for result in results)
+
+
+def _has_failed(pod: Document) -> bool:
+    """Whether the last attempt of a pod ended with an error, so that the clock alone brings the next one."""
+    if pod["spec"].get("nodeName"):
+        return False
+    return any(one.get("reason") == "SchedulerError" for one in pod["status"].get("conditions", ()))
+
+
+def _note_users(client: ApiClient, users: dict[str, set[str]]) -> None:
+    for pod in client.read_all("Pod", "default"):
+        for name in names_of(pod):
+            users.setdefault(plain(name), set()).add(pod["metadata"]["name"])
+
+
+def _plain_events(events: Counter[Any]) -> Counter[Any]:
+    """Events without random names, and without how often an attempt failed that the clock repeats."""
+    made: Counter[Any] = Counter()
+    for (reason, type_, action, note, controller, related, count), n in events.items():
+        is_repeated = note.startswith("running ")
+        fact = (reason, type_, action, plain(note), controller, related, 0 if is_repeated else count)
+        made[fact] = 1 if is_repeated else n
+    return made
+
+
+# --- the order of writes ---
+
+
+def written(entries: Iterable[Document], users: Mapping[str, Set[str]]) -> Facts:
+    """The writes of a scheduler to each pod and its claims, as lines in their order; without events.
+
+    Args:
+        entries: of the audit log.
+        users: the pods of each claim.
+    """
+    lines: dict[str, list[str]] = {}
+    for entry in entries:
+        for pod, line in _lines(entry, users):
+            if lines.setdefault(pod, [])[-1:] != [line]:
+                lines[pod].append(line)
+    return {pod: Counter(["; ".join(made)]) for pod, made in lines.items()}
+
+
+def _lines(entry: Document, users: Mapping[str, Set[str]]) -> Iterator[tuple[str, str]]:
+    target, body = entry["objectRef"], entry.get("requestObject") or {}
+    if target["resource"] == "events":
+        return
+    name = plain(target.get("name", "")) or body.get("metadata", {}).get("generateName", "").rstrip("-")
+    part, code = target.get("subresource", ""), entry.get("responseStatus", {}).get("code", 0)
+    line = f"{entry['verb']} {target['resource']}/{part} {name} {_content(entry['verb'], part, body)}"
+    line = f"{line} -> {code}" if code >= 400 else line
+    for pod in users.get(name, (name,)) if target["resource"] == "resourceclaims" else (name,):
+        yield pod, line
+
+
+def _content(verb: str, part: str, body: Document) -> str:
+    """What a write says, as far as it shows what the write is for."""
+    status = body.get("status", {})
+    if part == "binding":
+        return str(body.get("target", {}).get("name", ""))
+    if verb == "patch":
+        return ",".join(sorted(key for key in status if not key.startswith("$")))
+    if part == "status":
+        users = [one["name"] for one in status.get("reservedFor") or ()]
+        return json.dumps([bool(status.get("allocation")), *users])
+    return json.dumps(body.get("metadata", {}).get("finalizers", []))

@@ -1,0 +1,140 @@
+"""Random scripts with resource claims: the clusters of the campaign `devices`, whose pods come one after another.
+
+Between them devices, claims, classes, nodes and pods change. Objects go into etcd as they are generated, so that
+clusters have what an API server of today would refuse, too.
+"""
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from random import Random
+from typing import Any, Final
+
+from campaigns.devices.generate import SINCE, World
+from campaigns.live.device_steps import IN_ADMIN_NAMESPACE, delete, report, together, update
+from campaigns.live.volumes import Step
+from tests.integration.control_plane import ControlPlane
+
+N_PENDING: Final = 8
+N_CHANGES: Final = 8
+Object = dict[str, Any]
+
+
+class RandomScript:
+    """The script of a seed; see Script."""
+
+    timeout = 0
+
+    def __init__(self, seed: int) -> None:
+        self.name = f"seed {seed}"
+        self._random = Random(f"live devices {seed}")
+        self._n_bound = 3 + seed % 5
+        self._world = World(seed, 3 + seed % 4)
+        self._taken = 0
+        self.pods = [f"run-{i}" for i in range(self._n_bound)] + [f"wait-{i}" for i in range(N_PENDING)]
+
+    def setup(self, plane: ControlPlane) -> Iterator[Step]:
+        """The cluster, with pods that run."""
+        world = self._world
+        world.classes()
+        world.nodes()
+        for i in range(self._n_bound):
+            world.bound(i)
+        yield IN_ADMIN_NAMESPACE
+        yield self._stored(plane, "the cluster")
+
+    def steps(self, plane: ControlPlane) -> Iterator[Step]:
+        """Pods that come, and changes."""
+        kinds = [self._pod] * N_PENDING + [self._change] * N_CHANGES
+        self._random.shuffle(kinds)
+        for kind in kinds:
+            yield from kind(plane)
+
+    def _stored(self, plane: ControlPlane, text: str) -> Step:
+        """Put what the world has made meanwhile into etcd."""
+        made = self._world.items[self._taken :]
+        for i, one in enumerate(made, self._taken):
+            if one["kind"] == "Pod":  # of victims that cost the same, kube-scheduler takes any
+                one["spec"] |= {"priority": one["spec"]["priority"] * 1000 + i, "terminationGracePeriodSeconds": 0}
+        self._taken = len(self._world.items)
+        return text, lambda client: plane.store(made)
+
+    def _pod(self, plane: ControlPlane) -> Iterator[Step]:
+        i = sum(1 for one in self._world.items if one["metadata"]["name"].startswith("wait-") and one["kind"] == "Pod")
+        self._world.pending(i)
+        yield self._stored(plane, f"create pod wait-{i}")
+
+    # --- changes ---
+
+    def _change(self, plane: ControlPlane) -> Iterable[Step]:
+        kinds = (self._leave, self._leave, self._publish, self._publish, self._publish, self._lose_claim)
+        kinds += (self._attach, self._attach, self._change_class, self._lose_node, self._grow)
+        return self._random.choice(kinds)(plane)
+
+    def _of(self, kind: str, prefix: str = "") -> list[Object]:
+        """What the world has of a kind, in the order in which it was made."""
+        return [one for one in self._world.items if one["kind"] == kind and one["metadata"]["name"].startswith(prefix)]
+
+    def _leave(self, plane: ControlPlane) -> Iterable[Step]:
+        return [delete("Pod", self._random.choice(self._of("Pod"))["metadata"]["name"])]
+
+    def _publish(self, plane: ControlPlane) -> Iterable[Step]:
+        """The driver publishes the GPUs of a node anew, slice after slice or at once, with one change."""
+        node = self._random.choice(self._world.names)
+        slices = self._of("ResourceSlice", f"{node}-gpu-")
+        if not slices:
+            self._world.gpus(node)
+            return [self._stored(plane, f"devices of {node}")]
+        way = self._random.choice(("fewer", "more", "well", "sick"))
+        for part in slices:
+            pool = part["spec"]["pool"]
+            part["spec"]["pool"] = {**pool, "generation": pool["generation"] + 1, "resourceSliceCount": len(slices)}
+        last = slices[-1]["spec"]
+        last["devices"] = self._changed(way, last["devices"], node)
+        written = deepcopy(slices)
+        if self._random.random() < 0.5:
+            return [(f"{way} devices of {node}", lambda client: plane.store(written))]
+        return [(f"{way} devices of {node}", lambda client, one=one: plane.store([one])) for one in written]
+
+    def _changed(self, way: str, devices: list[Object], node: str) -> list[Object]:
+        if way == "fewer":
+            return devices[:-1] or devices
+        if way == "more":
+            return [*devices, self._world.gpu(node, 50 + self._random.randrange(50), "H100")]
+        if way == "well":
+            return [{key: value for key, value in one.items() if key != "taints"} for one in devices]
+        taint = {"key": "sick", "value": "yes", "effect": "NoSchedule", "timeAdded": SINCE}
+        return [{**devices[0], "taints": [taint]}, *devices[1:]]
+
+    def _lose_claim(self, plane: ControlPlane) -> Iterable[Step]:
+        claims = self._of("ResourceClaim")
+        return [delete("ResourceClaim", self._random.choice(claims)["metadata"]["name"])] if claims else []
+
+    def _attach(self, plane: ControlPlane) -> Iterable[Step]:
+        """Drivers report that the devices of all claims of a kind are attached, or that they are not."""
+        condition = self._random.choice(("attached", "attached", "broken"))
+
+        def do(client: Any) -> None:
+            for claim in client.read_all("ResourceClaim", "default"):
+                results = ((claim["status"].get("allocation") or {}).get("devices") or {}).get("results") or ()
+                if any("bindingConditions" in one for one in results) and not claim["status"].get("devices"):
+                    report(claim["metadata"]["name"], condition)[1](client)
+
+        return [(f"all devices are {condition}", do)]
+
+    def _change_class(self, plane: ControlPlane) -> Iterable[Step]:
+        one = self._of("DeviceClass", "gpu")[0]
+        if self._random.random() < 0.5:
+            return [delete("DeviceClass", "gpu"), ("the class again", lambda client: plane.store([one]))]
+        return [update("DeviceClass", "any", {"metadata": {"labels": {"changed": str(self._random.random())}}})]
+
+    def _lose_node(self, plane: ControlPlane) -> Iterable[Step]:
+        if len(self._world.names) < 3:
+            return []
+        name = self._world.names.pop(self._random.randrange(len(self._world.names)))
+        slices = [one["metadata"]["name"] for one in self._of("ResourceSlice", f"{name}-")]
+        return [together(delete("Node", name), *(delete("ResourceSlice", one) for one in slices))]
+
+    def _grow(self, plane: ControlPlane) -> Iterable[Step]:
+        name = self._random.choice(self._world.names)
+        changes = {"status": {"allocatable": {"cpu": "16"}, "capacity": {"cpu": "16"}}}
+        return [update("Node", name, changes, "status")]
