@@ -24,6 +24,8 @@ from kubesched.api import (
     Pod,
     ResourceClaim,
     WatchEvent,
+    compare_versions,
+    kind_of,
 )
 from kubesched.errors import StateError
 from kubesched.state.cluster_events import StateChange, is_unchanged_node, node_updates, object_change, pod_updates
@@ -53,6 +55,7 @@ class ClusterState(PlacedPods):
         self._tree = NodeTree()
         self._assumed: dict[str, list[_Assumed]] = {}  # by the uid of the pod
         self._planned: dict[tuple[str, str], dict[str, None]] = {}  # kind, key -> the pods whose plans change it
+        self._written: dict[tuple[str, str], str] = {}  # kind, key -> a version that the watch has not shown yet
         self._snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot:
@@ -79,9 +82,12 @@ class ClusterState(PlacedPods):
             return self._apply_node(event.type, new)
         is_there = event.type is not _DELETED
         if not is_there:
+            self._forget_written((event.kind, new.key))
             old = self.objects.remove(event.kind, new.key)
             changes = object_change(event.kind, old, None)
         else:
+            if self._written and self._is_outdated(event.kind, new):
+                return []
             if (event.kind, new.key) in self._planned:
                 new = self._as_planned(event.kind, new)
             old = self.objects.put(event.kind, new)
@@ -257,6 +263,35 @@ class ClusterState(PlacedPods):
         self._delete_within(self._planned, (kind, provisional.key), uid)
         self.objects.remove(kind, provisional.key)
 
+    def note_written(self, uid: str, written: KubeObject) -> None:
+        """Let an object that an assumed pod's plan changes stay as the API server has it, if the plan is taken back.
+
+        The watch shows a write later than its answer, and shows what was there before first. Until then, the object
+        would look as if it had not been written: the devices of a claim would be free for others.
+        """
+        kind = kind_of(written)
+        current = self.objects.get(kind, written.key)
+        name, version = (kind, written.key), written.metadata.resource_version
+        if current is None or uid not in self._assumed or not _is_before(current.metadata.resource_version, version):
+            return
+        self._keep(self._assumed, uid)
+        self._assumed[uid] = [(k, written if (k, a.key) == name else b, a) for k, b, a in self._assumed[uid]]
+        self._keep(self._written, name)
+        self._written[name] = version
+
+    def _is_outdated(self, kind: str, new: KubeObject) -> bool:
+        """Whether the watch shows a version before one that was written; else it has caught up."""
+        written = self._written.get((kind, new.key), "")
+        if _is_before(new.metadata.resource_version, written):
+            return True
+        self._forget_written((kind, new.key))
+        return False
+
+    def _forget_written(self, name: tuple[str, str]) -> None:
+        if name in self._written:
+            self._keep(self._written, name)
+            del self._written[name]
+
     def assume_annotations(self, uid: str, annotations: Mapping[str, str]) -> PodInfo:
         """Let an assumed pod carry what its Binding will write, so that others on the node see what it holds.
 
@@ -348,6 +383,12 @@ class ClusterState(PlacedPods):
         self.columns.add_node(node, row)
         self.columns.restore_image_sizes(image_sizes)
         self._snapshot = None
+
+
+def _is_before(version: str, other: str) -> bool:
+    """Whether a resourceVersion is older than another one; false where they cannot be compared."""
+    order = compare_versions(version, other)
+    return order is not None and order < 0
 
 
 def _changed(pod: Pod, **fields: object) -> Pod:
