@@ -30,6 +30,7 @@ from kubesched.metrics.families import Counters, Histograms, Levels
 _MAX_SERIES: Final = 500  # of one metric
 _MAX_VALUE: Final = 256  # characters
 _OTHER: Final = "other"
+_OF_UPSTREAM: Final = {"DynamicResources": "scheduler"}  # plugins whose metrics kube-scheduler has, under its names
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
 
@@ -180,6 +181,8 @@ class _OfOne(PluginMetrics):
     def _metric(self, kind: Callable[..., Any], name: str, text: str, labels: Sequence[str], *further: object) -> Any:
         """The metric that the plugin has already, in this profile or another, or a new one."""
         full_name = self._shapes.check(self._plugin, kind.__name__, name, text, labels, further)
+        if (prefix := _OF_UPSTREAM.get(self._plugin)) is not None:
+            full_name = f"{prefix}_{name}"
         if full_name not in self._metrics:
             self._metrics[full_name] = kind(full_name, _utf8(text), tuple(labels), *further)
         return self._metrics[full_name]

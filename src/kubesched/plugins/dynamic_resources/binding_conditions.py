@@ -4,10 +4,63 @@ Rule: kube-scheduler v1.36 DRADeviceBindingConditions: all binding conditions of
 condition that is True ends the attempt, and so does bindingTimeout after the allocation.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
-from kubesched.api import DeviceResult, PodCondition, ResourceClaim
+from kubesched.api import DeviceResult, Pod, PodCondition, ResourceClaim
+from kubesched.framework import Handle
+
+_TIMEOUT: Final = ("timeout", "device binding timeout: context deadline exceeded")
+_LABELS: Final = ("driver", "profile", "status")
+_ALLOCATIONS: Final = (
+    "Number of allocations using devices with BindingConditions, counted per driver per scheduling attempt"
+)
+_WAITS: Final = "Time in seconds spent waiting for BindingConditions to be satisfied during PreBind."
+_BUCKETS: Final = tuple(0.1 * 2**i for i in range(14))
+
+
+async def attach(handle: Handle, pod: Pod, keys: Sequence[str], node_name: str, seconds: float) -> str:
+    """Wait until drivers have attached the devices of some claims.
+
+    Rule: kube-scheduler v1.36, which looks every five seconds, however.
+
+    Returns: why they have not, in upstream's words; empty where they have.
+    """
+    objects = handle.cluster_state.objects
+    claims = [one for key in keys if isinstance(one := objects.get("ResourceClaim", key), ResourceClaim)]
+    waiting = [claim.key for claim in claims if has_conditions(claim)]
+    if not waiting:
+        return ""
+
+    def outcome() -> tuple[str, str] | None:
+        return _outcome({key: objects.get("ResourceClaim", key) for key in waiting})
+
+    began = handle.clock.monotonic()
+    note = f"waiting for binding conditions for device on node {node_name}"
+    handle.event(pod, "Normal", "BindingConditionsPending", note)
+    await handle.wait(outcome, seconds, [("ResourceClaim", key) for key in waiting])
+    status, error = outcome() or _TIMEOUT
+    allocations = handle.metrics.counter("dra_bindingconditions_allocations", _ALLOCATIONS, _LABELS)
+    waits = handle.metrics.histogram("dra_bindingconditions_wait_duration_seconds", _WAITS, _LABELS, _BUCKETS)
+    for driver in sorted({one.driver for claim in claims for one in _results(claim) if one.binding_conditions}):
+        allocations.add(driver, handle.profile, status)
+        waits.observe(handle.clock.monotonic() - began, driver, handle.profile, status)
+    return error
+
+
+def _outcome(claims: Mapping[str, object]) -> tuple[str, str] | None:
+    """What the drivers report by now, as the status of a metric and a text; None for nothing that ends the wait."""
+    there = []
+    for key, claim in claims.items():
+        if not isinstance(claim, ResourceClaim):
+            return "error", f'could not find ResourceClaim "{key}"'
+        if claim.status.allocation is None:  # upstream waits on, until the timeout
+            return "error", f"claim {key} got deallocated elsewhere in the meantime"
+        there.append(claim)
+    if failed := next(filter(None, map(failure_of, there)), ""):
+        return "failure", failed
+    return ("success", "") if all(map(is_ready, there)) else None
 
 
 def has_conditions(claim: ResourceClaim) -> bool:

@@ -5,7 +5,7 @@ Rule: kube-scheduler v1.36 DynamicResources with its default gates. Parts: pod_c
 (what is written), claim_hints.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -30,7 +30,7 @@ from kubesched.framework import (
 from kubesched.plugins.args import DynamicResourcesArgs
 from kubesched.plugins.dynamic_resources.allocation import allocated, deallocated, is_used_by, used_by
 from kubesched.plugins.dynamic_resources.asks import NamedAsk, alternatives_of, claim_ask, missing_class
-from kubesched.plugins.dynamic_resources.binding_conditions import failure_of, has_conditions, has_failed, is_ready
+from kubesched.plugins.dynamic_resources.binding_conditions import attach, has_conditions, has_failed
 from kubesched.plugins.dynamic_resources.claim_hints import claim_events
 from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
 from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, elsewhere
@@ -241,10 +241,11 @@ class DynamicResources(Plugin):
                 last = used_by(last, pod)
             latest[claim.key] = last
             planned.append(last)
+        allocating = frozenset(claim.key for claim in demand.waiting)
         if len(found) == len(demand.waiting):
-            return ClaimPlan(planned)
+            return ClaimPlan(planned, allocating)
         request = special_claim(pod, served)
-        return ClaimPlan(planned, with_devices(new_special_claim(pod, request)), request)
+        return ClaimPlan(planned, allocating, with_devices(new_special_claim(pod, request)), request)
 
     def _patience(self) -> Patience:
         return Patience(self.handle.clock, self.args.filter_timeout)
@@ -263,31 +264,15 @@ class DynamicResources(Plugin):
         return Status.SKIP if state.find(ClaimPlan) is None else Status.SUCCESS
 
     async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status:
-        """Write the claims."""
+        """Write the claims, and wait until drivers have attached their devices."""
         plan = state.find(ClaimPlan)
         error = await plan.write(self.handle, pod) if plan is not None else ""
-        error = error or await self._attach([claim.key for claim in state.read(PodDemand).claims], pod, node_name)
+        if not error:
+            claims = [claim.key for claim in state.read(PodDemand).claims]
+            if plan is not None and plan.created is not None:
+                claims.append(plan.created.key)
+            error = await attach(self.handle, pod, claims, node_name, self.args.binding_timeout)
         return Status.error(error) if error else Status.SUCCESS
-
-    async def _attach(self, keys: Sequence[str], pod: Pod, node_name: str) -> str:
-        """Wait until drivers have attached the devices. Returns: why they have not; empty where they have."""
-        objects = self.handle.cluster_state.objects
-
-        def waiting() -> list[ResourceClaim]:
-            claims = (objects.get(CLAIM, key) for key in keys)
-            return [one for one in claims if isinstance(one, ResourceClaim) and has_conditions(one)]
-
-        def is_over() -> bool:
-            return all(map(is_ready, waiting())) or any(map(failure_of, waiting()))
-
-        if not waiting():
-            return ""
-        note = f"waiting for binding conditions for device on node {node_name}"
-        self.handle.event(pod, "Normal", "BindingConditionsPending", note)
-        await self.handle.wait(is_over, self.args.binding_timeout, [(CLAIM, key) for key in keys])
-        failed = next(filter(None, map(failure_of, waiting())), "")
-        is_done = failed or all(map(is_ready, waiting()))
-        return failed if is_done else "device binding timeout: context deadline exceeded"
 
     def events_to_register(self) -> list[EventRegistration]:
         """Devices and claims that come or change, and the nodes that have them."""
