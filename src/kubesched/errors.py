@@ -134,14 +134,18 @@ class ClusterError(KubeschedError):
         reason: machine-readable reason of the Status object, such as `Conflict`; `Timeout` when there was no answer in
             time.
         retry_after: seconds to wait before the next request, None where it is not given.
+        message: what the API server itself wrote; empty where there was no answer.
         may_be_done: whether the API server may have carried out the request. True unless every try was refused.
     """
 
-    def __init__(self, message: str, *, status: int = 0, reason: str = "", retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, text: str, *, status: int = 0, reason: str = "", retry_after: float | None = None, message: str = ""
+    ) -> None:
+        super().__init__(text)
         self.status = status
         self.reason = reason
         self.retry_after = retry_after
+        self.message = message
         self.may_be_done = not 300 <= status < 500
 
 

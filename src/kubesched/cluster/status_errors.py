@@ -69,7 +69,7 @@ def status_error(where: str, status: StatusObject, retry_after: float | None = N
     message = (status.message or "")[:_MAX_SHOWN]
     text = f"{where}: {code} {reason}{': ' if message else ''}{message}{_advice(code, message)}"
     error_class = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)
-    return error_class(text, status=code, reason=reason, retry_after=retry_after)
+    return error_class(text, status=code, reason=reason, retry_after=retry_after, message=message)
 
 
 def _advice(code: int, message: str) -> str:

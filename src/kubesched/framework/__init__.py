@@ -12,6 +12,7 @@ with lazy_exports(__name__):
         DeleteObject as DeleteObject,
         DeletePod as DeletePod,
         PatchPodStatus as PatchPodStatus,
+        ReadObject as ReadObject,
         RecordEvent as RecordEvent,
         WriteObject as WriteObject,
     )

@@ -81,6 +81,19 @@ class WriteObject(Action, frozen=True):
     patch: dict[str, Any] | None = None
 
 
+class ReadObject(Action, frozen=True):
+    """Read an object from the API server, which may be newer than what the watch has shown; the answer is the object.
+
+    Attributes:
+        kind: as in KINDS.
+        namespace: empty for kinds outside namespaces.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+
+
 class CreateObject(Action, frozen=True):
     """Create an object; the answer is the object as it was created.
 
@@ -167,9 +180,11 @@ class ActionDone(msgspec.Struct, frozen=True):
         error: what went wrong, empty when nothing did.
         answer: what came back, if anything.
         seconds: how long it took; 0 where it was not measured.
+        reason: the API server's word for the error, such as `Conflict` for an object that has changed; empty for none.
     """
 
     action: Action
     error: str = ""
     answer: object = None
     seconds: float = 0.0
+    reason: str = ""

@@ -3,7 +3,8 @@
 Rule: kube-scheduler v1.36: the PodScheduled condition and the nomination in one patch of the pod's status, none where
 nothing would change; DisruptionTarget on a victim, then its deletion, then its event. Volumes and claims are updated
 whole, in the version that was decided on; the fields that a scheduler does not read are read again for that. Claims of
-devices are written as they were watched, because their JSON is kept.
+devices are written as they were watched, because their JSON is kept. What an API server refuses is answered in its own
+words; the log has the request, too.
 
 What a patch has changed counts at once for the next patch of this pod, although the watch shows it later.
 
@@ -26,7 +27,7 @@ import msgspec
 
 from kubesched.api import KINDS, KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
 from kubesched.cluster import ApiClient, Backoff, bind_pod, list_path, object_path
-from kubesched.errors import ClusterError, NotFoundError, NotSentError
+from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import (
     Action,
     ActionDone,
@@ -36,6 +37,7 @@ from kubesched.framework import (
     DeletePod,
     LimitedLog,
     PatchPodStatus,
+    ReadObject,
     RecordEvent,
     WriteObject,
 )
@@ -116,6 +118,7 @@ class ApiWriter:
             PatchPodStatus: self._patch,
             DeletePod: self._evict,
             WriteObject: self._update,
+            ReadObject: self._read,
             CreateObject: self._create,
             DeleteObject: self._delete,
         }
@@ -178,12 +181,16 @@ class ApiWriter:
             return ActionDone(action, answer=await (self._patch_in_turn(write) if is_patch else writer(action)))
         except ClusterError as error:
             # A Binding that fails fails its attempt, and the log of attempts has the error.
-            is_minor = isinstance(action, Bind) or isinstance(error, NotFoundError | NotSentError)
-            if is_minor:
+            is_binding, is_conflict = isinstance(action, Bind), isinstance(error, ConflictError)
+            is_expected = isinstance(error, NotFoundError | NotSentError) or (
+                is_conflict and isinstance(action, WriteObject)  # the caller tries again
+            )
+            if is_binding or is_expected:
                 _LOG.debug("%s", error)
             else:
                 self._failures.note(str(error))
-            return ActionDone(action, str(error))
+            text = str(error) if is_binding else error.message or str(error)
+            return ActionDone(action, text, reason=error.reason)
 
     def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
         self._tasks.discard(task)
@@ -287,6 +294,10 @@ class ApiWriter:
             document["spec"]["claimRef"] = _claim_ref(changed)
         return decode_object(action.kind, await self._client.request("PUT", path, body=document))
 
+    async def _read(self, action: ReadObject) -> KubeObject:
+        path = object_path(action.kind, action.namespace, action.name)
+        return decode_object(action.kind, await self._client.request("GET", path))
+
     async def _create(self, action: CreateObject) -> KubeObject:
         path = list_path(action.kind, action.namespace)
         return decode_object(action.kind, await self._client.request("POST", path, body=action.document))
@@ -311,6 +322,8 @@ def _target(action: Action) -> tuple[str, str]:
         return action.kind, action.object.key
     if isinstance(action, CreateObject):
         return action.kind, f"{action.namespace}/"
+    if isinstance(action, ReadObject):
+        return action.kind, f"{action.namespace}/{action.name}" if action.namespace else action.name
     return "Pod", action.pod.uid if isinstance(action, Bind | PatchPodStatus | DeletePod) else ""
 
 

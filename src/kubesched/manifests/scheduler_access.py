@@ -72,15 +72,16 @@ def _writes() -> list[Grant]:
         _grant(
             "resource.k8s.io",
             ["resourceclaims"],
-            ["create", "delete", "update"],
+            ["create", "delete", "get", "update"],
             "Create a claim for extended resources that devices serve, and delete it where binding fails; add the "
-            "finalizer that protects an allocated claim.",
+            "finalizer that protects an allocated claim. Read a claim again that has changed in the meantime.",
         ),
         _grant(
             "resource.k8s.io",
             ["resourceclaims/binding", "resourceclaims/status"],
             ["patch", "update"],
-            "Allocate a claim, note which pods use it, and give it back.",
+            "Allocate a claim, note which pods use it, and give it back. Since v1.36, an API server asks for both "
+            "resources: the status of a claim holds its devices.",
         ),
         _grant(
             "events.k8s.io", ["events"], ["create", "patch"], "Record Scheduled, FailedScheduling and Preempted; count."

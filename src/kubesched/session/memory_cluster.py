@@ -27,6 +27,7 @@ from kubesched.framework import (
     DeleteObject,
     DeletePod,
     PatchPodStatus,
+    ReadObject,
     RecordEvent,
     WriteObject,
 )
@@ -73,6 +74,9 @@ class MemoryCluster:
             case WriteObject():
                 self.n_changes += 1
                 return ActionDone(action, answer=self._write(action.kind, action.object))
+            case ReadObject():
+                key = f"{action.namespace}/{action.name}" if action.namespace else action.name
+                return ActionDone(action, answer=self._cluster_state.objects.get(action.kind, key))
             case CreateObject():
                 self.n_changes += 1
                 return ActionDone(action, answer=self._create(action))

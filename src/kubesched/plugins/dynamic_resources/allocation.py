@@ -58,6 +58,17 @@ def deallocated(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
     return rewritten(claim, deallocate)
 
 
+def allocated_as(claim: ResourceClaim, planned: ResourceClaim, pod: Pod) -> ResourceClaim:
+    """The claim with the devices of an earlier version of it, and one more user."""
+
+    def allocate(document: Document) -> None:
+        allocation = planned.document["status"]["allocation"]
+        document["status"] = {**(document.get("status") or {}), "allocation": allocation}
+        _add_user(document, pod)
+
+    return rewritten(claim, allocate)
+
+
 def used_by(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
     """The claim with one more user."""
     return rewritten(claim, lambda document: _add_user(document, pod))

@@ -1,8 +1,9 @@
 """What Reserve takes for the claims of a pod, and the steps that write it and take it back.
 
 Rule: kube-scheduler v1.36 DynamicResources PreBind: claim after claim in the order of the pod, the claim for extended
-resources last; of each the finalizer, then the status; for extended resources also the status of the pod. When binding
-fails, claims stay allocated without the pod among their users; the claim for extended resources is deleted.
+resources last; of each the finalizer, then the status; for extended resources also the status of the pod. A claim that
+has changed in the meantime is read again, and written where the plan still fits. When binding fails, claims stay
+allocated without the pod among their users; the claim for extended resources is deleted.
 """
 
 from collections.abc import Iterator
@@ -12,11 +13,21 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import EXTENDED_RESOURCE_CLAIM, KubeObject, Pod, ResourceClaim, decode_object, rewritten
-from kubesched.framework import Action, CreateObject, DeleteObject, Handle, WriteObject
-from kubesched.plugins.dynamic_resources.allocation import protected, unprotected, unused_by
+from kubesched.framework import Action, ActionDone, CreateObject, DeleteObject, Handle, ReadObject, WriteObject
+from kubesched.plugins.dynamic_resources.allocation import (
+    allocated_as,
+    is_used_by,
+    protected,
+    unprotected,
+    unused_by,
+    used_by,
+)
 from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, SpecialClaim
 
 CLAIM: Final = "ResourceClaim"
+
+_TRIES: Final = 5  # Rule: client-go v1.36, retries on conflict
+_CREATES: Final = "Number of ResourceClaims creation requests within scheduler"
 
 
 class ClaimPlan(msgspec.Struct, eq=False):
@@ -24,6 +35,7 @@ class ClaimPlan(msgspec.Struct, eq=False):
 
     Attributes:
         claims: those that change, in the order of the pod; each has its devices and the pod among its users.
+        allocating: keys of those that get their devices now.
         special: the claim for extended resources, under a provisional name; None for none.
         request: what that asks for.
         created: the same once it was created.
@@ -31,6 +43,7 @@ class ClaimPlan(msgspec.Struct, eq=False):
     """
 
     claims: list[ResourceClaim] = []
+    allocating: frozenset[str] = frozenset()
     special: ResourceClaim | None = None
     request: SpecialClaim = SpecialClaim()
     created: ResourceClaim | None = None
@@ -44,37 +57,63 @@ class ClaimPlan(msgspec.Struct, eq=False):
     async def write(self, handle: Handle, pod: Pod) -> str:
         """Write the claims. Returns: what went wrong, in upstream's words; empty for nothing."""
         for claim in self.claims:
-            if error := await self._write_claim(handle, claim):
+            if error := await self._write_claim(handle, pod, claim, is_new=claim.key in self.allocating):
                 return error
         return await self._write_special(handle, pod) if self.special is not None else ""
 
-    async def _write_claim(self, handle: Handle, claim: ResourceClaim) -> str:
-        is_new = claim.status.allocation is not None and claim.status.allocation.allocation_timestamp is None
+    async def _write_claim(self, handle: Handle, pod: Pod, planned: ResourceClaim, *, is_new: bool) -> str:
+        """Write one claim; where it has changed in the meantime, what it is now, up to five times."""
+        claim: ResourceClaim | None = planned
+        what, error = "", ""
+        for _ in range(_TRIES):
+            if claim is None:
+                return ""
+            what, done = await self._try(handle, claim, is_new=is_new)
+            if not done.error:
+                self.written.append(_as_answered(claim, done.answer))
+                if isinstance(done.answer, ResourceClaim):
+                    handle.cluster_state.note_written(pod.uid, done.answer)
+                return ""
+            error = done.error
+            if done.reason != "Conflict":
+                break
+            read = await handle.perform(ReadObject(CLAIM, planned.namespace, planned.name))
+            if read.error:
+                return f"{what} claim {planned.key}: {read.error}"
+            current = read.answer
+            if problem := _problem(planned, current, is_new=is_new):
+                return f"claim {planned.key} got {problem} in the meantime"
+            assert isinstance(current, ResourceClaim)
+            claim = _changed(current, planned, pod, is_new=is_new)
+        return f"{what} claim {planned.key}: {error}"
+
+    async def _try(self, handle: Handle, claim: ResourceClaim, *, is_new: bool) -> tuple[str, ActionDone]:
+        """Write one version of a claim. Returns: what was done, and what came of it."""
         guarded = protected(claim) if is_new else None
         if guarded is not None and claim.key in {one.key for one in self.written}:
             claim = guarded  # the pod lists it twice
         elif guarded is not None:
             done = await handle.perform(WriteObject(CLAIM, guarded))
             if done.error:
-                return f"add finalizer to claim {claim.key}: {done.error}"
+                return "add finalizer to", done
             claim = _as_answered(guarded, done.answer)
         if is_new:
             claim = _stamped(claim, handle.clock.now())
-        done = await handle.perform(WriteObject(CLAIM, claim, "status"))
-        if done.error:
-            return f"add reservation to claim {claim.key}: {done.error}"
-        self.written.append(_as_answered(claim, done.answer))
-        return ""
+        what = "add allocation and reservation to" if is_new else "add reservation to"
+        return what, await handle.perform(WriteObject(CLAIM, claim, "status"))
 
     async def _write_special(self, handle: Handle, pod: Pod) -> str:
         assert self.special is not None
         done = await handle.perform(CreateObject(CLAIM, pod.namespace, _special_document(pod, self.request)))
+        is_created = isinstance(done.answer, ResourceClaim) and not done.error
+        creates = handle.metrics.counter("resourceclaim_creates", _CREATES, ("status",))
+        creates.add("success" if is_created else "failure")
         if done.error or not isinstance(done.answer, ResourceClaim):
-            return f"create claim for extended resources of pod {pod.key}: {done.error}"
+            return f"create claim for extended resources {pod.namespace}/: {done.error}"
         self.created, status = done.answer, self.special.document["status"]
         planned = rewritten(done.answer, lambda document: document.update(status=status))
         handle.cluster_state.replace_assumed(pod.uid, CLAIM, self.special, planned)
-        if error := await self._write_claim(handle, planned):
+        if error := await self._write_claim(handle, pod, planned, is_new=True):
             return error
         if not self.request.mappings:
             return f"nil or empty request mappings, no update of pod {pod.key} ExtendedResourceClaimStatus"
@@ -83,7 +122,7 @@ class ClaimPlan(msgspec.Struct, eq=False):
         patch = {"status": {"extendedResourceClaimStatus": status}}
         served = rewritten(pod, lambda document: document.setdefault("status", {}).update(patch["status"]))
         done = await handle.perform(WriteObject("Pod", served, "status", {"metadata": {"uid": pod.uid}, **patch}))
-        return done.error
+        return f"update pod {pod.key} ExtendedResourceClaimStatus: {done.error}" if done.error else ""
 
     def undo(self, pod: Pod) -> Iterator[Action]:
         """What takes back what was written."""
@@ -95,6 +134,28 @@ class ClaimPlan(msgspec.Struct, eq=False):
         if self.created is not None:
             written = next((one for one in self.written if one.name == self.created.name), self.created)
             yield from deletion(written)
+
+
+def _problem(planned: ResourceClaim, current: object, *, is_new: bool) -> str:
+    """What became of a claim that makes its plan worthless; empty for nothing.
+
+    Rule: kube-scheduler v1.36, which goes on, however, with a claim that was created again, and with one that was
+        allocated again, maybe for another node.
+    """
+    if not isinstance(current, ResourceClaim) or current.is_terminating or current.uid != planned.uid:
+        return "deleted"
+    if is_new:
+        return "allocated elsewhere" if current.status.allocation is not None else ""
+    if current.status.allocation is None:
+        return "deallocated elsewhere"
+    return "allocated elsewhere" if current.status.allocation != planned.status.allocation else ""
+
+
+def _changed(current: ResourceClaim, planned: ResourceClaim, pod: Pod, *, is_new: bool) -> ResourceClaim | None:
+    """The claim as it is, with what was planned; None where nothing is to be written any more."""
+    if is_new:
+        return allocated_as(current, planned, pod)
+    return None if is_used_by(current, pod) else used_by(current, pod)
 
 
 def deletion(claim: ResourceClaim) -> Iterator[Action]:
