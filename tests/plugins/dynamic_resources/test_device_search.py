@@ -181,6 +181,13 @@ def test_a_shared_device_uses_its_counters_once():
     assert found_on_card([consuming("a", 5)], claim("c", admin), others=(has("a", **SHARE),)) == [["a"]]
 
 
+def test_devices_whose_counters_are_used_up_are_not_looked_at_for_constraints():
+    devices = [consuming("a", 5, attributes={"numa": {"int": 0}}), consuming("b", 5, attributes={"numa": {"int": 1}})]
+    every = {"deviceClassName": "gpu", "allocationMode": "All"}
+    apart = {"matchAttribute": "gpu.example.com/numa"}
+    assert found_on_card(devices, claim("c", every, constraints=(apart,))) is Shortage.NOT_ENOUGH
+
+
 def test_a_share_that_is_given_back_in_the_search_gives_back_its_counters():
     devices = [consuming("a", 5), consuming("b", 3, attributes={"kind": {"string": "b"}})]
     wanted = ask(selectors=selecting('has(device.attributes["gpu.example.com"].kind)'))

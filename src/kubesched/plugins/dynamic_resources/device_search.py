@@ -282,16 +282,13 @@ class _Search:
         if has_untolerated_taint(device.spec.taints or (), ask.tolerations):
             return False
         consumed = self._has_room(ask, device, self._consumed_of(device))
-        if consumed is None:
+        if consumed is None or not self._has_counters(pool, device):
             return False
         if not self._bonds[slot.claim].add(ask.name, device):
             if must:
                 where = f"claim {self._claims[slot.claim].claim}, request {ask.short_name}"
                 text = f"cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied"
                 raise ClaimError(f"{where}: {text}")
-            return False
-        if not self._has_counters(pool, device):
-            self._bonds[slot.claim].remove(ask.name)
             return False
         slot.place, slot.consumed = (pool, device), consumed
         self._account(slot, 1)
