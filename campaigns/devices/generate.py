@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 GPU, NIC, MIG, FABRIC = "gpu.example.com", "nic.example.com", "mig.example.com", "fabric.example.com"
+CARD = "card.example.com"
 GPUS, HOST, ZONE = "example.com/gpu", "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 API, SINCE = "resource.k8s.io/v1", "2026-01-01T00:00:00Z"
 GUARD, SPECIAL = "resource.kubernetes.io/delete-protection", "resource.kubernetes.io/extended-resource-claim"
@@ -30,6 +31,7 @@ FEATURES = (
     "constraints",
 )
 FURTHER = ("classes", "implicit", "left-over", "pressure", "twins", "beside-plugins", "templates")
+LATEST = ("spread", "held-shares", "both-ways")
 Object = dict[str, Any]
 
 
@@ -62,9 +64,11 @@ class World:
         self.r = random.Random(f"devices {seed}")
         on = set(self.r.sample(FEATURES, self.r.randrange(len(FEATURES) + 1)))
         self.on = on | set(self.r.sample(FURTHER, self.r.randrange(1, len(FURTHER) + 1)))
+        self.on |= {feature for feature in LATEST if random.Random(f"{feature} {seed}").random() < 0.4}
         self.items: list[Object] = []
         self.names = [f"node-{i}" for i in range(n_nodes)]
         self.free: dict[str, list[tuple[str, str, str]]] = {name: [] for name in self.names}
+        self.cards: list[tuple[str, Object]] = []  # node and device
         self.plugged: set[str] = set()
         self.waiting: list[str] = []  # names of claims that nobody has allocated, all in `default`
 
@@ -80,13 +84,13 @@ class World:
         for name in self.names:
             cpu = "2" if self.maybe("pressure", 0.7) else self.r.choice(["4", "8"])
             room = {"cpu": cpu, "memory": "64Gi", "pods": "110"}
-            if self.maybe("beside-plugins", 0.35):
+            if self.maybe("beside-plugins", 0.35) or self.maybe("both-ways", 0.4):
                 room[GPUS] = self.r.choice(["0", "1", "3"])
                 if room[GPUS] != "0":
                     self.plugged.add(name)
             node = thing("Node", name, {}, api="v1", labels={HOST: name, ZONE: self.r.choice("ab")})
             self.add(node | {"status": {"capacity": room, "allocatable": room}})
-            if name not in self.plugged or self.r.random() < 0.2:
+            if name not in self.plugged or self.r.random() < (0.8 if "both-ways" in self.on else 0.2):
                 self.gpus(name)
             if self.maybe("shared", 0.6):
                 self.nics(name)
@@ -94,13 +98,15 @@ class World:
                 self.partitions(name)
         if "network" in self.on:
             self.network()
+        if "spread" in self.on:
+            self.spread()
 
     def classes(self) -> None:
         config = {"opaque": {"driver": GPU, "parameters": {"level": 1}}}
         of_gpus = expressions(f'device.driver == "{GPU}"')
         self.add(thing("DeviceClass", "gpu", {"selectors": of_gpus, "config": [config], "extendedResourceName": GPUS}))
         self.add(thing("DeviceClass", "any", {}))
-        for name, driver in (("nic", NIC), ("mig", MIG), ("fabric", FABRIC)):
+        for name, driver in (("nic", NIC), ("mig", MIG), ("fabric", FABRIC), ("card", CARD)):
             self.add(thing("DeviceClass", name, {"selectors": expressions(f'device.driver == "{driver}"')}))
         if "classes" in self.on:  # one name for several: the newest wins, and the first by name among equals
             for name in self.r.sample(["a-gpu", "z-gpu", "m-gpu"], 2):
@@ -198,12 +204,41 @@ class World:
         mixed = [{"name": "m0", "nodeName": self.names[0]}, {"name": "m1", "allNodes": True}]
         self.add(self.slice_of("fabric-mixed", FABRIC, "mixed", perDeviceNodeSelection=True, devices=mixed))
 
+    def spread(self) -> None:
+        """One pool over several nodes. Its counters count on all of them, whatever node their slice names."""
+        r = self.r
+        nodes = r.sample(self.names, min(3, len(self.names)))
+        count = len(nodes) + 1 + self.maybe("defects", 0.2)
+        lanes = [{"name": "card", "counters": {"lanes": {"value": "6"}}}] * (1 + self.maybe("defects", 0.1))
+        where = r.choice([{"allNodes": True}, {"nodeName": nodes[0]}])
+        self.add(self.slice_of("cards", CARD, "cards", count=count, sharedCounters=lanes, **where))
+        for node in nodes:
+            prefix = "card" if self.maybe("defects", 0.3) else node
+            devices = [self.card(f"{prefix}-{i}") for i in range(r.choice([1, 2, 3]))]
+            self.cards += [(node, one) for one in devices]
+            if r.random() < 0.3:
+                listed = [{**one, "nodeName": node} for one in devices]
+                spec = {"perDeviceNodeSelection": True, "devices": listed}
+            else:
+                spec = {"nodeName": node, "devices": devices}
+            self.add(self.slice_of(f"cards-{node}", CARD, "cards", count=count, **spec))
+
+    def card(self, name: str) -> Object:
+        """A device that takes lanes of its pool; several claims may share some of them."""
+        lanes = {"lanes": {"value": self.r.choice("123")}}
+        of_set = "other" if self.maybe("defects", 0.05) else "card"
+        card: Object = {"name": name, "consumesCounters": [{"counterSet": of_set, "counters": lanes}]}
+        if self.r.random() < 0.5:
+            policy = {"requestPolicy": {"default": self.r.choice(["2G", "5G"])}}
+            card |= {"allowMultipleAllocations": True, "capacity": {"bandwidth": {"value": "10G"} | policy}}
+        return card
+
     # --- claims ---
 
     def body(self, *, sub: bool = False) -> Object:
         """What a request or a subrequest asks for."""
         r = self.r
-        others = [("nic", "shared"), ("mig", "partitions"), ("fabric", "network")]
+        others = [("nic", "shared"), ("mig", "partitions"), ("fabric", "network"), ("card", "spread")]
         name = r.choice(
             ["gpu", "gpu", "any", *(one for one, feature in others if feature in self.on for _ in range(2))]
         )
@@ -268,6 +303,24 @@ class World:
         claim["metadata"]["finalizers"] = [GUARD]
         return claim
 
+    def held_card(self, name: str) -> Object | None:
+        """A claim with a card, or with a part of one; None where there is none."""
+        if not self.cards:
+            return None
+        node, card = self.r.choice(self.cards)
+        is_part = "allowMultipleAllocations" in card
+        if not is_part:
+            self.cards.remove((node, card))
+        exactly = {"deviceClassName": "card", "allocationMode": "ExactCount", "count": 1}
+        result = {"request": "r0", "driver": CARD, "pool": "cards", "device": card["name"]}
+        if is_part:
+            share = f"00000000-0000-4000-8000-{len(self.items):012d}"
+            result |= {"shareID": share, "consumedCapacity": {"bandwidth": self.r.choice(["1G", "4G"])}}
+        claim = self.claim(name, {"devices": {"requests": [{"name": "r0", "exactly": exactly}]}}, finalizers=[GUARD])
+        allocation = {"devices": {"results": [result]}, "nodeSelector": only_on(node), "allocationTimestamp": SINCE}
+        claim["status"]["allocation"] = allocation
+        return claim
+
     # --- pods ---
 
     def pod(self, name: str, node: str = "", extended: Object | None = None, **spec: Any) -> Object:
@@ -294,6 +347,11 @@ class World:
             self.use(pod, claim["metadata"]["name"])
             self.reserve(claim, pod)
             self.add(claim)
+        held = self.held_card(f"card-run-{i}") if self.maybe("held-shares", 0.6) else None
+        if held is not None:
+            self.use(pod, held["metadata"]["name"])
+            self.reserve(held, pod)
+            self.add(held)
         self.add(pod)
 
     def pending(self, i: int) -> None:
@@ -313,7 +371,7 @@ class World:
             pod["spec"]["initContainers"] = [init | ({"restartPolicy": "Always"} if self.r.random() < 0.3 else {})]
         if extended and self.maybe("left-over", 0.5):
             self.left_over(pod, i)
-        if not extended or self.r.random() < 0.3:
+        if not extended or self.r.random() < (0.8 if "both-ways" in self.on else 0.3):
             for k in range(self.r.choice([1, 1, 2])):
                 self.wanted(pod, f"{i}-{k}")
         self.add(pod)
