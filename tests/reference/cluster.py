@@ -19,6 +19,7 @@ CLUSTER_SCOPED = {
     "VolumeAttachment",
     "PriorityClass",
     "DeviceClass",
+    "ResourceSlice",
 }
 
 

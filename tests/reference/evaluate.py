@@ -16,8 +16,10 @@ from pathlib import Path
 import yaml
 
 from tests.reference import cycle, objects, preemption
+from tests.reference.allocation import TooLongError
 from tests.reference.cluster import Cluster
-from tests.reference.framework import Status
+from tests.reference.framework import Code, Plugin, Status
+from tests.reference.plugins import DynamicResources
 from tests.reference.profile import Profile, read_profiles
 
 
@@ -37,7 +39,10 @@ def evaluate(cluster: Cluster, config: dict | None) -> Iterator[dict]:
     for pod in cluster.pending:
         profile = profiles.get(pod["spec"].get("schedulerName") or "default-scheduler")
         if profile:
-            yield without_empty(report(profile, pod, cluster))
+            try:
+                yield without_empty(report(profile, pod, cluster))
+            except TooLongError:
+                yield {"pod": objects.full_name(pod), "undecided": "the search takes too long"}
 
 
 def report(profile: Profile, pod: dict, cluster: Cluster) -> dict:
@@ -46,6 +51,9 @@ def report(profile: Profile, pod: dict, cluster: Cluster) -> dict:
     result = {
         "pod": objects.full_name(pod),
         "profile": profile.name,
+        "preEnqueue": held_back(profile, plugins, pod, cluster),
+        "error": first_error(filtered),
+        "allocations": allocations(profile, pod, cluster),
         "plugins": {name: verdict(profile.only(name), pod, cluster, name) for name in profile.points["filter"]},
         "filter": {name: as_json(status) for name, status in filtered.statuses.items()},
         "feasible": sorted(node.name for node in filtered.feasible),
@@ -83,6 +91,31 @@ def verdict(profile: Profile, pod: dict, cluster: Cluster, name: str) -> dict:
     )
 
 
+def held_back(profile: Profile, plugins: dict[str, Plugin], pod: dict, cluster: Cluster) -> dict:
+    """What keeps the pod out of the queue; kube-scheduler would not try it."""
+    found = (plugins[name].pre_enqueue(pod, cluster) for name in profile.points["preEnqueue"])
+    return next((as_json(status) for status in found if status), {})
+
+
+def first_error(filtered: cycle.Filtered) -> str:
+    """The Error on the first node by name, which ends a real attempt."""
+    errors = [name for name, status in sorted(filtered.statuses.items()) if status.code == Code.ERROR]
+    return filtered.statuses[errors[0]].message if errors else ""
+
+
+def allocations(profile: Profile, pod: dict, cluster: Cluster) -> dict[str, dict]:
+    """What claims would get on each node that DynamicResources alone accepts."""
+    name = DynamicResources.name
+    if name not in profile.points["filter"] or name not in profile.points["preFilter"]:
+        return {}
+    plugin = profile.only(name).new_plugins()[name]
+    answer = plugin.pre_filter(pod, cluster)
+    if answer.status or answer.skip:
+        return {}
+    accepted = [node for node in cluster.nodes if plugin.filter(pod, node) is None]
+    return without_empty({node.name: plugin.reserved(pod, node) for node in accepted})
+
+
 def place(cluster: Cluster, config: dict | None) -> Iterator[dict]:
     """`place`: the first of the best nodes in file order takes the pod; for a pod that fits nowhere, what
     preemption would do.
@@ -112,6 +145,19 @@ def message(cluster: Cluster, filtered: cycle.Filtered) -> str:
 
 def as_json(status: Status) -> dict:
     return without_empty({"code": status.code.value, "plugin": status.plugin, "reasons": sorted(status.reasons)})
+
+
+def with_exact_amounts(line: dict) -> dict:
+    """A recorded line of `eval` with consumed capacities as numbers; the reference keeps no texts of amounts."""
+
+    def exact(device: dict) -> dict:
+        consumed = device.get("consumedCapacity", {}).items()
+        return {**device, "consumedCapacity": {name: objects.quantity(amount) for name, amount in consumed}}
+
+    def of_node(claims: dict) -> dict:
+        return {claim: {**one, "devices": [*map(exact, one.get("devices") or ())]} for claim, one in claims.items()}
+
+    return {**line, "allocations": {node: of_node(claims) for node, claims in (line.get("allocations") or {}).items()}}
 
 
 def without_empty(report: dict) -> dict:

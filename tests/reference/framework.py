@@ -54,6 +54,7 @@ class PluginError(Exception):
 class Plugin:
     """Base of all plugins. A subclass defines some of
 
+    pre_enqueue(pod, cluster) -> Status | None       whether the pod stays out of the queue
     pre_filter(pod, cluster) -> PreFilter            once per pod
     filter(pod, node) -> Status | None               per node; not called after Skip
     add_pod(pod, other, node), remove_pod(...)       preemption moved `other` onto or off `node`

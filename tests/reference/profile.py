@@ -9,7 +9,13 @@ from tests.reference.framework import Plugin
 from tests.reference.plugins import DEFAULTS, PLUGINS
 
 # configuration key -> the method that makes a plugin take part there
-POINTS = {"preFilter": "pre_filter", "filter": "filter", "preScore": "pre_score", "score": "score"}
+POINTS = {
+    "preEnqueue": "pre_enqueue",
+    "preFilter": "pre_filter",
+    "filter": "filter",
+    "preScore": "pre_score",
+    "score": "score",
+}
 CPU_AND_MEMORY = [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
 
 
