@@ -68,9 +68,9 @@ class ClaimPlan(msgspec.Struct, eq=False):
         for _ in range(_TRIES):
             if claim is None:
                 return ""
-            what, done = await self._try(handle, claim, is_new=is_new)
+            what, done, as_sent = await self._try(handle, claim, is_new=is_new)
             if not done.error:
-                self.written.append(_as_answered(claim, done.answer))
+                self.written.append(_as_answered(as_sent, done.answer))
                 if isinstance(done.answer, ResourceClaim):
                     handle.cluster_state.note_written(pod.uid, done.answer)
                 return ""
@@ -87,20 +87,22 @@ class ClaimPlan(msgspec.Struct, eq=False):
             claim = _changed(current, planned, pod, is_new=is_new)
         return f"{what} claim {planned.key}: {error}"
 
-    async def _try(self, handle: Handle, claim: ResourceClaim, *, is_new: bool) -> tuple[str, ActionDone]:
-        """Write one version of a claim. Returns: what was done, and what came of it."""
+    async def _try(
+        self, handle: Handle, claim: ResourceClaim, *, is_new: bool
+    ) -> tuple[str, ActionDone, ResourceClaim]:
+        """Write one version of a claim. Returns: what was done, what came of it, and the claim as it was sent."""
         guarded = protected(claim) if is_new else None
         if guarded is not None and claim.key in {one.key for one in self.written}:
             claim = guarded  # the pod lists it twice
         elif guarded is not None:
             done = await handle.perform(WriteObject(CLAIM, guarded))
             if done.error:
-                return "add finalizer to", done
+                return "add finalizer to", done, claim
             claim = _as_answered(guarded, done.answer)
         if is_new:
             claim = _stamped(claim, handle.clock.now())
         what = "add allocation and reservation to" if is_new else "add reservation to"
-        return what, await handle.perform(WriteObject(CLAIM, claim, "status"))
+        return what, await handle.perform(WriteObject(CLAIM, claim, "status")), claim
 
     async def _write_special(self, handle: Handle, pod: Pod) -> str:
         assert self.special is not None
