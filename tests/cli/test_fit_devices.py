@@ -1,5 +1,6 @@
 """`kubesched fit` for pods with resource claims: of a number of devices, and of manifests with templates."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,8 @@ def test_the_devices_are_counted_before_and_after(snapshot: str) -> None:
         " ".join(line.split()) for line in run("fit", snapshot, "--device", "gpu.example.com=1").stdout.splitlines()
     ]
     assert "gpu.example.com gpu.example.com A100 4 1 -> 2 3 -> 2 0" in rows
+    document = json.loads(run("fit", snapshot, "--device", "gpu.example.com=1", "-o", "json").stdout)
+    assert [(one["before"]["free"], one["after"]["free"]) for one in document["devices"]] == [(3, 2)]
 
 
 @pytest.mark.parametrize(

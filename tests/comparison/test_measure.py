@@ -2,13 +2,17 @@
 
 import pytest
 
-from kubesched.api import completed
+from kubesched.api import KubeObject, completed
 from kubesched.comparison.measure import Ruler
 from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.comparison.small_clusters import PRICES, empty_nodes, owned, random_cluster, replicas, worked_out
+from tests.session.test_device_use import DRIVER, device, slice_of
 from tests.trials import seeds
+
+
+NO_DEVICES = dict.fromkeys(("devicesTaken", "devicesFree", "devicesMismatched"))
 
 
 def measured(objects, seed: int = 0, prices=None) -> dict:
@@ -24,7 +28,7 @@ def test_every_figure_equals_the_one_worked_out_pod_by_pod(seed: int):
     ruler = Ruler(objects, ["default-scheduler"], PRICES)
     simulator = Simulator(objects, tie_break=TieBreak.RANDOM, seed=seed)
     report = simulator.run()
-    assert ruler.measure(simulator.cluster_state, report) == worked_out(objects, report)
+    assert ruler.measure(simulator.cluster_state, report) == worked_out(objects, report) | NO_DEVICES
 
 
 def test_preempted_pods_are_gone_from_nodes_and_workloads():
@@ -49,6 +53,9 @@ def test_a_cluster_without_zones_prices_and_pods_to_place_lacks_their_figures():
     assert {name for name, value in said.items() if value is None} == {
         "pricePerHour",
         "fragmentation",
+        "devicesTaken",
+        "devicesFree",
+        "devicesMismatched",
         "skew",
         "onOneNode",
     }
@@ -72,3 +79,41 @@ def test_a_pod_whose_profile_only_the_other_side_has_is_pending():
     simulator = Simulator(objects)
     ruler = Ruler(objects, ["default-scheduler", "batch"])
     assert ruler.pending(simulator.run()) == ["default/batch"]
+
+
+def waits_for(name: str, **request: object) -> list[KubeObject]:
+    """A pending pod and its claim."""
+    exactly = {"deviceClassName": "gpu", **request}
+    spec = {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}
+    entries = [{"name": "d", "resourceClaimName": name}]
+    return [make_object("ResourceClaim", name, spec=spec), make_pod(name, spec={"resourceClaims": entries})]
+
+
+def of_model(model: str) -> dict:
+    expression = f'device.attributes["{DRIVER}"].model == "{model}"'
+    return {"selectors": [{"cel": {"expression": expression}}]}
+
+
+@pytest.mark.parametrize(
+    ("pods", "figures"),
+    [
+        ((), (0, 4, 0)),
+        ((waits_for("one"),), (1, 3, 0)),
+        ((waits_for("both", count=2, **of_model("H100")),), (0, 4, 3)),
+        ((waits_for("three", count=3),), (3, 1, 0)),
+        ((waits_for("three", count=3), waits_for("both", count=2, **of_model("H100"))), (3, 1, 0)),
+        ((waits_for("none", **of_model("L4")),), (0, 4, 4)),
+        (([make_pod("gpu", requests={"example.com/gpu": 1})],), (1, 3, 0)),
+        (([make_pod("gpu", requests={"example.com/gpu": 4})],), (0, 4, 0)),
+    ],
+)
+def test_devices_are_counted_with_those_that_no_pending_claim_can_take(pods, figures):
+    cluster = [
+        make_node("n1"),
+        make_node("n2"),
+        make_object("DeviceClass", "gpu", spec={"extendedResourceName": "example.com/gpu"}),
+        slice_of("n1", device("a"), device("b"), device("c")),
+        slice_of("n2", device("a", model="H100")),
+    ]
+    said = measured([*cluster, *(one for each in pods for one in each)])
+    assert tuple(said[name] for name in NO_DEVICES) == figures

@@ -14,7 +14,7 @@ from kubesched.comparison.pool_use import PoolUse
 from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.controllers import Prices, is_bound_to_node, machine_name, price_of, priced_as
 from kubesched.engine import BoolVector, IntVector
-from kubesched.plugins import RequiredNodeAffinity
+from kubesched.plugins import PodDemand, RequiredNodeAffinity, demand_of
 from kubesched.session import Placement, PodState, Report, group_nodes
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 
@@ -184,7 +184,27 @@ class Ruler:
             shares = _shares(requested[resource][in_use], allocatable[resource][in_use])
             measured[f"{name}Median"] = _percentile(shares, 50)
             measured[f"{name}P95"] = _percentile(shares, 95)
-        return {**measured, **self._spread_figures(self.spreads(report))}
+        devices = self._device_figures(cluster_state, report)
+        return {**measured, **devices, **self._spread_figures(self.spreads(report))}
+
+    def _device_figures(self, cluster_state: ClusterState, report: Report) -> Measured:
+        """Of the devices in ResourceSlices: those that are taken, free, and free but of no use to a pending claim."""
+        devices = report.after.devices
+        counts = devices.counts.values()
+        if not counts:
+            return dict.fromkeys(("devicesTaken", "devicesFree", "devicesMismatched"))
+        wanted = self._wanted_devices(cluster_state, report)
+        return {
+            "devicesTaken": float(sum(one.taken for one in counts)),
+            "devicesFree": float(sum(one.free for one in counts)),
+            "devicesMismatched": float(devices.n_mismatched(wanted)) if wanted else 0.0,
+        }
+
+    def _wanted_devices(self, cluster_state: ClusterState, report: Report) -> set[tuple[str, ...]]:
+        """The CEL expressions of what claims of pending pods ask for."""
+        pending = {*self.pending(report)}
+        demands = (demand_of(pod, cluster_state, PodRequests(pod).wanted) for pod in self.pods if pod.key in pending)
+        return {one for each in demands if isinstance(each, PodDemand) for one in each.wanted_selectors(cluster_state)}
 
     def use_of_pools(self, cluster_state: ClusterState) -> dict[str, PoolUse]:
         """Pool -> its nodes in use, and what they cost; a pool without such nodes is left out."""

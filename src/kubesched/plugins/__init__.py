@@ -28,6 +28,7 @@ with lazy_exports(__name__):
         RequestDevices as RequestDevices,
         claim_name as claim_name,
         consumed_by as consumed_by,
+        demand_of as demand_of,
         devices_for as devices_for,
         is_made_for as is_made_for,
         node_selector_of as node_selector_of,

@@ -1,7 +1,7 @@
 """What devices are: the classes that they match, and the model that tells them apart."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Final
 
 from kubesched.api import Device, DeviceClass, ResourceSlice
@@ -18,10 +18,13 @@ class DeviceKinds:
 
     def __init__(self, state: ClusterState) -> None:
         known = sorted(state.objects.list("DeviceClass"), key=lambda one: one.name)
-        self._classes = [one for one in known if isinstance(one, DeviceClass)]
+        classes = [one for one in known if isinstance(one, DeviceClass)]
+        self._classes = {
+            one.name: [each.cel.expression for each in one.spec.selectors or () if each.cel] for one in classes
+        }
         self._slices = [one for one in state.objects.list("ResourceSlice") if isinstance(one, ResourceSlice)]
         self._models: Mapping[str, str] | None = None
-        self._selectors: Mapping[str, Sequence[CompiledSelector] | None] | None = None
+        self._compiled: dict[str, CompiledSelector | None] = {}
         self._answers: dict[tuple[object, ...], bool] = {}
         self._known: dict[DeviceId, tuple[tuple[str, ...], str]] = {}
 
@@ -39,15 +42,20 @@ class DeviceKinds:
         return (attribute.string if attribute is not None else None) or ""
 
     def _classes_of(self, device: PoolDevice) -> Iterator[str]:
-        if self._selectors is None:
-            self._selectors = {one.name: _compiled(one) for one in self._classes}
-        for name, selectors in self._selectors.items():
-            if selectors is not None and all(self._answer(selector, device) for selector in selectors):
-                yield name
+        return (name for name, expressions in self._classes.items() if self.is_selected(expressions, device))
 
-    def _answer(self, selector: CompiledSelector, device: PoolDevice) -> bool:
-        """Devices that are equal as far as the selector reads them are asked once."""
-        key = (selector.text, device.read_by(selector.reads))
+    def is_selected(self, expressions: Iterable[str], device: PoolDevice) -> bool:
+        """Whether all of some CEL expressions select a device; one that does not compile selects none."""
+        return all(self._selects(expression, device) for expression in expressions)
+
+    def _selects(self, expression: str, device: PoolDevice) -> bool:
+        """Devices that are equal as far as the expression reads them are asked once."""
+        if expression not in self._compiled:
+            self._compiled[expression] = _compiled(expression)
+        selector = self._compiled[expression]
+        if selector is None:
+            return False
+        key = (expression, device.read_by(selector.reads))
         answer = self._answers.get(key)
         if answer is None:
             try:
@@ -58,10 +66,13 @@ class DeviceKinds:
         return answer
 
 
-def _compiled(device_class: DeviceClass) -> list[CompiledSelector] | None:
-    """The selectors of a class; None if one does not compile: then the class matches nothing."""
+def _expressions(known: DeviceClass) -> list[str]:
+    return [one.cel.expression for one in known.spec.selectors or () if one.cel]
+
+
+def _compiled(expression: str) -> CompiledSelector | None:
     try:
-        return [compile_selector(one.cel.expression) for one in device_class.spec.selectors or () if one.cel]
+        return compile_selector(expression)
     except CelCompileError:
         return None
 

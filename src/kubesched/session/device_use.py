@@ -2,7 +2,7 @@
 
 import enum
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -124,6 +124,12 @@ class DeviceMoment:
             )
             for place, classes, model in self._places()
         ]
+
+    def n_mismatched(self, wanted: Collection[Sequence[str]]) -> int:
+        """How many free devices match none of some lists of CEL expressions."""
+        kinds = self._kinds
+        free = (place.device for place, *_ in self._places() if place.state()[0] is DeviceState.FREE)
+        return sum(kinds is not None and not any(kinds.is_selected(one, device) for one in wanted) for device in free)
 
     def _places(self) -> "Iterator[tuple[_Place, tuple[str, ...], str]]":
         """Each device where it is, with its classes and its model."""

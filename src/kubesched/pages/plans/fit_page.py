@@ -187,6 +187,7 @@ def _document(answer: Fit) -> dict[str, Any]:
         "faults": list(answer.report.faults),
         "victims": whole["victims"],
         "nodes": whole["nodes"],
+        "devices": whole["devices"],
     }
 
 

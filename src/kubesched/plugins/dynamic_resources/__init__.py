@@ -23,5 +23,5 @@ with lazy_exports(__name__):
     from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen
     from kubesched.plugins.dynamic_resources.dynamic_resources import DynamicResources as DynamicResources
     from kubesched.plugins.dynamic_resources.pod_claims import claim_name as claim_name, is_made_for as is_made_for
-    from kubesched.plugins.dynamic_resources.pod_demand import PodDemand as PodDemand
+    from kubesched.plugins.dynamic_resources.pod_demand import PodDemand as PodDemand, demand_of as demand_of
     from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM as SPECIAL_CLAIM

@@ -29,7 +29,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import DynamicResourcesArgs
 from kubesched.plugins.dynamic_resources.allocation import allocated, deallocated, is_used_by, used_by
-from kubesched.plugins.dynamic_resources.asks import NamedAsk, alternatives_of, claim_ask, missing_class
+from kubesched.plugins.dynamic_resources.asks import alternatives_of
 from kubesched.plugins.dynamic_resources.binding_conditions import attach, has_conditions, has_failed
 from kubesched.plugins.dynamic_resources.claim_hints import claim_events
 from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
@@ -37,7 +37,7 @@ from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, e
 from kubesched.plugins.dynamic_resources.device_search import Chosen, Shortage
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
-from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand
+from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand, demand_of
 from kubesched.plugins.dynamic_resources.special_claim import special_claim
 from kubesched.state import NodeInfo, Nodes, NodeTerms
 
@@ -81,25 +81,10 @@ class DynamicResources(Plugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Find the claims; skip where the pod needs none."""
         state.write(_NO_DEMAND)
-        cluster_state = self.handle.cluster_state
-        classes = cluster_state.devices.classes
-        served = classes.serving(state.pod.requests.value.wanted) if classes.by_resource else {}
-        if not pod.spec.resource_claims and not served:
-            return Status.SKIP
-        claims = claims_of(pod, cluster_state.objects)
-        if isinstance(claims, Status):
-            return claims
-        if not claims and not served:
-            return Status.SKIP
-        left_over = cluster_state.devices.special_claims.of(pod) if served else None
-        if left_over is not None and pod.status.start_time:  # what a pod that runs has is not left over
-            claims, served, left_over = [*claims, left_over], {}, None
-        waiting = [claim for claim in claims if claim.status.allocation is None]
-        for claim in waiting:
-            if problem := missing_class(claim.spec.devices, cluster_state.objects):
-                return Status.unresolvable(problem)
-        asks = [NamedAsk(claim_ask(one.spec.devices, cluster_state.objects), one.key) for one in waiting]
-        state.write(PodDemand(pod, claims, waiting, asks, served, left_over))
+        demand = demand_of(pod, self.handle.cluster_state, state.pod.requests.value.wanted)
+        if isinstance(demand, Status):
+            return demand
+        state.write(demand)
         return Status.SUCCESS
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:

@@ -14,9 +14,11 @@ import numpy as np
 from kubesched.api import DeviceClaim, Pod, ResourceClaim
 from kubesched.engine import IntVector
 from kubesched.errors import ClaimError
-from kubesched.plugins.dynamic_resources.asks import ClaimAsk, NamedAsk, claim_ask
+from kubesched.framework import Status
+from kubesched.plugins.dynamic_resources.asks import ClaimAsk, NamedAsk, claim_ask, missing_class
 from kubesched.plugins.dynamic_resources.device_search import Chosen, ChosenDevice, Shortage, search
 from kubesched.plugins.dynamic_resources.patience import Patience
+from kubesched.plugins.dynamic_resources.pod_claims import claims_of
 from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, special_claim
 from kubesched.state import ClusterFacts, DevicePool, Nodes, PoolDevice
 
@@ -54,6 +56,12 @@ class PodDemand(msgspec.Struct, eq=False):
         """What the claim for some extended resources asks for."""
         requests = special_claim(self.pod, served).requests
         return claim_ask(DeviceClaim(requests=requests), cluster_state.objects)
+
+    def wanted_selectors(self, cluster_state: ClusterFacts) -> Iterator[tuple[str, ...]]:
+        """The CEL expressions that a device must meet to be of use, for each alternative of what is not allocated."""
+        special = [self.special_ask(self.served, cluster_state)] if self.served and self.left_over is None else []
+        for ask in (*(one.ask for one in self.asks), *special):
+            yield from ((*one.class_selectors, *one.selectors) for one in ask.asks)
 
     def served_on(self, nodes: Nodes, position: int) -> dict[str, str]:
         """The resources that devices have to serve on a node, because it has no device plugin for them."""
@@ -156,6 +164,32 @@ class PodDemand(msgspec.Struct, eq=False):
             bits |= (1 if place is None else (nodes.allocatable[place] <= 0).astype(np.int64)) << i
         first, numbers = _equal(bits)
         return numbers, [self.served_on(nodes, position) for position in first]
+
+
+def demand_of(pod: Pod, cluster_state: ClusterFacts, wanted: Mapping[str, int]) -> PodDemand | Status:
+    """What a pod needs of devices; SKIP where it needs none, or why its claims cannot be allocated anywhere.
+
+    Args:
+        wanted: its requests, by resource.
+    """
+    classes = cluster_state.devices.classes
+    served = classes.serving(wanted) if classes.by_resource else {}
+    if not pod.spec.resource_claims and not served:
+        return Status.SKIP
+    claims = claims_of(pod, cluster_state.objects)
+    if isinstance(claims, Status):
+        return claims
+    if not claims and not served:
+        return Status.SKIP
+    left_over = cluster_state.devices.special_claims.of(pod) if served else None
+    if left_over is not None and pod.status.start_time:  # what a pod that runs has is not left over
+        claims, served, left_over = [*claims, left_over], {}, None
+    waiting = [claim for claim in claims if claim.status.allocation is None]
+    for claim in waiting:
+        if problem := missing_class(claim.spec.devices, cluster_state.objects):
+            return Status.unresolvable(problem)
+    asks = [NamedAsk(claim_ask(one.spec.devices, cluster_state.objects), one.key) for one in waiting]
+    return PodDemand(pod, claims, waiting, asks, served, left_over)
 
 
 def _equal(values: IntVector) -> tuple[list[int], IntVector]:
