@@ -54,6 +54,7 @@ def test_the_formats_for_programs_have_each_device(snapshot):
             "driver": "gpu.example.com",
             "classes": ["gpu"],
             "model": "A100",
+            "resources": ["deviceclass.resource.kubernetes.io/gpu"],
             "devices": 3,
             "free": 1,
             "shared": 0,

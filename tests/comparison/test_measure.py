@@ -11,7 +11,6 @@ from tests.comparison.small_clusters import PRICES, empty_nodes, owned, random_c
 from tests.session.test_device_use import DRIVER, device, slice_of
 from tests.trials import seeds
 
-
 NO_DEVICES = dict.fromkeys(("devicesTaken", "devicesFree", "devicesMismatched"))
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from kubesched.api import Device, DeviceClass, ResourceSlice
 from kubesched.cel import CompiledSelector, compile_selector
 from kubesched.errors import CelCompileError, CelRuntimeError
-from kubesched.state import ClusterState, DeviceId, PoolDevice
+from kubesched.state import ClusterState, DeviceId, PoolDevice, resources_of_class
 
 _MODEL_NAMES: Final = ("productName", "model", "product", "profile", "pciDevice", "type")
 """Attributes that say what a device is, the best one first."""
@@ -18,10 +18,8 @@ class DeviceKinds:
 
     def __init__(self, state: ClusterState) -> None:
         known = sorted(state.objects.list("DeviceClass"), key=lambda one: one.name)
-        classes = [one for one in known if isinstance(one, DeviceClass)]
-        self._classes = {
-            one.name: [each.cel.expression for each in one.spec.selectors or () if each.cel] for one in classes
-        }
+        self._classes = {one.name: _expressions(one) for one in known if isinstance(one, DeviceClass)}
+        self._resources = {one.name: resources_of_class(one) for one in known}
         self._slices = [one for one in state.objects.list("ResourceSlice") if isinstance(one, ResourceSlice)]
         self._models: Mapping[str, str] | None = None
         self._compiled: dict[str, CompiledSelector | None] = {}
@@ -32,8 +30,12 @@ class DeviceKinds:
         """The classes of a device by name, and its model; empty for none."""
         known = self._known.get(device.id)
         if known is None:
-            known = self._known[device.id] = (tuple(self._classes_of(device)), self._model_of(device))
+            known = self._known[device.id] = (self._classes_of(device), self._model_of(device))
         return known
+
+    def resources_of(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """The extended resources that some classes serve, by name."""
+        return tuple(sorted({resource for name in classes for resource in self._resources[name]}))
 
     def _model_of(self, device: PoolDevice) -> str:
         if self._models is None:
@@ -41,8 +43,8 @@ class DeviceKinds:
         attribute = (device.spec.attributes or {}).get(self._models.get(device.driver, ""))
         return (attribute.string if attribute is not None else None) or ""
 
-    def _classes_of(self, device: PoolDevice) -> Iterator[str]:
-        return (name for name, expressions in self._classes.items() if self.is_selected(expressions, device))
+    def _classes_of(self, device: PoolDevice) -> tuple[str, ...]:
+        return tuple(name for name, expressions in self._classes.items() if self.is_selected(expressions, device))
 
     def is_selected(self, expressions: Iterable[str], device: PoolDevice) -> bool:
         """Whether all of some CEL expressions select a device; one that does not compile selects none."""

@@ -66,11 +66,15 @@ class DeviceCounts(msgspec.Struct, frozen=True):
         return self.free + self.shared + self.taken + self.unusable
 
 
+_NO_DEVICES: Final = DeviceCounts()
+
+
 class DeviceFill(msgspec.Struct, frozen=True):
     """How many devices of one kind there are, and who could have them, before and after.
 
     Attributes:
         driver, classes, model: as of a DeviceUse.
+        resources: the extended resources through which pods get them, too.
     """
 
     driver: str
@@ -78,6 +82,7 @@ class DeviceFill(msgspec.Struct, frozen=True):
     model: str
     before: DeviceCounts
     after: DeviceCounts
+    resources: tuple[str, ...] = ()
 
 
 class DeviceMoment:
@@ -101,6 +106,14 @@ class DeviceMoment:
                 kind: DeviceCounts(*(states[state] for state in DeviceState)) for kind, states in counted.items()
             }
         return self._counts
+
+    def counted(self, kind: _Kind) -> DeviceCounts:
+        """How many devices of a kind there are."""
+        return self.counts.get(kind, _NO_DEVICES)
+
+    def resources_of(self, kind: _Kind) -> tuple[str, ...]:
+        """The extended resources that classes of a kind serve, by name."""
+        return () if self._kinds is None else self._kinds.resources_of(kind[1])
 
     def uses(self, holders: Callable[[DeviceId], Iterable[str]], pods: Mapping[str, Sequence[str]]) -> list[DeviceUse]:
         """Every device.
@@ -149,9 +162,10 @@ class DeviceMoment:
 
 def device_fills(before: DeviceMoment, after: DeviceMoment) -> tuple[DeviceFill, ...]:
     """The devices by driver, classes and model, in the order of these, at two moments."""
-    kinds = sorted(before.counts.keys() | after.counts.keys())
-    none = DeviceCounts()
-    return tuple(DeviceFill(*kind, before.counts.get(kind, none), after.counts.get(kind, none)) for kind in kinds)
+    return tuple(
+        DeviceFill(*kind, before.counted(kind), after.counted(kind), after.resources_of(kind))
+        for kind in sorted(before.counts.keys() | after.counts.keys())
+    )
 
 
 class DeviceCatalog:

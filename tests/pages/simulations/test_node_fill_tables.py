@@ -1,5 +1,6 @@
 import pytest
 
+from kubesched.api import DeviceClass
 from kubesched.pages.formats import Level
 from kubesched.pages.simulations import fill_level
 from kubesched.testing import make_node, make_pod
@@ -48,7 +49,7 @@ def test_all_devices_are_shown_and_a_line_names_the_rest(tmp_path):
     assert "-o wide also has the column pods." in said
 
 
-def test_devices_of_nodes_that_offer_none_are_not_counted_and_a_line_says_so(tmp_path):
+def test_devices_of_nodes_that_offer_none_are_in_the_table_of_devices_alone(tmp_path):
     said = fill_lines(write(tmp_path, *device_cluster(), make_pod("p", requests={"cpu": "1"})))
     assert said[2] == "NODE CPU MEMORY nvidia.com/gpu"
     assert {line.split()[0]: line.split()[-1] for line in said if line.startswith(("all", "plugin-1", "dra-1"))} == {
@@ -56,8 +57,15 @@ def test_devices_of_nodes_that_offer_none_are_not_counted_and_a_line_says_so(tmp
         "dra-1": "-",
         "all": "100%",
     }
-    assert (
-        "Not counted: 3 nvidia.com/gpu of pods on 3 nodes that offer none, such as devices in ResourceSlices." in said
+    assert not any("Not counted" in line for line in said)
+
+
+def test_a_line_names_devices_that_neither_a_device_plugin_nor_a_class_has(tmp_path):
+    cluster = [one for one in device_cluster() if not isinstance(one, DeviceClass)]
+    (line,) = (line for line in fill_lines(write(tmp_path, *cluster)) if "Not counted" in line)
+    assert line == (
+        "Not counted: 3 nvidia.com/gpu of pods on 3 nodes that offer none, neither through a device plugin nor in "
+        "ResourceSlices."
     )
 
 

@@ -366,7 +366,11 @@ def _nodes(comparison: Comparison) -> list[Table]:
     if not comparison.fills:
         return []
     fills = comparison.fills
-    return [fill_table(fills, _SIDES), device_table(comparison.devices, _SIDES), nodes_table(fills, _SIDES)]
+    return [
+        fill_table(fills, comparison.devices, _SIDES),
+        device_table(comparison.devices, _SIDES),
+        nodes_table(fills, _SIDES),
+    ]
 
 
 def _why(cause: MoveCause, plugin: str, points: int = 0) -> str:

@@ -171,4 +171,8 @@ def _document(answer: DeviceList) -> dict[str, Any]:
 
 
 def _kind_document(fill: DeviceFill) -> dict[str, Any]:
-    return {**fields(fill, "driver", "classes", "model"), "devices": fill.after.n_devices, **plain(fill.after)}
+    return {
+        **fields(fill, "driver", "classes", "model", "resources"),
+        "devices": fill.after.n_devices,
+        **plain(fill.after),
+    }

@@ -44,10 +44,10 @@ def fit_page(
         replicas: the number that was asked about instead of that of the manifests.
         now: the present, for the age of the snapshot.
     """
-    fills, faults = answer.report.nodes, answer.report.faults
+    fills, devices, faults = answer.report.nodes, answer.report.devices, answer.report.faults
     parts: list[Part] = [*fault_parts(faults), *_notes(answer), *fit_tables(answer)]
     if fills and (answer.placements or answer.is_maximum or not answer.kept):
-        parts += [Paragraph(fill_words(fills)), fill_table(fills), device_table(answer.report.devices)]
+        parts += [Paragraph(fill_words(fills)), fill_table(fills, devices), device_table(devices)]
         parts.append(nodes_table(fills))
     return Page(
         "fit",

@@ -7,7 +7,7 @@ from typing import Final
 from kubesched.api import is_extended_resource
 from kubesched.documents import count, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table, grouped
-from kubesched.session import NodeFill
+from kubesched.session import DeviceFill, NodeFill
 
 _MAX_ROWS: Final = 12
 _ALWAYS: Final = ("cpu", "memory")
@@ -44,10 +44,13 @@ def fill_words(fills: Iterable[NodeFill]) -> str:
     return f"Requested: {', '.join(words)}." if words else ""
 
 
-def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS) -> Table:
+def fill_table(
+    fills: tuple[NodeFill, ...], devices: Iterable[DeviceFill] = (), moments: tuple[str, str] = _MOMENTS
+) -> Table:
     """One row for each group of nodes, and one for all.
 
     Args:
+        devices: what the table of devices counts.
         moments: what `before` and `after` of the fills are called.
     """
     heading, groups = _groups(fills)
@@ -70,7 +73,7 @@ def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS)
         tuple(columns),
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
-        notes=(*notes, *_not_counted(fills)),
+        notes=(*notes, *_not_counted(fills, devices)),
     )
 
 
@@ -96,17 +99,19 @@ def _offered(fill: NodeFill, held: Mapping[str, int]) -> dict[str, int]:
     return {name: amount for name, amount in held.items() if fill.allocatable.get(name, 0) > 0}
 
 
-def _not_counted(fills: Iterable[NodeFill]) -> Iterator[str]:
-    """The devices of pods on nodes that offer none: they are in ResourceSlices, or their device plugin is gone."""
+def _not_counted(fills: Iterable[NodeFill], devices: Iterable[DeviceFill]) -> Iterator[str]:
+    """What pods hold on nodes that offer none, and what is not in ResourceSlices: their device plugin is gone."""
+    counted = {resource for one in devices for resource in one.resources}
     held: Counter[str] = Counter()
     nodes: Counter[str] = Counter()
     for fill in fills:
-        for name in filter(is_extended_resource, fill.after.keys() - fill.allocatable.keys()):
+        for name in filter(is_extended_resource, fill.after.keys() - fill.allocatable.keys() - counted):
             held[name] += fill.after[name]
             nodes[name] += 1
     for name, n in sorted(nodes.items()):
         on = count(n, "node that offers", "nodes that offer")
-        yield f"Not counted: {held[name]:,} {name} of pods on {on} none, such as devices in ResourceSlices."
+        why = "neither through a device plugin nor in ResourceSlices"
+        yield f"Not counted: {held[name]:,} {name} of pods on {on} none, {why}."
 
 
 def _columns(resources: list[str]) -> list[Column]:

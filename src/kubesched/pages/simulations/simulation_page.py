@@ -95,7 +95,7 @@ def report_page(
         refused_table(report.refused),
         gangs_table(partly_placed(report.gangs)),
         victims_table("victims", "Would be evicted to make room", report.removed),
-        *([fill_table(fills), device_table(report.devices)] if has_nodes else []),
+        *([fill_table(fills, report.devices), device_table(report.devices)] if has_nodes else []),
         _pods(report),
         *([nodes_table(fills)] if has_nodes else []),
     ]
