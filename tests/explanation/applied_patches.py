@@ -13,7 +13,13 @@ Document = dict[str, Any]
 Key = tuple[str, str, str]
 NOTHING: Mapping[Key, Document] = {}
 TEMPLATES = {"CronJob": ("spec", "jobTemplate", "spec", "template")}
-BY_NAME = {"containers": "name", "initContainers": "name", "volumes": "name", "ports": "containerPort"}
+BY_NAME = {
+    "containers": "name",
+    "initContainers": "name",
+    "volumes": "name",
+    "resourceClaims": "name",
+    "ports": "containerPort",
+}
 BY_NAME |= {"topologySpreadConstraints": "topologyKey"}
 
 
@@ -66,17 +72,20 @@ def is_equal(one: Document, other: Document) -> bool:
 
 
 def claims_made_again(by_key: Mapping[Key, Document], pod: Key) -> dict[Key, Document]:
-    """The claims that are made for a pod from templates, as for a new pod; they keep their names."""
+    """The claims that are made for a pod from templates, as for a new pod; those that it has keep their names."""
     document = by_key[pod]
-    names = {
-        one["name"]: one.get("resourceClaimName", "") for one in document["status"].get("resourceClaimStatuses", ())
-    }
+    owner = {"apiVersion": "v1", "kind": "Pod", **{name: document["metadata"][name] for name in ("name", "uid")}}
+    names = {one["name"]: one.get("resourceClaimName") for one in document["status"].get("resourceClaimStatuses", ())}
     made = {}
     for entry in document["spec"].get("resourceClaims", ()):
         template = by_key.get(("ResourceClaimTemplate", pod[1], entry.get("resourceClaimTemplateName", "")))
-        key = ("ResourceClaim", pod[1], names.get(entry["name"], ""))
-        if template is not None and key in by_key:
-            made[key] = {**by_key[key], "spec": template["spec"]["spec"], "status": {}}
+        if template is not None:
+            name = names.setdefault(entry["name"], f"{pod[2]}-{entry['name']}-new")
+            metadata = {"name": name, "namespace": pod[1], "ownerReferences": [{**owner, "controller": True}]}
+            known = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": metadata}
+            made["ResourceClaim", pod[1], name] = {**known, "spec": template["spec"]["spec"]}
+    statuses = [{"name": entry, "resourceClaimName": name} for entry, name in names.items()]
+    document["status"] = {**document["status"], "resourceClaimStatuses": statuses}
     return made
 
 
@@ -123,6 +132,10 @@ def patched(
             continue
         if one.action == "delete":
             by_key = {name: known for name, known in by_key.items() if name != key or name == mine}  # re-created
+        elif one.action == "create":
+            assert key not in by_key
+            assert one.patch is not None
+            by_key[key] = one.patch
         elif key in by_key and (key[0] in ("Node", "Pod") or one.type == "merge"):
             by_key[key] = merged(by_key[key], one.patch, one.type)
         else:  # a workload: its controller creates the pod from the template

@@ -50,6 +50,9 @@ def clusters(seed: int) -> list[KubeObject]:
     if r.random() < 0.5:
         pod = from_template("t")
         documents.append({**made_for(pod, "t"), "spec": written["spec"]["spec"]})
+    if r.random() < 0.2:
+        missing = r.choice([pod.name, "t", "c0", "gpu"])
+        documents = [one for one in documents if one["metadata"]["name"].split("-")[0] != missing]
     replicas = make_object("ReplicaSet", "r", spec={"replicas": len(pods)})
     return [
         *(make_node(node, allocatable={"cpu": "4", "pods": "9"}) for node in nodes),

@@ -89,6 +89,7 @@ with lazy_exports(__name__):
         PodAffinityTerm as PodAffinityTerm,
         PodCondition as PodCondition,
         PodResourceClaim as PodResourceClaim,
+        PodResourceClaimStatus as PodResourceClaimStatus,
         PodSpec as PodSpec,
         PodStatus as PodStatus,
         Quantities as Quantities,

@@ -20,11 +20,12 @@ class Patch(msgspec.Struct, frozen=True, rename="camel"):
     Attributes:
         text: what it does.
         target: the object that changes; None for a step that no patch takes, such as a new node.
-        action: `patch`; `recreate`, for an object whose fields cannot be changed: it is deleted, and created with the
-            patch; `move`, which gives a pod another node, and is done by `commands`, because kube-scheduler chooses the
-            node; `delete`; empty without a target.
+        action: `patch`; `create`; `recreate`, for an object whose fields cannot be changed: it is deleted, and created
+            with the patch; `move`, which gives a pod another node, and is done by `commands`, because kube-scheduler
+            chooses the node; `delete`; empty without a target.
         patch: a JSON merge patch (RFC 7386). With `type` `strategic`, lists such as `containers` have only the entries
-            that change, by their name, as in `kubectl patch` by default. None for nothing, and to delete the target.
+            that change, by their name, as in `kubectl patch` by default. With `create` the whole object. None for
+            nothing, and to delete the target.
         type: `merge` or `strategic`; empty without a patch.
         commands: the lines for a shell, comments among them; empty where no command does it.
 
@@ -35,7 +36,7 @@ class Patch(msgspec.Struct, frozen=True, rename="camel"):
 
     text: str
     target: PatchTarget | None = None
-    action: Literal["", "patch", "recreate", "move", "delete"] = ""
+    action: Literal["", "patch", "create", "recreate", "move", "delete"] = ""
     patch: dict[str, Any] | None = None
     type: Literal["", "merge", "strategic"] = ""
     commands: tuple[str, ...] = ()

@@ -69,6 +69,8 @@ SmallKind = Literal[
     "rolloutStrategy",
     "admission",
     "deviceRequest",
+    "resourceClaim",
+    "deviceClass",
 ]
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
 RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver", "maxPods"]

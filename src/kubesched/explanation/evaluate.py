@@ -8,6 +8,7 @@ from kubesched.api import PersistentVolumeClaim, Pod
 from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, take
 from kubesched.explanation.claim_allocations import claim_allocations
 from kubesched.explanation.claims_in_use import claims_in_use
+from kubesched.explanation.device_claim_problems import device_claim_problems
 from kubesched.explanation.evaluation import Evaluation, Preemption
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts, verdicts_of
 from kubesched.explanation.trial import fates
@@ -68,6 +69,9 @@ async def evaluate(
     for plugin in (*(one for one in points["preFilter"] if one not in points["filter"]), *points["filter"]):
         said, state_of_plugin = _ask_by_itself(framework.only(plugin.name), plugin, evaluation)
         if isinstance(plugin, DynamicResources):
+            if said.pre_filter is not None:
+                problems = device_claim_problems(info.pod, snapshot.objects)
+                evaluation.lacking_claims = tuple(dict.fromkeys(one.words for one in problems))
             evaluation.allocations = claim_allocations(plugin, state_of_plugin, said, snapshot.nodes)
         if plugin in points["filter"] or said.rejected.any():
             evaluation.by_plugin[plugin.name] = said

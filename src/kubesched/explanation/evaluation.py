@@ -62,6 +62,8 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
         compares: whether a plugin or an extender scores; without any, kube-scheduler takes the first node that fits.
         allocations: what the resource claims of the pod would get on each node, by node and claim; nodes that
             DynamicResources rejects are left out, and so are claims that are allocated.
+        lacking_claims: what is wrong with the resource claims of a pod that no node can take for that, and who creates
+            what is missing.
         claims_in_use: the claims of a pending pod whose disks are attached to one node.
         gang: the pods with which it is to run at once, and how many of them have a node now; None for a pod alone.
         absent_drivers: the CSI drivers of its claims that are not on some nodes where it fits; of a pending pod.
@@ -85,6 +87,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
     runs_on: str = ""
     notes: dict[str, tuple[str, ...]] = {}
     allocations: Allocations = {}
+    lacking_claims: tuple[str, ...] = ()
     claims_in_use: tuple[ClaimInUse, ...] = ()
     gang: GangFit | None = None
     absent_drivers: tuple[AbsentDriver, ...] = ()
@@ -97,7 +100,9 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
     @property
     def held_back_words(self) -> str:
         """Why kube-scheduler would not try the pod now, with the plugin that gates it; empty when it would."""
-        return self.held_back if self.gate is None else gated_words(self.gate)
+        if self.gate is None:
+            return self.held_back
+        return "; ".join((gated_words(self.gate), *self.lacking_claims))
 
     @property
     def gate(self) -> HookAnswer | None:

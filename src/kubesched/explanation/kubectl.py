@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from kubesched.api import KubeObject, Namespace, Node, Patch, PatchTarget, Taint, is_label_value, is_object_key
+from kubesched.api import KubeObject, Namespace, Node, Patch, PatchTarget, Taint, is_label_value, is_object_key, type_of
 from kubesched.controllers import CORDON
 from kubesched.documents import on_one_line
 
@@ -62,6 +62,15 @@ def patching(text: str, target: PatchTarget, body: dict[str, Any], type: Type, c
 def only_shown(patch: Patch) -> Patch:
     """A step whose commands are comments: pasted with others, they change nothing."""
     return replace(patch, commands=tuple(line if line.startswith("# ") else f"# {line}" for line in patch.commands))
+
+
+def creating(text: str, new: KubeObject) -> Patch:
+    """The step that creates an object."""
+    version, kind = type_of(new)
+    target = PatchTarget(version, kind, new.namespace, new.name)
+    body = {**new.document, "apiVersion": version, "kind": kind}
+    line = f"{shlex.join(['echo', _json(body)])} | kubectl create -f -"
+    return Patch(text, target, "create", body, "merge", (line,) if all(map(is_object_key, names_of(target))) else ())
 
 
 def recreating(text: str, target: PatchTarget, body: dict[str, Any], type: Type, comment: str) -> Patch:

@@ -22,6 +22,7 @@ from kubesched.explanation.remedies import is_cordon_alone
 from kubesched.framework import Code
 
 _TAINTS: Final = "TaintToleration"
+_DEVICES: Final = "DynamicResources"
 _MAX_CAUSES: Final = 4
 _MAX_TEXTS: Final = 50
 _AMOUNT: Final = re.compile(r"(?<![\w'/.=:-])\d+(?:\.\d+)?(?:m|[kMGTPE]i?|Ki)?(?![\w'/=-])")
@@ -43,6 +44,8 @@ def obstacles(evaluation: Evaluation, position: int, plugins: Collection[str] = 
             details = () if asked is None else asked.details(position, status)
             if name in VOLUME_PLUGINS and status.code is not Code.ERROR:
                 details = claim_words(evaluation) or details
+            if name == _DEVICES:
+                details = evaluation.lacking_claims or details
             is_cordon = name == _TAINTS and is_cordon_alone(node, pod)
             found.append(Obstacle(name, status, details, is_cordon))
     return found

@@ -132,6 +132,8 @@ def diagnosis(evaluation: Evaluation, fix: Fix | None = None, leaving: Collectio
         plugin = evaluation.diagnosis.absent.plugin
         if plugin in VOLUME_PLUGINS and (words := claim_words(evaluation)):
             return "; ".join(words)
+        if evaluation.lacking_claims:
+            return "; ".join(evaluation.lacking_claims)
         return f"{plugin}: {message}" if plugin else message
     rows = obstacle_rows(evaluation)
     name = evaluation.nodes.name
@@ -189,6 +191,8 @@ def _why(evaluation: Evaluation, state: State, fix: Fix | None) -> str:
     if state is State.PREEMPTS:
         assert evaluation.preemption is not None
         return preemption_sentence(evaluation.preemption, evaluation.pod)
+    if state is State.HELD_BACK and evaluation.lacking_claims:
+        return evaluation.held_back_words
     if evaluation.turned_down is not None:
         where = turned_down_words(evaluation.turned_down)
     elif evaluation.scores is None:

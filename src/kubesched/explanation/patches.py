@@ -31,7 +31,7 @@ from kubesched.explanation.change import Change
 from kubesched.explanation.departures import Departure, moved_pod
 from kubesched.explanation.device_patches import claim_made_again, claims_made_again
 from kubesched.explanation.effort import FixKind
-from kubesched.explanation.kubectl import on_object, recreating
+from kubesched.explanation.kubectl import creating, on_object, recreating
 from kubesched.explanation.pod_patches import Owners, created_again, of_strategy, pod_patches
 from kubesched.plugins import is_made_for
 from kubesched.state import is_bound
@@ -48,6 +48,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "nodeCondition",
         "nomination",
         "recreateClaim",
+        "resourceClaim",
         "startPod",
         "storageCapacity",
         "terminating",
@@ -138,6 +139,8 @@ def _of_objects(
         return []
     is_made = any(name not in objects and name[0] != _VOLUME for name in after)
     steps: list[Patch] = []
+    if part.kind == "deviceClass":
+        return [creating(part.text, new) for new in after.values() if new is not None]
     for name, new in after.items() if not is_made and part.kind not in _BY_HAND else ():
         old, gone = objects.get(name), before.departures.get(name[1]) if name[0] == "Pod" else None
         if gone is not None:
@@ -154,7 +157,7 @@ def _of_objects(
         elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
             steps += _of_object(part.text, name[0], old, new)
             objects[name] = new
-    is_of_pod = part.change.of_pod and part.kind != _AT_ADMISSION
+    is_of_pod = part.change.pod(before.pod).spec != before.pod.spec and part.kind != _AT_ADMISSION
     return steps if steps or is_of_pod else [Patch(part.text)]
 
 

@@ -23,6 +23,7 @@ _KEYS: Final = {
     "containers": "name",
     "initContainers": "name",
     "ports": "containerPort",
+    "resourceClaims": "name",
     "topologySpreadConstraints": "topologyKey",
     "volumes": "name",
 }

@@ -26,6 +26,7 @@ with lazy_exports(__name__):
         NamedAsk as NamedAsk,
         PodDemand as PodDemand,
         RequestDevices as RequestDevices,
+        alternatives_of as alternatives_of,
         claim_name as claim_name,
         consumed_by as consumed_by,
         demand_of as demand_of,

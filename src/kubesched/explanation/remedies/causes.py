@@ -13,6 +13,7 @@ from kubesched.explanation.remedies.device_plugins import devices
 from kubesched.explanation.remedies.device_requests import device_requests
 from kubesched.explanation.remedies.given_requests import given_requests
 from kubesched.explanation.remedies.host_ports import ports
+from kubesched.explanation.remedies.lacking_claims import has_lacking_claims, lacking_claims
 from kubesched.explanation.remedies.max_pods import max_pods
 from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.namespace_tolerations import namespace_tolerations
@@ -80,7 +81,7 @@ def causes(case: Case) -> list[Cause]:
                 room,
             ),
         ),
-        Cause("DynamicResources", rejected("DynamicResources"), (terminating, device_requests, more_nodes)),
+        _device_cause(case),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
         Cause(
@@ -102,6 +103,11 @@ def _volume_causes(case: Case) -> list[Cause]:
         Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits, more_nodes)),
         Cause("volume places", case.rejected("VolumeBinding", "VolumeZone"), (waiting_claims, volume_places)),
     ]
+
+
+def _device_cause(case: Case) -> Cause:
+    remedies = (lacking_claims,) if has_lacking_claims(case) else (terminating, device_requests, more_nodes)
+    return Cause("DynamicResources", case.rejected("DynamicResources"), remedies)
 
 
 def without_gates(case: Case) -> Remedy | None:

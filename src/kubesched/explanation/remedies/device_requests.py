@@ -103,7 +103,7 @@ class _Other(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         amounts = [f"{name.rpartition('/')[2]} >= {after} instead of {before}" for name, before, after in self.capacity]
-        return joined([*map(_in_words, self.literals), *amounts])
+        return joined(dict.fromkeys([*map(_in_words, self.literals), *amounts]))
 
     @property
     def is_less(self) -> bool:

@@ -1,8 +1,6 @@
 """Remedies for claims that are not in order, which keeps their pod from every node."""
 
 from collections.abc import Iterator
-from itertools import islice, product
-from typing import Final
 
 import msgspec
 
@@ -14,10 +12,9 @@ from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.bound_claims import bound_claim
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_names import near_claim, storage_classes
+from kubesched.explanation.remedies.together import together
 from kubesched.explanation.remedies.waiting_claims import new_volume, volumes_made_to_suit
 from kubesched.state import ClaimUse, storage_class_of
-
-_MAX_REMEDIES: Final = 8
 
 
 def has_claim_problem(case: Case) -> bool:
@@ -31,16 +28,7 @@ def has_claim_problem(case: Case) -> bool:
 def claims(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Put every claim that has a problem in order, together in one remedy."""
     each = [list(_remedies(case, problem)) for problem in claim_problems(case.evaluation)]
-    for remedies in islice(product(*filter(None, each)), _MAX_REMEDIES):
-        if len(remedies) == 1:
-            yield remedies[0]
-        elif remedies:
-            change = sum((remedy.change for remedy in remedies), Change())
-            keeps = all(remedy.keeps_intent for remedy in remedies)
-            effort = max(remedy.cost for remedy in remedies)
-            text = " and ".join(remedy.text for remedy in remedies)
-            ladder = " and ".join(remedy.ladder or remedy.text for remedy in remedies)
-            yield Remedy(text, remedies[0].kind, keeps, change, ladder=ladder, effort=effort)
+    yield from together(list(filter(None, each)))
 
 
 def _remedies(case: Case, problem: ClaimProblem) -> Iterator[Remedy]:

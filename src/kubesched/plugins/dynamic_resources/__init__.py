@@ -12,6 +12,7 @@ with lazy_exports(__name__):
         ConstraintAsk as ConstraintAsk,
         DeviceAsk as DeviceAsk,
         NamedAsk as NamedAsk,
+        alternatives_of as alternatives_of,
     )
     from kubesched.plugins.dynamic_resources.claim_plan import ClaimPlan as ClaimPlan
     from kubesched.plugins.dynamic_resources.device_reasons import (
