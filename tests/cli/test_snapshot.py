@@ -349,13 +349,24 @@ def test_every_pod_gets_the_same_verdict_under_its_new_name(
     assert verdicts(renamed, table) == wanted
 
 
-def test_a_note_lists_the_words_of_devices_that_stay(tmp_path: Path) -> None:
+def of_devices(tmp_path: Path) -> Path:
     source = tmp_path / "devices.json"
     source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": DRA_OBJECTS}))
-    done = run("snapshot", str(source), "--anonymize", "-o", str(tmp_path / "out.json"))
-    assert done.exit_code == 0
+    return source
+
+
+@pytest.mark.parametrize("options", [(), ("--keep-annotations",), ("--around", "acme/train-0"), ("--anonymize",)])
+def test_parameters_of_drivers_are_never_written(options: tuple[str, ...], tmp_path: Path) -> None:
+    done = run("snapshot", of_devices(tmp_path), *options)
+    assert done.exit_code == 0, done.stderr
+    assert "ResourceClaimTemplate" in done.stdout
+    assert "parameters" not in done.stdout
+    assert (SECRET in done.stdout) == (options == ("--keep-annotations",)), "an annotation has it, too"
+
+
+def test_a_note_lists_the_words_of_devices_that_stay(tmp_path: Path) -> None:
+    done = run("snapshot", of_devices(tmp_path), "--anonymize")
     assert (
         "note: --anonymize keeps drivers of devices, and what CEL expressions and constraints of claims compare: "
         "40Gi, AX100-80GB, gpu.acme.com, memory, model, numa, x" in " ".join(done.stderr.split())
     )
-    assert SECRET not in (tmp_path / "out.json").read_text()

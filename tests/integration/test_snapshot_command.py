@@ -1,7 +1,8 @@
 """`kubesched snapshot` of a real API server: the rights that its guide names, refusals, and equal decisions."""
 
 import json
-from collections.abc import Callable, Collection, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,8 +11,8 @@ import pytest
 import yaml
 from click.testing import Result
 
-from kubesched.api import KINDS
-from kubesched.testing import make_object, make_pod
+from kubesched.api import KINDS, KubeObject
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run
 from tests.docs.pages import ROOT, read_blocks
 from tests.integration.api_client import ApiClient, document_of
@@ -88,11 +89,13 @@ def snapshot(kubeconfig: Path, path: Path) -> Result:
     return run("snapshot", "--kubeconfig", kubeconfig, "-o", path)
 
 
-def whole_objects(client: ApiClient, path: Path, without: Collection[str] = ()) -> Path:
+def whole_objects(
+    client: ApiClient, path: Path, without: Collection[str] = (), kinds: Iterable[str] = SERVED_KINDS
+) -> Path:
     """The file that `kubectl get -A -o json` writes for an account that may list everything else."""
     items = [
         {"apiVersion": kind.api_version, "kind": kind.name, **document}
-        for kind in (KINDS[key] for key in SERVED_KINDS)
+        for kind in (KINDS[key] for key in kinds)
         if kind.plural not in without
         for document in client.read_all(kind.name)
     ]
@@ -148,3 +151,64 @@ def test_without_nodes_or_pods_nothing_is_written(
     assert f'User "system:serviceaccount:default:ann" cannot list resource "{needed}"' in refused.stderr
     assert "needs a role that allows it" in refused.stderr
     assert not (tmp_path / "saved.json").exists()
+
+
+# --- devices ---
+
+DEVICE_KINDS = ("DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
+SECRET = "hunter2"
+OPAQUE = {"opaque": {"driver": "gpu.example.com", "parameters": {"token": SECRET}}}
+MODEL = {"cel": {"expression": 'device.attributes["gpu.example.com"].model == "H100"'}}
+
+
+def device_slice(node: str, model: str) -> KubeObject:
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    attributes = {"model": {"string": model}, "uuid": {"string": f"GPU-{node}"}}
+    devices = [{"name": f"gpu-{i}", "attributes": attributes} for i in range(2)]
+    spec = {"driver": "gpu.example.com", "nodeName": node, "pool": pool, "devices": devices}
+    return make_object("ResourceSlice", f"{node}-gpu", spec=spec)
+
+
+def test_claims_of_a_saved_cluster_get_the_same_devices_and_no_parameters_of_drivers_are_saved(
+    cluster: ControlPlane, reader: Reader, tmp_path: Path
+) -> None:
+    client = cluster.client
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu", "selectors": [MODEL]}}
+    wanted = {"devices": {"requests": [request], "config": [OPAQUE]}}
+    room = {"cpu": "8", "memory": "16Gi", "pods": "20"}
+    uses = {f"p{i}": {"resourceClaimName": f"own-{i}"} for i in range(3)}
+    uses["of-template"] = {"resourceClaimTemplateName": "acme"}
+    client.create_all(
+        [
+            *(make_node(name, allocatable=room) for name in ("n1", "n2")),
+            *(device_slice(*one) for one in (("n1", "A100"), ("n2", "H100"))),
+            make_object("DeviceClass", "gpu", spec={"config": [OPAQUE]}),
+            make_object("ResourceClaimTemplate", "acme", spec={"spec": wanted}),
+            *(make_object("ResourceClaim", f"own-{i}", spec=wanted) for i in range(3)),
+            *(make_pod(name, spec={"resourceClaims": [{"name": "g", **use}]}) for name, use in uses.items()),
+        ]
+    )
+    saved = snapshot(reader(), tmp_path / "saved.json")
+    assert saved.exit_code == 0, saved.output
+    assert SECRET not in (tmp_path / "saved.json").read_text()
+    whole = whole_objects(client, tmp_path / "whole.json", kinds=(*SERVED_KINDS, *DEVICE_KINDS))
+    assert SECRET in whole.read_text()
+    for command in (["explain", "--all"], ["simulate"]):
+        found, expected = (run(*command, path, "-o", "jsonl").stdout for path in (tmp_path / "saved.json", whole))
+        assert without_parameters(found) == without_parameters(expected)
+        assert "gpu.example.com" in found
+    renamed = tmp_path / "renamed.json"
+    done = run("snapshot", tmp_path / "saved.json", "--anonymize", "-o", renamed)
+    assert "compare: A100, H100, gpu.example.com, model" in " ".join(done.stderr.split())
+    assert not {"acme", "own", "GPU"} & set(re.findall("[A-Za-z]+", renamed.read_text()))
+    places = [json.loads(line).get("node", "") for line in run("simulate", renamed, "-o", "jsonl").stdout.splitlines()]
+    assert sorted(places) == ["", "", "node-2", "node-2"]
+
+
+def without_parameters(lines: str) -> list[Any]:
+    """What is decided, without what drivers get of classes and claims."""
+    read = [json.loads(line) for line in lines.splitlines()]
+    for line in read:
+        for claim in line.get("claims", []):
+            claim.get("allocation", {}).get("devices", {}).pop("config", None)
+    return read

@@ -9,6 +9,7 @@ from kubesched.framework import Plugin, Status
 from kubesched.legacy import LEGACY_PLUGINS
 from kubesched.plugins import IN_TREE_PLUGINS, NodeResourcesFit
 from kubesched.setup import Setup, convert_text, load_configuration, set_up
+from tests.device_cluster import WITHOUT_DRA
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "configurations"
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -318,13 +319,17 @@ def test_json_is_kept_of_what_plugins_and_extenders_want() -> None:
         entry = {"urlPrefix": "http://x", "weight": 1, **extender}
         return set_up(json.dumps({**head, "extenders": [entry]}).encode()).raw_kinds
 
-    of_devices = {"DeviceClass", "ResourceClaim"}  # allocations have the configurations of drivers
-    assert set_up().raw_kinds == of_devices
-    assert set_up(plugins=[Raw]).raw_kinds == {"Node", "Pod"} | of_devices
-    assert kept(filterVerb="f", nodeCacheCapable=True) == {"Pod"} | of_devices
-    assert kept(prioritizeVerb="p") == {"Node", "Pod"} | of_devices
-    assert kept(preemptVerb="p") == {"Pod"} | of_devices
-    assert kept(bindVerb="b") == of_devices
+    assert set_up().raw_kinds == set()
+    assert set_up(plugins=[Raw]).raw_kinds == {"Node", "Pod"}
+    assert kept(filterVerb="f", nodeCacheCapable=True) == {"Pod"}
+    assert kept(prioritizeVerb="p") == {"Node", "Pod"}
+    assert kept(preemptVerb="p") == {"Pod"}
+    assert kept(bindVerb="b") == set()
+
+
+def test_a_live_scheduler_keeps_the_configuration_of_drivers_which_it_copies() -> None:
+    assert set_up().kinds_with_source == {"DeviceClass", "ResourceClaim"}
+    assert set_up(WITHOUT_DRA).kinds_with_source == set()
 
 
 OLDER = "apiVersion: kubescheduler.config.k8s.io/v1beta2\nkind: KubeSchedulerConfiguration\n"

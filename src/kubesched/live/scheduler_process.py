@@ -136,7 +136,7 @@ async def run_scheduler(
             client,
             other or live.feed,
             kinds=setup.watched_kinds,
-            wants_raw=setup.raw_kinds,
+            wants_raw=setup.kinds_with_source,
             readers=readers_of(setup.profiles),
         )
         comparer = CacheComparer(client, live)

@@ -32,6 +32,7 @@ Profiles = Sequence[Profile]
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _NO_FLAGS = LeaderElectionFlags()
+_WITH_CONFIGURATION_OF_DRIVERS: Final = frozenset(("DeviceClass", "ResourceClaim"))
 
 
 class Setup(msgspec.Struct, frozen=True, eq=False):
@@ -86,14 +87,17 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def raw_kinds(self) -> frozenset[str]:
-        """The kinds whose objects keep their JSON: for plugins with `wants_raw`, for extenders, and for allocations, to
-        which the configuration of drivers is copied.
+        """The kinds whose objects are read whole: by plugins with `wants_raw`, and by extenders."""
+        wants_raw = any(plugin.wants_raw for profile in self.profiles for plugin in profile.plugins)
+        return sent_kinds(self.configuration.extenders) | ({"Node", "Pod"} if wants_raw else set[str]())
+
+    @property
+    def kinds_with_source(self) -> frozenset[str]:
+        """The kinds whose objects a live scheduler keeps as JSON: also those with configuration of drivers, which it
+        copies into allocations. It may have secrets.
         """
-        plugins = [plugin for profile in self.profiles for plugin in profile.plugins]
-        wanted = {"Node", "Pod"} if any(plugin.wants_raw for plugin in plugins) else set[str]()
-        if any(plugin.name == "DynamicResources" for plugin in plugins):
-            wanted |= {"DeviceClass", "ResourceClaim"}
-        return sent_kinds(self.configuration.extenders) | wanted
+        plugins = (plugin.name for profile in self.profiles for plugin in profile.plugins)
+        return self.raw_kinds | (_WITH_CONFIGURATION_OF_DRIVERS if "DynamicResources" in plugins else frozenset())
 
 
 def readers_of(profiles: Iterable[Profile]) -> dict[str, tuple[str, ...]]:

@@ -64,9 +64,9 @@ async def run_shadow(
             record_event=logged_plugin_events(client.timing.monotonic).record,
         )
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took, services=services)
-        raw_kinds = _without_extenders(setup).raw_kinds
+        kept = _without_extenders(setup).kinds_with_source
         watch = ClusterWatch(
-            client, shadow.feed, kinds=setup.watched_kinds, wants_raw=raw_kinds, readers=readers_of(setup.profiles)
+            client, shadow.feed, kinds=setup.watched_kinds, wants_raw=kept, readers=readers_of(setup.profiles)
         )
         page, resources = new_registry(), Registry()
         page.register(metrics)
