@@ -1,14 +1,15 @@
 """Compare what is decided about clusters with devices with what is decided about the files of `kubesched snapshot`.
 
-    python -m campaigns.devices.saved [CASES...]
+    python -m campaigns.devices.saved [CASES...] [--pods 2]
 
 CASES are recorded cases or folders of them; the default is tests/golden/devices. The file of the whole cluster has to
 be decided as recorded, and so has the one with other names. With a salt, names have another order, and kube-scheduler
-takes pools in this order: the same nodes have to fit. The smallest file around a pod has to have the same reasons. The
-exit code is 1 if something differs.
+takes pools in this order: the same nodes have to fit. In the smallest file around a pod, it has to get the same
+devices, or the same reasons. The exit code is 1 if something differs.
 """
 
 import argparse
+import collections
 import io
 import json
 import re
@@ -19,7 +20,11 @@ from pathlib import Path
 from campaigns.devices.compare import differences
 from campaigns.oracle.compare import Lines, read_case
 from campaigns.oracle.product import answer
-from kubesched.capture import anonymize
+from kubesched import explain
+from kubesched.api import ResourceSlice
+from kubesched.capture import anonymize, smallest_around
+from kubesched.explanation import Explanation
+from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
 
 CASES = Path(__file__).parents[2] / "tests" / "golden" / "devices"
@@ -81,6 +86,36 @@ def faults(case: dict) -> Iterator[str]:
                     yield f"{'with a salt' if salt else 'with other names'}: {line['pod']}: {line} became {new}"
 
 
+def faults_around(case: dict, n_pods: int) -> Iterator[str]:
+    """What differs between the case and the smallest files around some of its pods."""
+    setup, cluster = set_up(case["config"].encode() if case["config"] else None), saved(case)
+    step = max(1, len(case["eval"]) // n_pods)
+    for line in case["eval"][::step][:n_pods]:
+        small = smallest_around(cluster, line["pod"], setup)
+        before, after = explain(cluster, line["pod"], setup), explain(small, line["pod"], setup)
+        if _answer(before) != _answer(after):
+            yield f"around {line['pod']}: {_answer(before)} became {_answer(after)}"
+        all_slices, kept = _slices(cluster), _slices(small)
+        yield from (
+            f"around {line['pod']}: pool {pool} is not complete" for pool in kept if kept[pool] < all_slices[pool]
+        )
+
+
+def _slices(cluster: ClusterObjects) -> collections.Counter[tuple[str, str, int]]:
+    """How many slices each generation of a pool has."""
+    specs = [one.spec for one in cluster.of(ResourceSlice)]
+    return collections.Counter((spec.driver, spec.pool.name, spec.pool.generation) for spec in specs)
+
+
+def _answer(explanation: Explanation) -> object:
+    """The node with the devices that the claims get there, or what is in the way; and all reasons."""
+    reasons = sorted({str(status.reasons) for status in explanation.rejections.values()})
+    if explanation.best:
+        return reasons, explanation.best[0], explanation.allocations.get(explanation.best[0])
+    obstacles = [one for row in explanation.rows[:3] for one in row.obstacles]
+    return reasons, [one.details for one in obstacles if one.plugin == "DynamicResources"]
+
+
 def _deciding(value: object) -> object:
     if isinstance(value, dict):
         return {key: _deciding(one) for key, one in value.items() if key not in LEFT_OUT}
@@ -95,12 +130,15 @@ def _compared(line: dict, salt: str) -> object:
 
 def main() -> int:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--pods", type=int, default=2, help="pods of each case around which a file is made (default 2)")
     p.add_argument("cases", nargs="*", type=Path, default=[CASES], help="files or folders of *.json.gz")
-    named = p.parse_args().cases
+    a = p.parse_args()
+    named = a.cases
     n_faults = 0
     files = [file for path in named for file in (sorted(path.glob("*.json.gz")) if path.is_dir() else [path])]
     for path in files:
-        found = list(faults(read_case(path)))
+        case = read_case(path)
+        found = [*faults(case), *faults_around(case, a.pods)]
         print(f"{path.name}: {len(found)} differences", *(one[:1000] for one in found), sep="\n  ", flush=True)
         n_faults += len(found)
     return 1 if n_faults else 0

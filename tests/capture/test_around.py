@@ -1,13 +1,15 @@
+from collections.abc import Iterable
+
 import pytest
 
 from kubesched import explain
-from kubesched.api import KubeObject, Node, Pod
+from kubesched.api import KubeObject, Node, Pod, ResourceSlice
 from kubesched.capture import smallest_around
 from kubesched.errors import InputError
 from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_object, make_pod
-from tests.device_cluster import GPU, device_cluster
+from tests.device_cluster import GPU, device_class, device_cluster
 
 
 def around(pod: str, *objects: KubeObject) -> ClusterObjects:
@@ -125,3 +127,74 @@ def test_a_pod_with_devices_keeps_its_claim_its_class_and_the_slices_of_a_node()
     kept = keys(around("default/served", *objects))
     assert {"plugin-1", "dra-1", "dra-1-gpu.nvidia.com", "gpu.nvidia.com", "default/served"} <= set(kept)
     assert not {"default/own", "default/other", "dra-2", "dra-2-gpu.nvidia.com"} & set(kept)
+
+
+def claim(name: str, *selectors: str, **more: object) -> KubeObject:
+    wanted = [{"cel": {"expression": text}} for text in selectors]
+    exactly = {"deviceClassName": "gpu.nvidia.com", "selectors": wanted, **more}
+    return make_object("ResourceClaim", name, spec={"devices": {"requests": [{"name": "r", "exactly": exactly}]}})
+
+
+def with_claim(name: str) -> Pod:
+    return make_pod(name, spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": name}]})
+
+
+def shared(name: str, pool: str, count: int, **where: object) -> KubeObject:
+    devices = [{"name": f"{name}-{i}"} for i in range(2)]
+    spec = {"driver": "fabric", "pool": {"name": pool, "generation": 1, "resourceSliceCount": count}}
+    return make_object("ResourceSlice", name, spec={**spec, **where, "devices": devices})
+
+
+def device_details(cluster: Iterable[KubeObject], pod: str) -> list[tuple[str, ...]]:
+    return [row.texts for row in explain(cluster, pod).rows if row.plugins == ("DynamicResources",)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (claim("p", 'device.attributes["gpu.nvidia.com"].model == "A100"'), "model is H100, the claim wants == A100"),
+        (claim("p", count=3), "2 of 3 devices will do, 3 are wanted (1 device is taken)"),
+        (claim("p", allocationMode="All"), "1 device is taken"),
+    ],
+    ids=["another model", "too many", "all"],
+)
+def test_a_pod_whose_claims_no_node_can_serve_keeps_a_node_with_its_slices(wanted: KubeObject, text: str) -> None:
+    objects = [*device_cluster(), wanted, with_claim("p")]
+    small = around("default/p", *objects)
+    kept = keys(small)
+    assert {"gpu.nvidia.com", "default/p"} <= set(kept)
+    assert [f"{node.name}-gpu.nvidia.com" in kept for node in small.of(Node)].count(True) == 1
+    assert device_details(small, "default/p") == device_details(objects, "default/p")
+    assert any(text in one for texts in device_details(small, "default/p") for one in texts)
+
+
+@pytest.mark.parametrize(("n_devices", "pool"), [(3, "all"), (5, "halves")])
+def test_a_pool_stays_complete_wherever_its_slices_are(n_devices: int, pool: str) -> None:
+    """The slices of one pool reach every node; those of the other have a node each."""
+    fabric = [shared(f"all-{i}", "all", 2, allNodes=True) for i in "12"]
+    halves = [shared(f"half-{i}", "halves", 2, nodeName=f"dra-{i}") for i in "12"]
+    result = {"request": "r", "driver": "fabric", "pool": "all", "device": "all-1-0"}
+    taken = make_object("ResourceClaim", "taken", status={"allocation": {"devices": {"results": [result]}}})
+    wanted = claim("p", 'device.driver == "fabric"', count=n_devices)
+    objects = [*device_cluster(), *fabric, *halves, taken, wanted, with_claim("p")]
+    before, small = explain(objects, "default/p"), around("default/p", *objects)
+    after = explain(small, "default/p")
+    assert after.best[0] == before.best[0]
+    assert after.allocations[after.best[0]] == before.allocations[before.best[0]]
+    assert [one.spec.pool.name for one in small.of(ResourceSlice)].count(pool) == 2
+
+
+def test_classes_that_the_claim_names_are_kept_though_nothing_needs_them() -> None:
+    alternatives = [{"name": name, "deviceClassName": name} for name in ("gpu.nvidia.com", "spare")]
+    own = make_object(
+        "ResourceClaim", "p", spec={"devices": {"requests": [{"name": "r", "firstAvailable": alternatives}]}}
+    )
+    spare, other = device_class("spare", ""), device_class("other", "")
+    kept = keys(around("default/p", *device_cluster(), spare, other, own, with_claim("p")))
+    assert "spare" in kept
+    assert "other" not in kept
+
+
+def test_slices_are_noise_for_a_pod_that_needs_no_devices() -> None:
+    small = around("default/p", *device_cluster(), make_pod("p", requests={"cpu": "99"}))
+    assert not small.of(ResourceSlice)

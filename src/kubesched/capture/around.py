@@ -1,16 +1,26 @@
 """Finds a small part of a snapshot in which one pod still gets the same verdict, for a bug report.
 
 Delta debugging: drop smaller and smaller groups of objects, and keep those without which the verdict changes. First
-nodes are dropped with everything on them, then single pods, then single objects of any kind. The result is small, but
-not always the smallest.
+nodes are dropped with everything on them, then single pods, then single objects of any kind. The slices of one pool of
+devices go together, and those of a node go with it where the pod needs devices. The result is small, but not always the
+smallest.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, kind_of
+from kubesched.api import (
+    DeviceClass,
+    KubeObject,
+    Node,
+    Pod,
+    ResourceSlice,
+    kind_of,
+)
+from kubesched.capture.device_words import requested_devices
 from kubesched.controllers import node_of
 from kubesched.explanation import Explanation, Fix, explain
 from kubesched.framework import Status
@@ -19,6 +29,8 @@ from kubesched.setup import Setup
 from kubesched.snapshot import ClusterObjects
 
 _N_FIXES: Final = 3
+_N_ROWS: Final = 3
+_OF_DEVICES: Final = "DynamicResources"
 
 Progress = Callable[[int, int], None]  # objects dropped so far, objects at the start
 _Unit = tuple[KubeObject, ...]
@@ -33,8 +45,10 @@ def smallest_around(
     The verdict has the node that the pod goes to, or the node and the victims of preemption; which plugins reject nodes
     and for which reasons; the fault of a plugin; and the first fixes that explain offers: the texts of those that
     change the pod, and the kinds of those that change other objects, such as a pod that moves. The numbers of nodes
-    that a plugin rejects and that a fix opens are not part of it. The controller of the pod and its resource claims are
-    kept, if they are in the cluster. The extenders of the configuration are not called.
+    that a plugin rejects and that a fix opens are not part of it. For the resource claims of the pod, it has the
+    devices that they get on that node, or what is wrong with the devices of the nodes that are nearest to fitting. The
+    controller of the pod, its resource claims, their templates and classes are kept, if they are in the cluster. The
+    extenders of the configuration are not called.
 
     Args:
         pod: as for `find_pod`.
@@ -44,8 +58,10 @@ def smallest_around(
         PluginError: a plugin cannot be started.
     """
     asked = find_pod(cluster.objects, pod)
-    wanted = _verdict(explain(cluster.objects, asked, setup))
-    pinned = (asked, *_controller(cluster.objects, asked), *_claims(cluster.objects, asked))
+    explanation = explain(cluster.objects, asked, setup)
+    wanted = _verdict(explanation)
+    claims = tuple(_claims(cluster.objects, asked))
+    pinned = (asked, *_controller(cluster.objects, asked), *claims, *_classes(cluster.objects, claims))
     kept: Sequence[_Unit] = _units(cluster.objects, pinned)
     n_all = len(cluster.objects)
 
@@ -55,7 +71,8 @@ def smallest_around(
             progress(n_all - len(objects), n_all)
         return _verdict(explain(objects, asked, setup)) == wanted
 
-    for split in (_as_they_are, _pods_apart, _all_apart):
+    apart = _all_but_devices_apart if _needs_devices(explanation) else _all_apart
+    for split in (_as_they_are, _pods_apart, apart):
         kept = _reduced(split(kept), holds)
     listed = cluster.listed_kinds | {kind_of(known) for known in cluster.objects}
     objects = tuple(_in_order(cluster.objects, (*kept, pinned)))
@@ -70,6 +87,7 @@ class _Verdict(NamedTuple):
     reasons: frozenset[_Reasons]
     by_plugin: tuple[Hashable, ...]
     fixes: tuple[Hashable, ...]
+    devices: Hashable
 
 
 def _verdict(explanation: Explanation) -> _Verdict:
@@ -91,7 +109,21 @@ def _verdict(explanation: Explanation) -> _Verdict:
             for name, said in explanation.by_plugin.items()
         ),
         fixes=tuple(_said(fix) for fix in explanation.fixes[:_N_FIXES]),
+        devices=_about_devices(explanation),
     )
+
+
+def _about_devices(explanation: Explanation) -> Hashable:
+    """The devices that the pod gets, or what is in the way of that on the nodes that are nearest to fitting."""
+    if explanation.best:
+        return msgspec.json.encode(explanation.allocations.get(explanation.best[0]))
+    obstacles = (obstacle for row in explanation.rows[:_N_ROWS] for obstacle in row.obstacles)
+    return tuple(obstacle.details for obstacle in obstacles if obstacle.plugin == _OF_DEVICES)
+
+
+def _needs_devices(explanation: Explanation) -> bool:
+    verdicts = explanation.by_plugin.get(_OF_DEVICES)
+    return verdicts is not None and not verdicts.skipped
 
 
 def _distinct(statuses: Iterable[Status]) -> frozenset[_Reasons]:
@@ -127,15 +159,35 @@ def _claims(objects: Iterable[KubeObject], pod: Pod) -> Iterator[KubeObject]:
     yield from (known for known in objects if (kind_of(known), known.key) in wanted)
 
 
-def _units(objects: Iterable[KubeObject], pinned: _Unit) -> list[_Unit]:
-    """Each node with what is on it; every other object alone; without the pinned objects."""
+def _classes(objects: Iterable[KubeObject], claims: Iterable[KubeObject]) -> Iterator[KubeObject]:
+    """The device classes that claims and templates of claims name."""
+    names = {one.device_class_name for one in requested_devices(claims)}
+    yield from (known for known in objects if isinstance(known, DeviceClass) and known.name in names)
+
+
+def _units(objects: Sequence[KubeObject], pinned: _Unit) -> list[_Unit]:
+    """Each node with what is on it, each other pool of devices, every other object alone; without the pinned ones."""
     kept = {id(known) for known in pinned}
+    nodes_of_pools: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for known in objects:
+        if isinstance(known, ResourceSlice):
+            nodes_of_pools[_pool_of(known)].add(known.spec.node_name)
     units: dict[Hashable, list[KubeObject]] = {}
     for known in objects:
         if id(known) not in kept:
-            node = node_of(known)
-            units.setdefault(("on", node) if node else id(known), []).append(known)
+            is_shared = isinstance(known, ResourceSlice) and len(nodes_of_pools[_pool_of(known)]) > 1
+            node = "" if is_shared else node_of(known)
+            units.setdefault(("on", node) if node else _identity(known), []).append(known)
     return [tuple(unit) for unit in units.values()]
+
+
+def _pool_of(known: ResourceSlice) -> tuple[str, str]:
+    return known.spec.driver, known.spec.pool.name
+
+
+def _identity(known: KubeObject) -> Hashable:
+    """What an object goes with: a slice with its pool, which would be incomplete without it."""
+    return _pool_of(known) if isinstance(known, ResourceSlice) else id(known)
 
 
 def _as_they_are(units: Sequence[_Unit]) -> list[_Unit]:
@@ -154,7 +206,23 @@ def _pods_apart(units: Sequence[_Unit]) -> list[_Unit]:
 
 
 def _all_apart(units: Sequence[_Unit]) -> list[_Unit]:
-    return [(known,) for unit in units for known in unit]
+    """Each object alone, and each pool."""
+    apart: dict[Hashable, list[KubeObject]] = {}
+    for unit in units:
+        for known in unit:
+            apart.setdefault(_identity(known), []).append(known)
+    return [tuple(unit) for unit in apart.values()]
+
+
+def _all_but_devices_apart(units: Sequence[_Unit]) -> list[_Unit]:
+    """Each object alone, and each node with its slices."""
+    apart: dict[Hashable, list[KubeObject]] = {}
+    for unit in units:
+        is_node = any(isinstance(known, Node) for known in unit)
+        for known in unit:
+            goes_with_node = is_node and isinstance(known, Node | ResourceSlice)
+            apart.setdefault(id(unit) if goes_with_node else _identity(known), []).append(known)
+    return [tuple(unit) for unit in apart.values()]
 
 
 def _in_order(objects: Iterable[KubeObject], units: Iterable[_Unit]) -> list[KubeObject]:

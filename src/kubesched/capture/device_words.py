@@ -14,6 +14,7 @@ from kubesched.api import (
     DeviceClaim,
     DeviceClass,
     DeviceSelector,
+    DeviceSubRequest,
     KubeObject,
     ResourceClaim,
     ResourceClaimTemplate,
@@ -99,6 +100,13 @@ def replaced_amounts(string: str, text: Callable[[str], str]) -> str:
     return WORD.sub(lambda word: word[0] if is_amount(word[0]) else text(word[0]), string)
 
 
+def requested_devices(objects: Iterable[KubeObject]) -> Iterator[DeviceSubRequest]:
+    """What claims and templates of claims ask for, each alternative by itself."""
+    for claim in _claims(objects):
+        for request in claim.requests or ():
+            yield from filter(None, (request.exactly, *(request.first_available or ())))
+
+
 def _claims(objects: Iterable[KubeObject]) -> Iterator[DeviceClaim]:
     for known in objects:
         if isinstance(known, ResourceClaim):
@@ -112,10 +120,8 @@ def _expressions(objects: Iterable[KubeObject]) -> Iterator[str]:
     for known in objects:
         if isinstance(known, DeviceClass):
             selectors += known.spec.selectors or ()
-    for claim in _claims(objects):
-        for request in claim.requests or ():
-            for one in (request.exactly, *(request.first_available or ())):
-                selectors += (one.selectors or ()) if one is not None else ()
+    for one in requested_devices(objects):
+        selectors += one.selectors or ()
     return (one.cel.expression for one in selectors if one.cel is not None)
 
 
