@@ -71,17 +71,17 @@ def test_claims_that_ask_for_more_than_there_is_are_added_up(manifest: Path):
     """kube-scheduler holds each of them alone against what is published."""
     short = fit([*nodes("n1"), *fast(), published("n1", "100Gi")], manifest)
     assert short.n_fit == 3
-    (note,) = short.notes
+    (note,) = short.caveats
     assert note == (
         "new claims of class fast on n1 ask for 150Gi of 100Gi: kube-scheduler counts each claim alone, "
         "and the rest would not be made"
     )
-    assert fit([*nodes("n1"), *fast(), published("n1", "150Gi")], manifest).notes == ()
+    assert fit([*nodes("n1"), *fast(), published("n1", "150Gi")], manifest).caveats == ()
 
 
 def test_a_node_without_the_driver_is_told(manifest: Path):
     answer = fit([*nodes("n1", drivers=("other",)), make_object("StorageClass", "fast", **LATE)], manifest)
-    (note,) = answer.notes
+    (note,) = answer.caveats
     assert note == (
         f"CSI driver {DRIVER} is not on n1: kube-scheduler places pods there all the same, "
         "and their volumes would not be made or mounted"
@@ -96,8 +96,12 @@ def test_a_claim_for_one_node_on_two_is_told(tmp_path: Path):
     cluster = [*nodes("n1", "n2"), make_object("PersistentVolumeClaim", "shared", spec=spec, **done)]
     cluster.append(make_object("PersistentVolume", "pv", spec={"csi": {"driver": DRIVER, "volumeHandle": "v"}}))
     words = "claim default/shared is ReadWriteOnce, and its 2 pods would be on 2 nodes"
-    assert [note.partition(":")[0] for note in fit(cluster, path).notes] == [words]
-    assert f"C{words[1:]}" in " ".join(run("simulate", write(tmp_path, *cluster), "-f", path).stdout.split())
+    assert [note.partition(":")[0] for note in fit(cluster, path).caveats] == [words]
+    asked = ("simulate", write(tmp_path, *cluster), "-f", path)
+    assert f"C{words[1:]}" in " ".join(run(*asked).stdout.split())
+    assert run(*asked).exit_code == 0
+    assert run(*asked, "--fail-on-pending").exit_code == 1
+    assert 'failures="1"' in run(*asked, "-o", "junit").stdout
 
 
 @pytest.mark.parametrize(
@@ -121,4 +125,10 @@ def test_a_rollout_whose_old_pod_holds_the_disk_has_a_note(tmp_path: Path, strat
     claim = make_object("PersistentVolumeClaim", "shared", spec=spec, **done)
     answer = fit([*nodes("n1", "n2"), claim, volume, old], path)
     assert answer.rollouts
-    assert any("its 2 pods would be on 2 nodes" in note for note in answer.notes) is is_shared
+    assert any("its 2 pods would be on 2 nodes" in note for note in answer.caveats) is is_shared
+    assert all(note.endswith("with strategy type: Recreate the old pod makes way first") for note in answer.caveats)
+    file = write(tmp_path, *nodes("n1", "n2"), claim, volume, old)
+    assert run("fit", file, "-f", path, "--fail-on-pending").exit_code == int(is_shared)
+    said = run("fit", file, "-f", path).stdout.replace("\n", " ")
+    assert ("1 of 1 would fit, but not all would start: claim default/shared is ReadWriteOnce" in said) is is_shared
+    assert ('failures="1"' in run("fit", file, "-f", path, "-o", "junit").stdout) is is_shared

@@ -232,14 +232,40 @@ def notes(manifest: io.StringIO, *objects: KubeObject) -> list[str]:
     return [note for note in fit(objects, manifest).notes if "admission" in note]
 
 
-def test_fit_says_what_admission_adds_to_pods_that_it_tries_without():
+def test_fit_tries_pods_with_what_admission_adds_to_them():
     running = injected("old", "100m", node="n1", spec={"nodeSelector": {POOL: "blue-2"}})
     cluster = [node("n1"), replica_set(container("500m"), replicas=1), running]
     (note,) = notes(deployment(container("500m")), *cluster)
     assert note == (
         f"existing pods of Deployment default/web have what the template has not (node selector {POOL}=blue-2 and "
-        "container istio-proxy): admission adds it to new pods, too, which are tried without it"
+        "container istio-proxy): admission adds it to new pods, too, which are tried with it"
     )
+    (placed,) = fit(cluster, deployment(container("4"))).placements
+    assert "requests 4.1" in placed.diagnosis
+
+
+def test_fit_tries_the_pods_of_a_new_workload_with_the_node_selector_of_the_namespace():
+    """The annotation counts only where a pod shows that the plugin is on."""
+    cluster = [node("n1"), namespace(f"{POOL}=blue-1")]
+    other = make_pod("other", spec={"nodeSelector": {POOL: "blue-1"}})
+    assert fit(cluster, deployment(container("500m"))).all_fit
+    answer = fit([*cluster, other], deployment(container("500m")))
+    assert (answer.n_fit, answer.all_start) == (0, False)
+    assert answer.notes[0] == (
+        f"namespace default gives its pods what the template of Deployment default/web has not (node selector "
+        f"{POOL}=blue-1): admission adds it to new pods, too, which are tried with it"
+    )
+
+
+def test_pods_that_wait_are_in_question_where_the_manifest_changes_nothing():
+    spec = {"containers": [container("500m")], "nodeSelector": {POOL: "blue-1"}}
+    waits = make_pod("old", labels={"app": "web", **HASH}, metadata={"ownerReferences": [HAND_OUT]}, spec=spec)
+    cluster = [node("n1"), namespace(f"{POOL}=blue-1"), replica_set(container("500m"), replicas=1), waits]
+    answer = fit(cluster, deployment(container("500m")))
+    assert not answer.placements
+    assert [one.pod for one in answer.left_of_kept] == ["default/old"]
+    assert not answer.all_start
+    assert "No new pod is to be placed, and 1 pod that is there stays pending: " in " ".join(str(answer).split())
 
 
 def test_fit_says_nothing_of_what_the_old_template_had_or_the_new_one_has():

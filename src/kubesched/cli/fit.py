@@ -187,7 +187,11 @@ def _is_positive(text: str) -> bool:
 @what_if_options
 @setup_options
 @extenders_option
-@click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
+@click.option(
+    "--fail-on-pending",
+    is_flag=True,
+    help="Exit with 1 if a pod in question would stay pending, or would not start on its node.",
+)
 @write_option
 @report_output_option(PATCH)
 def fit(
@@ -274,6 +278,6 @@ def _note_missing(cluster: "ClusterObjects", asked: "Asked") -> None:
 
 
 def _fits(answer: "Fit") -> bool:
-    """Whether no pod in question would stay pending."""
+    """Whether no pod in question would stay pending, or not start."""
     has_none = not answer.placements and not answer.is_maximum
-    return answer.all_fit and answer.all_gangs_run and bool(answer.n_fit or has_none)
+    return answer.all_start and bool(answer.n_fit or has_none)

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 @click.option(
     "--fail-on-pending",
     is_flag=True,
-    help="Exit with 1 if a tried pod stays pending, a new pod is not created, or a pod of a removed node is or may be "
-    "lost.",
+    help="Exit with 1 if a tried pod stays pending or would not start, a new pod is not created, or a pod of a removed "
+    "node is or may be lost.",
 )
 @click.option(
     "--no-preemption-effects",
@@ -170,7 +170,10 @@ def _note(notes: Iterable[str]) -> None:
 
 
 def _print(result: "Simulated", changed: "Changed", output: str, explain: str) -> tuple[int, int]:
-    """Print a report, and what a change makes of it. Returns: how many pods go nowhere, and how many failed."""
+    """Print a report, and what a change makes of it.
+
+    Returns: how many pods go nowhere, or why they would not start, and how many failed.
+    """
     import msgspec
 
     from kubesched.pages.plans import with_difference
@@ -188,7 +191,7 @@ def _print(result: "Simulated", changed: "Changed", output: str, explain: str) -
         page = page if difference is None else with_difference(page, difference)
         more = _more_words() if changed.assumed and n_pending and output != Format.WIDE else ""
         print_report(msgspec.structs.replace(page, next_command=page.next_command or more), output)
-    return n_pending, report.count(PodState.ERROR)
+    return n_pending + len(result.caveats), report.count(PodState.ERROR)
 
 
 def _more_words() -> str:

@@ -130,6 +130,7 @@ _CLUSTER_ERRORS: Final = {
     "cannot-come-back": "pods that run would stay pending if they were re-created",
     "pods-refused": "the API server refuses pods that a workload needs",
     "rollout-hangs": "a rollout would wait for a pod that has no place",
+    "rollout-shares-disk": "the disk of a running pod keeps the new one of a rollout from starting elsewhere",
     "zone-out": "no kubelet of a zone reports",
     "never-ends": "a pod of an unreachable node stays Terminating, and no new one comes",
 }
@@ -141,7 +142,6 @@ _CLUSTER_WARNINGS: Final = {
     "job-on-spot": "a Job that may not retry runs on spot nodes",
     "idle-budget": "a disruption budget selects no pod",
     "one-node": "all replicas run on one node",
-    "rollout-shares-disk": "the disk of a running pod keeps the new one of a rollout from starting elsewhere",
     "invalid-strategy": "the strategy of a Deployment is not valid",
     "selector-pins": "only one node has what the pod selects",
 }

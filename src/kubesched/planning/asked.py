@@ -5,10 +5,10 @@ from copy import copy
 from os import PathLike
 from typing import IO, Final, TypeGuard, cast
 
-from kubesched.admission import added_parts
+from kubesched.admission import with_given_parts
 from kubesched.api import KubeObject, Pod, PodOwners, UpdateStrategy, Workload, kind_of, workloads
 from kubesched.controllers import Scaled, WithoutPods, further_pods, pods_to_add, with_free_names
-from kubesched.documents import count, joined, listed
+from kubesched.documents import count, listed
 from kubesched.errors import InputError
 from kubesched.naming import find_workload, typed_name
 from kubesched.planning.made_pods import Amounts, notes_on_requests, pods_of_requests
@@ -165,22 +165,6 @@ class Asked:
         others = {one.sentence(one.n): one.sentence(n) for one in self._scaled}
         return [others.get(note, note) for note in self.notes]
 
-    def added_at_admission(self) -> Iterator[str]:
-        """A note for each workload whose pods of the cluster have what their template lacks: so will the new ones."""
-        known = {(kind_of(one), one.key): one for one in self.cluster} if self.existing else {}
-        for workload, pods in self.existing.items():
-            added = [added_parts(pod, lambda kind, key: known.get((kind, key))) for pod in pods]
-            selectors = (f"node selector {key}={value}" for one in added for key, value in one.node_selector.items())
-            containers = (f"container {name}" for one in added for name in one.containers)
-            new = next((pod for pod in self.pods if self._owners.workload_of(pod) == workload), None)
-            written = {container.name for container in (*new.containers, *new.init_containers)} if new else set()
-            mine = {f"container {name}" for name in written}
-            if parts := [part for part in dict.fromkeys((*selectors, *containers)) if part not in mine]:
-                yield (
-                    f"existing pods of {workload} have what the template has not ({joined(parts)}): "
-                    "admission adds it to new pods, too, which are tried without it"
-                )
-
     def below_maximum(self) -> Iterator[tuple["Asked", int]]:
         """Each workload that an autoscaler may give more pods, alone, and how many these are."""
         names = {str(one): one for one in self.workloads}
@@ -288,8 +272,9 @@ def _of_manifests(
     if not without and not any(isinstance(one, Pod) for one in new.objects):
         others = (*new.objects, *new.changed.values())
         without = tuple(WithoutPods("manifests", f"{kind_of(one)} {one.key}", "has no pods") for one in others)
-    added = with_free_names(new.objects, {one.key for one in cluster if isinstance(one, Pod)})
-    asked = Asked(there, added, new.notes, strategies, without, new.scaled, new.left_out)
+    free = with_free_names(new.objects, {one.key for one in cluster if isinstance(one, Pod)})
+    added, given = with_given_parts(list(free), cluster)
+    asked = Asked(there, added, (*new.notes, *given), strategies, without, new.scaled, new.left_out)
     if not namespace:
         found = list(_namesakes(asked.workloads, cluster))
         asked.namesakes = tuple(same for _, same in found)

@@ -71,6 +71,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
             in addition.
         n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests and the model of new nodes.
+        caveats: why some of the pods with a node would not start there: volumes that cannot be made, mounted or shared.
         without_pods: the workloads of the manifests that have no pods; the notes have the sentences on them.
         taken_at: when the snapshot was taken, if that is known.
         n_alone: how many of the new pods would fit without the pods that are pending already; None where these take no
@@ -108,6 +109,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     namesakes: tuple[str, ...] = ()
     gangs: tuple[GangFit, ...] = ()
     objects: tuple[KubeObject, ...] = ()
+    caveats: tuple[str, ...] = ()
 
     def pods_frame(self) -> "pd.DataFrame":
         """The new pods as a DataFrame, with the columns of `Report.pods_frame`.
@@ -166,6 +168,19 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     def all_fit(self) -> bool:
         """Whether every new pod has a node."""
         return self.n_fit == self.n_asked
+
+    @property
+    def left_of_kept(self) -> tuple[Placement, ...]:
+        """The pods without a node that workloads of `kept` have already."""
+        kept, new = {one.workload for one in self.kept}, {one.pod for one in self.placements}
+        known = (one for one in self.report.placements if one.workload in kept and one.pod not in new)
+        return tuple(one for one in known if not has_place(one))
+
+    @property
+    def all_start(self) -> bool:
+        """Whether every pod of the workloads has a node and starts there, and enough pods of every group do."""
+        are_placed = self.all_fit and self.all_gangs_run and not self.left_of_kept
+        return are_placed and (self.is_maximum or not self.caveats)
 
     @property
     def all_gangs_run(self) -> bool:

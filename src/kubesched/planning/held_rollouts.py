@@ -80,5 +80,5 @@ def held_rollouts(
         advice = WAY_OUT if all_return and n_replicas == n else surge.fix
         yield Finding("rollout-hangs", "", message, advice, about=about, n_pods=n, is_tried=bool(advice))
     elif surge.comeback is Comeback.ELSEWHERE and (disk := recreation.disk_in_use(pod)):
-        message = f"no old pod may go first{assumed}, and a new one may get another node: {disk}"
+        message = f"no old pod may go first{assumed}, and a new one would get another node: {disk}"
         yield Finding("rollout-shares-disk", "", message, "set strategy type: Recreate", about=about, n_pods=n)

@@ -17,7 +17,7 @@ from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.fit_question import FitQuestion
 from kubesched.planning.fit_result import Existing, Fit
 from kubesched.planning.gangs_that_fit import gangs_that_fit
-from kubesched.planning.kept_pods import without_kept
+from kubesched.planning.kept_pods import Kept, without_kept
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.placed import has_place, placements_of, rivals
@@ -190,12 +190,13 @@ def _answer(
     with Session(cluster, setup, tie_break=tie_break, seed=seed) as session:
         session.assumed = assumed
         run = _run(session, asked, question, cluster, model, progress)
+        run = _with_reasons_of_kept(session, run, kept)
         after = msgspec.structs.replace(read, objects=(*run.cluster, *run.new))
         objects = cluster_after_run(session, run.report, after) if question.keeps_objects else ()
         placements = placements_of(run.new, run.report)
         caveats = storage_caveats(session, placements, after.objects, _surging(asked, run.rollouts))
     nowhere = () if there or not (question.add or question.rollout) else (_NOTHING_EXISTS,)
-    notes = (*asked.notes_on(question.replicas, is_search=question.maximum), *asked.added_at_admission(), *nowhere)
+    notes = (*asked.notes_on(question.replicas, is_search=question.maximum), *nowhere)
     on_model = filter(None, [] if model is None else [note_on_model(model)])
     return Fit(
         placements,
@@ -216,7 +217,8 @@ def _answer(
         rollouts=run.rollouts,
         kept=kept,
         n_written=len(asked.pods),
-        notes=(*notes, *caveats, *_blocking(run.new), *on_model),
+        notes=(*notes, *_blocking(run.new), *on_model),
+        caveats=caveats,
         without_pods=asked.without_pods,
         taken_at=read.taken_at,
     )
@@ -252,6 +254,13 @@ def _run(
     session.change(new)
     report = session.schedule(progress)
     return _Run(cluster, new, with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)]))
+
+
+def _with_reasons_of_kept(session: Session, run: _Run, kept: Iterable[Kept]) -> _Run:
+    """The run with what keeps the pods waiting that workloads have already whose template is the same."""
+    same, new = {one.workload for one in kept}, set(_names(run.new))
+    left = [one.pod for one in run.report.placements if one.workload in same and one.pod not in new]
+    return run._replace(report=with_reasons(session, run.report, only=left)) if left else run
 
 
 def _surging(asked: Asked, rollouts: Iterable[Rollout]) -> list[Pod]:

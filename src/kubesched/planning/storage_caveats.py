@@ -44,10 +44,12 @@ def storage_caveats(
     users: dict[str, dict[str, None]] = defaultdict(dict)  # claim -> the nodes of its pods
     n_pods: dict[str, int] = defaultdict(int)
     drivers: dict[str, dict[str, None]] = defaultdict(dict)  # driver -> the nodes of the pods with its volumes
+    surging = set[str]()
     for pod in beside:
         for name in pod.claim_names:
             users[f"{pod.namespace}/{name}"][pod.node_name] = None
             n_pods[f"{pod.namespace}/{name}"] += 1
+            surging.add(f"{pod.namespace}/{name}")
     for placement in placements:
         placed = session.get("Pod", placement.pod) if placement.node else None
         if not isinstance(placed, Pod):
@@ -61,21 +63,27 @@ def storage_caveats(
                     made[claim.key] = (placement.node, claim)
                 if driver := driver_of(claim, session.get):
                     drivers[driver][placement.node] = None
-    shared = (_shared(session, key, len(nodes), n_pods[key]) for key, nodes in users.items() if len(nodes) > 1)
+    many = ((key, len(nodes)) for key, nodes in users.items() if len(nodes) > 1)
+    shared = (_shared(session, key, n, n_pods[key], is_surging=key in surging) for key, n in many)
     of_class: dict[str, list[_Made]] = defaultdict(list)
     for one in made.values():
         of_class[storage_class_of(one[1])].append(one)
     return tuple(filter(None, (*shared, *_short(session, of_class), *_without_driver(session, drivers))))
 
 
-def _shared(session: Session, key: str, n_nodes: int, n_pods: int) -> str:
-    """That a ReadWriteOnce claim is wanted on several nodes; empty for other claims."""
+def _shared(session: Session, key: str, n_nodes: int, n_pods: int, *, is_surging: bool) -> str:
+    """That a ReadWriteOnce claim is wanted on several nodes; empty for other claims.
+
+    Args:
+        is_surging: whether the old pods of a rollout run until the new ones do.
+    """
     claim = session.get("PersistentVolumeClaim", key)
     modes = claim.spec.access_modes if isinstance(claim, PersistentVolumeClaim) else None
     if set(modes or ()) != {"ReadWriteOnce"}:
         return ""
     where = f"its {count(n_pods, 'pod')} would be on {n_nodes} nodes"
-    return f"claim {key} is ReadWriteOnce, and {where}: those on one of them would start (Multi-Attach error)"
+    text = f"claim {key} is ReadWriteOnce, and {where}: those on one of them would start (Multi-Attach error)"
+    return f"{text}; with strategy type: Recreate the old pod makes way first" if is_surging else text
 
 
 def _short(session: Session, of_class: dict[str, list[_Made]]) -> Iterator[str]:

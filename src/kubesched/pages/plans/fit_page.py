@@ -12,8 +12,9 @@ from kubesched.explanation import command_about
 from kubesched.pages.formats import Check, Level, Page, Paragraph, Part, fields, limits, page_of, workload_checks
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.fit_tables import fit_tables, reasons_left
-from kubesched.pages.plans.fit_verdict import first_line, kept_words, named, why
+from kubesched.pages.plans.fit_verdict import first_line, is_in_first_line, kept_words, named, why
 from kubesched.pages.simulations import (
+    caveat_checks,
     device_table,
     fill_table,
     fill_words,
@@ -60,7 +61,7 @@ def fit_page(
         main="pods",
         checks=list(_checks(answer)),
         faults=faults,
-        notes=answer.notes,
+        notes=(*answer.notes, *answer.caveats),
         appendix=tuple(hands_of(answer.placements)),
     )
 
@@ -73,9 +74,9 @@ def _may_wait(answer: Fit) -> bool:
 
 
 def _level(answer: Fit) -> Level:
-    if not answer.placements and (answer.without_pods or answer.kept):
+    if not answer.placements and (answer.without_pods or answer.kept) and answer.all_start:
         return Level.PLAIN
-    return Level.GOOD if answer.all_fit and answer.all_gangs_run and answer.n_fit and answer.is_known else Level.BAD
+    return Level.GOOD if answer.all_start and answer.n_fit and answer.is_known else Level.BAD
 
 
 def _following(answer: Fit, explain: str, again: str, replicas: int | None) -> str:
@@ -115,7 +116,7 @@ def _explained(answer: Fit, explain: str) -> str:
 
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
-    for note in answer.notes:
+    for note in (*answer.notes, *(answer.caveats if not is_in_first_line(answer) else answer.caveats[1:])):
         is_place = note.partition(" ")[0].endswith((":", ","))  # the name of a file
         text = note if is_place else f"{note[:1].upper()}{note[1:]}"
         yield Paragraph(text if text.endswith((".", "?")) else f"{text}.", Level.WARNING)
@@ -171,7 +172,7 @@ def _document(answer: Fit) -> dict[str, Any]:
     whole = report_document(answer.report)
     return {
         **fields(answer, "assumed", "is_maximum", "workloads", "nodes_like", "added_nodes", "obstacle", "helpful_node"),
-        **fields(answer, "n_asked", "existing", "namesakes", "kept", "notes", "undecided"),
+        **fields(answer, "n_asked", "existing", "namesakes", "kept", "notes", "caveats", "undecided"),
         "fit": None if answer.is_maximum and answer.undecided else answer.n_fit,
         "byWorkload": [
             {**fields(one, "workload", "n_asked", "n_fit"), "why": reasons_left(one)} for one in answer.by_workload
@@ -204,4 +205,6 @@ def _checks(answer: Fit) -> Iterable[Check]:
         yield Check(*named(one_without.workload), skipped=f"no pod is added: it {one_without.why}")
     for kept in answer.kept:
         if not (kept.after > kept.before and answer.placements):
-            yield Check(*named(kept.workload), "")
+            left = [why(one) for one in answer.left_of_kept if one.workload == kept.workload]
+            yield Check(*named(kept.workload), "\n".join(dict.fromkeys(left)))
+    yield from caveat_checks(answer.caveats)

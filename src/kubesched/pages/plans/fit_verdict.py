@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from kubesched.documents import count, listed
+from kubesched.documents import count, listed, plural
 from kubesched.pages.simulations import lost_gangs
 from kubesched.planning import Fit, has_place, premise
 from kubesched.session import NodeGroup, Placement, PodState, waiting_words, without_post_filter
@@ -20,7 +20,7 @@ def first_line(answer: Fit) -> str:
 def _verdict(answer: Fit) -> str:
     first = answer.first_left
     if answer.kept and not answer.placements:
-        return f"{kept_words(answer)}. No new pod is to be placed."
+        return f"{kept_words(answer)}. No new pod is to be placed{_left_of_kept(answer)}"
     if not answer.placements and answer.without_pods and first is None:
         named = "; ".join(f"{one.workload} {one.why}" for one in answer.without_pods)
         return f"The manifests have no pod to place: {named}."
@@ -31,11 +31,27 @@ def _verdict(answer: Fit) -> str:
         return f"{total}{_which(answer, answer.n_fit, first)}: {_short(first)}" if first else f"At least {total}."
     counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}{_without_queue(answer)}"
     counted += _lost_gangs(answer)
+    if is_in_first_line(answer):
+        return f"{counted}, but not all would start: {answer.caveats[0]}."
     if first is None:
         return f"{counted}."
     if answer.n_at_most is not None and answer.next_left is not None:
         return f"{counted}, and {_no_help(answer, answer.n_at_most, answer.next_left)}"
     return f"{counted}{_which(answer, answer.placements.index(first), first)}: {_short(first)}"
+
+
+def is_in_first_line(answer: Fit) -> bool:
+    """Whether the first line has the first caveat: pods have a node and would not start."""
+    return bool(answer.caveats and answer.placements) and answer.first_left is None and not answer.is_maximum
+
+
+def _left_of_kept(answer: Fit) -> str:
+    """How many of the pods that are there have no node, and why the first of them has none."""
+    left = answer.left_of_kept
+    if not left:
+        return "."
+    stay = plural(len(left), "pod that is there stays", "pods that are there stay")
+    return f", and {len(left):,} {stay} pending: {why(left[0])}"
 
 
 def _unknown(answer: Fit) -> str:

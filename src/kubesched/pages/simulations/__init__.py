@@ -27,6 +27,7 @@ with lazy_exports(__name__):
     from kubesched.pages.simulations.refused_replicas_parts import with_refused as with_refused
     from kubesched.pages.simulations.report_figure import report_figure as report_figure
     from kubesched.pages.simulations.simulation_page import (
+        caveat_checks as caveat_checks,
         hands_of as hands_of,
         report_page as report_page,
         summary_of as summary_of,

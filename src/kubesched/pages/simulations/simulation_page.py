@@ -109,7 +109,7 @@ def report_page(
         lines=[placement_line(placement) for placement in report.placements],
         main="pods",
         notes=tuple(caveats),
-        checks=tuple(_checks(report)),
+        checks=(*_checks(report), *caveat_checks(caveats)),
         appendix=(*hands_of(report.placements), *refused_hands(report.refused)),
     )
 
@@ -272,6 +272,11 @@ def _checks(report: Report) -> Iterator[Check]:
     )
     yield from gang_checks(report.gangs)
     yield from refused_checks(report.refused)
+
+
+def caveat_checks(caveats: Iterable[str]) -> Iterator[Check]:
+    """A check that fails for each reason why placed pods would not start."""
+    return (Check("volumes", f"pods start: {text.partition(',')[0]}", text) for text in caveats)
 
 
 def _words(placement: Placement) -> tuple[str, str, str]:
