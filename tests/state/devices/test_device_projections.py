@@ -205,18 +205,67 @@ def test_values_that_no_row_has_any_more_are_given_back():
     cluster = Cluster()
     cluster.alike()
     before = cluster.state.sizes()
-    for i in range(20):
-        cluster.put("ResourceSlice", gpus("b", n=2 + i))
-        cluster.put("ResourceClaim", claim("x", *(result("b", j) for j in range(i))))
+    for i in range(600):
+        cluster.put("ResourceSlice", gpus("b", n=1 + i % 40))
+        cluster.put("ResourceClaim", claim("x", *(result("b", j) for j in range(i % 37))))
         cluster.alike()
     cluster.put("ResourceSlice", gpus("b"))
     cluster.delete("ResourceClaim", claim("x"))
     cluster.alike()
     cluster.state.devices.pools_of(0)
-    assert cluster.state.sizes() == before
+    sizes = cluster.state.sizes()
+    assert sizes["alike devices, contents"] + sizes["alike devices, pools"] <= 2 + 512
     for i in range(200):
         cluster.alike(Reads(attributes=frozenset({f"attribute-{i}"})))
     assert cluster.state.sizes()["alike devices, contents"] == 64
     cluster.state.devices.forget_all()
     cluster.alike()
     assert cluster.state.sizes() == before
+
+
+def number_of(cluster: Cluster, node: str) -> int:
+    nodes = cluster.state.snapshot().nodes
+    return int(cluster.state.devices.alike(nodes, MODEL)[nodes.names.index(node)])
+
+
+def test_what_is_kept_for_a_node_is_there_again_when_a_claim_was_freed_and_taken_again():
+    cluster = Cluster()
+    for value in ("free", "taken", "free", "taken"):
+        if value == "taken":
+            cluster.put("ResourceClaim", claim("x", result("b", 1)))
+        else:
+            cluster.put("ResourceClaim", claim("x"))
+        number = number_of(cluster, "b")
+        assert cluster.state.devices.results(MODEL, "key").setdefault(number, value) == value
+        assert "other" not in cluster.state.devices.results(MODEL, "other key").values()
+
+
+def test_what_is_kept_goes_with_the_content_that_it_is_kept_for():
+    cluster = Cluster()
+    for i in range(1200):
+        model = f"model-{i % 600}"
+        cluster.put("ResourceSlice", gpus("b", gpu("b", 0, attributes={"model": {"string": model}})))
+        number = number_of(cluster, "b")
+        assert cluster.state.devices.results(MODEL, "key").setdefault(number, model) == model
+    assert cluster.state.sizes()["alike devices, results"] <= 512
+
+
+def test_what_is_kept_is_not_found_while_a_pool_without_its_node_is_broken():
+    cluster = Cluster()
+    number = number_of(cluster, "b")
+    cluster.state.devices.results(MODEL, "key")[number] = "found"
+    counters = [{"name": "card", "counters": {"engines": {"value": "7"}}}]
+    cards = slice_("cards", [], nodeName="z", pool="z-pool", count=2, sharedCounters=counters)
+    cluster.put("ResourceSlice", cards)
+    assert number_of(cluster, "b") == number
+    assert not cluster.state.devices.results(MODEL, "key")
+    cluster.delete("ResourceSlice", cards)
+    assert cluster.state.devices.results(MODEL, "key")
+
+
+def test_only_the_last_used_tables_are_kept():
+    cluster = Cluster()
+    for i in range(100):
+        cluster.state.devices.alike(cluster.state.snapshot().nodes, MODEL)
+        cluster.state.devices.results(MODEL, i)[0] = "found"
+    assert cluster.state.sizes()["alike devices, results"] == 16

@@ -4,7 +4,7 @@ Names of claims are beside it, in `NamedAsk`, because only messages have them.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
@@ -28,7 +28,7 @@ EXACT_COUNT: Final = "ExactCount"
 _NOTHING: Final = Reads()
 
 
-class DeviceAsk(msgspec.Struct, frozen=True):
+class DeviceAsk(msgspec.Struct, frozen=True, cache_hash=True):
     """Devices of one kind.
 
     Attributes:
@@ -57,7 +57,7 @@ class DeviceAsk(msgspec.Struct, frozen=True):
         return self.name.rpartition("/")[2]
 
 
-class ConstraintAsk(msgspec.Struct, frozen=True):
+class ConstraintAsk(msgspec.Struct, frozen=True, cache_hash=True):
     """What the devices of some requests must have in common, or apart.
 
     Attributes:
@@ -75,7 +75,7 @@ class ConstraintAsk(msgspec.Struct, frozen=True):
         return not self.requests or name in self.requests or name.partition("/")[0] in self.requests
 
 
-class ClaimAsk(msgspec.Struct, frozen=True, dict=True):
+class ClaimAsk(msgspec.Struct, frozen=True, dict=True, cache_hash=True):
     """What one claim asks for: per request the alternatives, in order of preference."""
 
     requests: tuple[tuple[DeviceAsk, ...], ...] = ()
@@ -113,7 +113,13 @@ def claim_ask(devices: DeviceClaim, objects: ObjectStore) -> ClaimAsk:
         tuple(_device_ask(name, one, objects) for name, one in alternatives_of(request))
         for request in devices.requests or ()
     )
-    return ClaimAsk(requests, tuple(map(_constraint_ask, devices.constraints or ())))
+    return _shared(ClaimAsk(requests, tuple(map(_constraint_ask, devices.constraints or ()))))
+
+
+@lru_cache(maxsize=1024)
+def _shared(ask: ClaimAsk) -> ClaimAsk:
+    """The same object for equal asks, with what it reads and its hash, which take as long as a search."""
+    return ask
 
 
 def missing_class(devices: DeviceClaim, objects: ObjectStore) -> str:

@@ -37,8 +37,7 @@ from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, e
 from kubesched.plugins.dynamic_resources.device_search import Chosen, Shortage
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
-from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand, demand_of
-from kubesched.plugins.dynamic_resources.special_claim import special_claim
+from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand, chosen_on, demand_of
 from kubesched.state import NodeInfo, Nodes, NodeTerms
 
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
@@ -99,8 +98,9 @@ class DynamicResources(Plugin):
             statuses.append(Status.error(text))
             verdicts[position] = len(statuses)
         for claim in demand.claims:
-            is_available = _is_available(claim, nodes) & (not self._has_failed(claim))
-            verdicts[(verdicts == 0) & ~is_available] = _UNAVAILABLE
+            if claim.status.allocation is not None:
+                is_available = _is_available(claim, nodes) & (not self._has_failed(claim))
+                verdicts[(verdicts == 0) & ~is_available] = _UNAVAILABLE
         return Verdicts(verdicts, statuses)
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
@@ -200,16 +200,17 @@ class DynamicResources(Plugin):
         found = results[int(numbers[0])]
         if isinstance(found, Shortage | ClaimError):
             return Status.unschedulable(found.value if isinstance(found, Shortage) else str(found))
-        plan = self._plan(demand, found, demand.served_on(nodes, position), node_name)
+        chosen = chosen_on(self.handle.cluster_state.devices, nodes.row(position), found)
+        plan = self._plan(demand, chosen, demand.served_on(nodes, position), node_name)
         self.handle.cluster_state.assume_objects(pod.uid, plan.assumed)
         state.write(plan)
         return Status.SUCCESS
 
     def _plan(
-        self, demand: PodDemand, found: tuple[Chosen, ...], served: Mapping[str, str], node_name: str
+        self, demand: PodDemand, chosen: tuple[Chosen, ...], served: Mapping[str, str], node_name: str
     ) -> ClaimPlan:
         """The claims of a pod with what they get; one that it lists twice is written twice."""
-        pod, in_order = demand.pod, iter(found)
+        pod, in_order = demand.pod, iter(chosen)
         planned: list[ResourceClaim] = []
         latest: dict[str, ResourceClaim] = {}
 
@@ -227,9 +228,9 @@ class DynamicResources(Plugin):
             latest[claim.key] = last
             planned.append(last)
         allocating = frozenset(claim.key for claim in demand.waiting)
-        if len(found) == len(demand.waiting):
+        if len(chosen) == len(demand.waiting):
             return ClaimPlan(planned, allocating)
-        request = special_claim(pod, served)
+        request, _ = demand.special_claim(served, self.handle.cluster_state)
         return ClaimPlan(planned, allocating, with_devices(new_special_claim(pod, request)), request)
 
     def _patience(self) -> Patience:

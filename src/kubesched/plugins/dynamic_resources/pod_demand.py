@@ -7,23 +7,38 @@ together, or not at all.
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 
 from kubesched.api import DeviceClaim, Pod, ResourceClaim
+from kubesched.cel import Reads
 from kubesched.engine import IntVector
 from kubesched.errors import ClaimError
 from kubesched.framework import Status
-from kubesched.plugins.dynamic_resources.asks import ClaimAsk, NamedAsk, claim_ask, missing_class
+from kubesched.plugins.dynamic_resources.asks import ClaimAsk, DeviceAsk, NamedAsk, claim_ask, missing_class
 from kubesched.plugins.dynamic_resources.device_search import Chosen, ChosenDevice, Shortage, search
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
-from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, special_claim
-from kubesched.state import ClusterFacts, DevicePool, Nodes, PoolDevice
+from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, SpecialClaim, special_claim
+from kubesched.state import ClusterFacts, DevicePool, Devices, Nodes, PoolDevice
 
-Found = tuple[Chosen, ...] | Shortage | ClaimError
-"""The devices of each claim to allocate, in order; or why there are none."""
+
+class PlaceFor(NamedTuple):
+    """The place of a device among those of the node, and the request or subrequest that it is for."""
+
+    ask: DeviceAsk
+    place: int
+
+
+Places = tuple[tuple[PlaceFor, ...], ...]
+"""The devices of each claim to allocate, in order."""
+
+Found = Places | Shortage | ClaimError
+"""The devices, or why there are none."""
+
+_LASTING: Final = (Shortage.NOT_ENOUGH, Shortage.INVALID_POOLS)  # what another search would find again
 
 
 class PodDemand(msgspec.Struct, eq=False):
@@ -36,6 +51,7 @@ class PodDemand(msgspec.Struct, eq=False):
         asks: what these ask for, in the same order.
         served: the extended resources that a device class serves, with the class.
         left_over: a claim for extended resources that an earlier attempt left; then the pod fits nowhere.
+        special: the claim for extended resources, as far as it was asked for, and what it asks for, by the resources.
     """
 
     pod: Pod
@@ -44,22 +60,27 @@ class PodDemand(msgspec.Struct, eq=False):
     asks: Sequence[NamedAsk] = ()
     served: Mapping[str, str] = {}
     left_over: ResourceClaim | None = None
+    special: dict[tuple[str, ...], tuple[SpecialClaim, ClaimAsk]] = {}
 
     def key(self, cluster_state: ClusterFacts) -> Hashable:
         """What decides about nodes of all this: no names of claims."""
         allocations = (claim.status.allocation for claim in self.claims)
         selectors = tuple(one.node_selector for one in allocations if one is not None)
-        special = self.special_ask(self.served, cluster_state) if self.served else None
+        special = self.special_claim(self.served, cluster_state)[1] if self.served else None
         return tuple(one.ask for one in self.asks), special, tuple(self.served), self.left_over is None, selectors
 
-    def special_ask(self, served: Mapping[str, str], cluster_state: ClusterFacts) -> ClaimAsk:
-        """What the claim for some extended resources asks for."""
-        requests = special_claim(self.pod, served).requests
-        return claim_ask(DeviceClaim(requests=requests), cluster_state.objects)
+    def special_claim(self, served: Mapping[str, str], cluster_state: ClusterFacts) -> tuple[SpecialClaim, ClaimAsk]:
+        """The claim for some of the extended resources that are served, and what it asks for."""
+        known = self.special.get((*served,))
+        if known is None:
+            claim = special_claim(self.pod, served)
+            known = claim, claim_ask(DeviceClaim(requests=claim.requests), cluster_state.objects)
+            self.special[(*served,)] = known
+        return known
 
     def wanted_selectors(self, cluster_state: ClusterFacts) -> Iterator[tuple[str, ...]]:
         """The CEL expressions that a device must meet to be of use, for each alternative of what is not allocated."""
-        special = [self.special_ask(self.served, cluster_state)] if self.served and self.left_over is None else []
+        special = [self.special_claim(self.served, cluster_state)[1]] if self.served and self.left_over is None else []
         for ask in (*(one.ask for one in self.asks), *special):
             yield from ((*one.class_selectors, *one.selectors) for one in ask.asks)
 
@@ -81,7 +102,7 @@ class PodDemand(msgspec.Struct, eq=False):
         """
         if not served and not (self.served and self.asks):
             return [*self.asks]
-        special = self.special_ask(served, cluster_state)
+        _, special = self.special_claim(served, cluster_state)
         return [*self.asks, NamedAsk(special, f"{self.pod.namespace}/{SPECIAL_CLAIM}")]
 
     def allocate(
@@ -89,8 +110,9 @@ class PodDemand(msgspec.Struct, eq=False):
     ) -> tuple[IntVector, list[Found]]:
         """Allocate the claims on each node by itself.
 
-        Nodes whose devices are alike get one search. Where it fails, each of them gets its own, because the text may
-        name what only this node has. Where it takes too long, the others are not searched.
+        Nodes whose devices are alike get one search, also those of earlier pods that asked for the same. Where it
+        fails, each of them gets its own, because the text may name what only this node has. Where it takes too long,
+        the others are not searched.
 
         Args:
             patience: makes one for each search.
@@ -100,19 +122,23 @@ class PodDemand(msgspec.Struct, eq=False):
         asks = [self.asks_on(served, cluster_state) for served in servings]
         if not any(asks):
             return np.zeros(len(nodes), dtype=np.int64), [()]
-        devices, alike = cluster_state.devices, self._alike(cluster_state, nodes, delivery, asks)
-        first, numbers = _equal(alike)
+        devices, reads = cluster_state.devices, _reads(asks)
+        contents = devices.alike(nodes, reads)
+        tables = [devices.results(reads, tuple([one.ask for one in asked])) for asked in asks]
+        first, numbers = _equal(contents * len(asks) + delivery)
         results: list[Found] = []
 
         def add(position: int) -> None:
             if results and results[-1] in (Shortage.TOO_LONG, Shortage.TIMED_OUT):
                 results.append(results[-1])
                 return
-            try:
-                pools = devices.pools_of(nodes.row(position))
-                results.append(search(pools, devices, asks[int(delivery[position])], patience()))
-            except ClaimError as error:
-                results.append(error)
+            serving, content = int(delivery[position]), int(contents[position])
+            found = tables[serving].get(content)
+            if found is None:
+                found = _searched(devices, nodes.row(position), asks[serving], patience())
+                if found in _LASTING or isinstance(found, tuple):
+                    tables[serving][content] = found
+            results.append(found)
 
         for position in first:
             add(position)
@@ -125,34 +151,22 @@ class PodDemand(msgspec.Struct, eq=False):
     def alike(self, cluster_state: ClusterFacts, nodes: Nodes) -> IntVector:
         """(nodes,) equal numbers: the devices are alike, as far as the claims see them."""
         delivery, servings = self._deliveries(nodes)
-        return self._alike(cluster_state, nodes, delivery, [self.asks_on(one, cluster_state) for one in servings])
-
-    @staticmethod
-    def _alike(
-        cluster_state: ClusterFacts, nodes: Nodes, delivery: IntVector, asks: Sequence[Sequence[NamedAsk]]
-    ) -> IntVector:
-        reads = [one.ask.reads for asked in asks for one in asked]
-        if not reads:
+        asks = [self.asks_on(one, cluster_state) for one in servings]
+        if not any(asks):
             return delivery
-        return cluster_state.devices.alike(nodes, reduce(or_, reads)) * len(asks) + delivery
+        return cluster_state.devices.alike(nodes, _reads(asks)) * len(asks) + delivery
 
     def choices(
         self, cluster_state: ClusterFacts, nodes: Nodes, patience: Callable[[], Patience]
     ) -> Iterator[tuple[int, dict[str, Chosen]]]:
         """What each claim gets on the nodes where all claims get something: the position of a node, and by claim."""
         numbers, results = self.allocate(cluster_state, nodes, patience)
-        pools_of, first = cluster_state.devices.pools_of, dict[int, int]()
         for position, number in enumerate(numbers.tolist()):
-            found, row = results[number], nodes.row(position)
-            if isinstance(found, Shortage | ClaimError) or not found:
-                continue
-            like = first.setdefault(number, row)
-            if like != row:
-                devices = zip(_devices(pools_of(like)), _devices(pools_of(row)), strict=True)
-                moved = {one.id: other for one, other in devices}
-                found = tuple(tuple(ChosenDevice(one.ask, moved[one.device.id]) for one in chosen) for chosen in found)
-            asks = self.asks_on(self.served_on(nodes, position), cluster_state)
-            yield position, {one.claim: chosen for one, chosen in zip(asks, found, strict=True)}
+            found = results[number]
+            if isinstance(found, tuple) and found:
+                asks = self.asks_on(self.served_on(nodes, position), cluster_state)
+                chosen = chosen_on(cluster_state.devices, nodes.row(position), found)
+                yield position, {one.claim: devices for one, devices in zip(asks, chosen, strict=True)}
 
     def _deliveries(self, nodes: Nodes) -> tuple[IntVector, list[dict[str, str]]]:
         """(nodes,) which resources devices have to serve there, as a number; and what each number means."""
@@ -200,5 +214,29 @@ def _equal(values: IntVector) -> tuple[list[int], IntVector]:
     return first.tolist(), numbers
 
 
+def _reads(asks: Sequence[Sequence[NamedAsk]]) -> Reads:
+    return reduce(or_, [one.ask.reads for asked in asks for one in asked])
+
+
+def _searched(devices: Devices, row: int, asks: Sequence[NamedAsk], patience: Patience) -> Found:
+    """The result of a search on a node."""
+    pools = devices.pools_of(row)
+    try:
+        found = search(pools, devices, asks, patience)
+    except ClaimError as error:
+        return error
+    if isinstance(found, Shortage):
+        return found
+    places = {device.id: place for place, device in enumerate(_devices(pools))}
+    return tuple([tuple([PlaceFor(one.ask, places[one.device.id]) for one in chosen]) for chosen in found])
+
+
+def chosen_on(devices: Devices, row: int, found: Places) -> tuple[Chosen, ...]:
+    """The devices of a node by their places."""
+    here = _devices(devices.pools_of(row))
+    return tuple([tuple([ChosenDevice(one.ask, here[one.place]) for one in of_claim]) for of_claim in found])
+
+
 def _devices(pools: Sequence[DevicePool]) -> list[PoolDevice]:
+    """All devices in order; those of nodes that are alike have the same places."""
     return [device for pool in pools for device in pool.devices]

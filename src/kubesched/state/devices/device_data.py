@@ -1,8 +1,9 @@
 """The devices of the cluster in addition to the objects: the parts that need work are created on first use."""
 
 from collections import Counter, OrderedDict
+from collections.abc import Hashable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kubesched.engine import IntVector
 from kubesched.state.columns import NodeColumns
@@ -85,6 +86,17 @@ class Devices:
         self._slices.refresh()
         projection.refresh()
         return nodes.take(projection.numbers)
+
+    def results(self, reads: "Reads", key: Hashable) -> dict[int, Any]:
+        """Results of searches by the numbers that `alike` has just returned, to read and to add to.
+
+        A claim that is freed and taken again finds them, as long as some row has the number.
+
+        Args:
+            key: what else decides, apart from the devices.
+        """
+        broken = [(*of_pool, pool.is_complete, pool.is_valid) for of_pool, pool in self._slices.broken.items()]
+        return self._projections[reads].results((key, *broken))
 
     def forget_all(self) -> None:
         """Drop what is kept about which nodes are alike."""
