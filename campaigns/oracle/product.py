@@ -9,6 +9,7 @@ import json
 from kubesched.explanation import Explainer
 from kubesched.pages.explanations import as_line
 from kubesched.pages.simulations import placed_line
+from kubesched.release import release_of
 from kubesched.scheduler import TieBreak
 from kubesched.session import Simulator, place
 from kubesched.setup import set_up
@@ -21,9 +22,10 @@ def answer(case: dict) -> tuple[Lines, Lines]:
     """The `eval` and `place` lines for a recorded case."""
     cluster = load_snapshot(io.BytesIO(json.dumps(case["snapshot"]).encode()))
     config = case["config"].encode() if case["config"] else None
-    explainer = Explainer(cluster, set_up(config), nominations=False)
+    release, _ = release_of(case["version"])
+    explainer = Explainer(cluster, set_up(config, release=release), nominations=False)
     explained = [as_line(explainer.evaluate(pod, preempt=False)) for pod in explainer.pending]
-    simulator = Simulator(cluster, config)
+    simulator = Simulator(cluster, set_up(config, release=release))
     return explained, [placed_line(placed) for placed in place(simulator, TieBreak.FIRST)]
 
 

@@ -1,44 +1,69 @@
 import pytest
 
-from kubesched.config import check_feature_gates
+from kubesched.config import read_feature_gates, without_effect
 from kubesched.errors import ConfigError
+from kubesched.release import Release
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "gates"),
     [
-        (),
-        ("",),
-        ("SchedulerQueueingHints=true",),
-        ("SchedulerAsyncAPICalls=False, OpportunisticBatching=true", "kube:GangScheduling=false"),
+        ((), {}),
+        (("",), {}),
+        (("SchedulerQueueingHints=true",), {"SchedulerQueueingHints": True}),
+        (
+            ("SchedulerAsyncAPICalls=False, OpportunisticBatching=true", "kube:GangScheduling=false"),
+            {"SchedulerAsyncAPICalls": False, "OpportunisticBatching": True, "GangScheduling": False},
+        ),
+        (("CBORServingAndStorage=true",), {"CBORServingAndStorage": True}),  # decides nothing
+        (("PodLevelResources=f",), {"PodLevelResources": False}),  # both rules are here
+        (("DRAConsumableCapacity=true",), {"DRAConsumableCapacity": True}),
+        (("CSIVolumeHealth=true,CSIVolumeHealth=false",), {"CSIVolumeHealth": False}),  # the last one counts
     ],
 )
-def test_gates_at_their_defaults_are_accepted(values: tuple[str, ...]) -> None:
-    check_feature_gates(values)
+def test_gates_are_read(values: tuple[str, ...], gates: dict[str, bool]) -> None:
+    assert read_feature_gates(values) == gates
 
 
-def test_gates_that_are_on_and_not_implemented_are_returned() -> None:
-    values = ("kube:OpportunisticBatching=true,SchedulerQueueingHints=true", "DRADeviceTaints=1,GangScheduling=false")
-    assert check_feature_gates(values) == ["DRADeviceTaints", "OpportunisticBatching"]
-    assert check_feature_gates(()) == []
+def test_gates_that_are_on_and_not_implemented() -> None:
+    assert without_effect(read_feature_gates(["OpportunisticBatching=true,DRADeviceTaints=1"])) == [
+        "OpportunisticBatching"
+    ]
+    assert without_effect(read_feature_gates(["OpportunisticBatching=false"])) == []
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("value", "minor", "message"),
     [
-        ("OpportunisticBatching=true,StorageCapacityScoring=true", "does not support StorageCapacityScoring=true"),
-        ("kube:PodLevelResources=false", "does not support kube:PodLevelResources=false"),
-        ("SchedulerQueueingHint=true", 'unrecognized feature gate: SchedulerQueueingHint\n  did you mean "Sched'),
-        ("KubeletTracing=true", "unrecognized feature gate: KubeletTracing"),
-        ("GangScheduling", "invalid value of GangScheduling: ''; expected true or false"),
-        ("GangScheduling=no", "invalid value of GangScheduling: 'no'"),
+        ("SchedulerQueueingHint=true", 36, 'unrecognized feature gate: SchedulerQueueingHint\n  did you mean "Sched'),
+        ("Nonsense=true", 36, "unrecognized feature gate: Nonsense\n  v1.36 has no such gate"),
+        (
+            "DRAFractionalCapacityRange=true",
+            36,
+            "unrecognized feature gate: DRAFractionalCapacityRange\n  v1.36 does not have it; it exists since v1.37",
+        ),
+        (
+            "GangScheduling=true",
+            37,
+            "GangScheduling\n  v1.37 does not have it any more; the last version with it is v1.36",
+        ),
+        (
+            "SchedulerQueueingHints=false",
+            36,
+            "cannot set feature gate SchedulerQueueingHints to false, feature is locked to true",
+        ),
+        ("GangScheduling", 36, "missing bool value for GangScheduling"),
+        (
+            "GangScheduling=no",
+            36,
+            'invalid value of GangScheduling=no, err: strconv.ParseBool: parsing "no": invalid syntax',
+        ),
+        ("GangScheduling=true", 36, "kubesched has no rules for GangScheduling=true\n  leave the default of v1.36"),
+        ("AllAlpha=true", 36, "kubesched has no rules for "),
+        ("AllBeta=false", 36, "kubesched has no rules for "),
     ],
 )
-def test_anything_else_is_refused_by_name(value: str, message: str) -> None:
+def test_anything_else_is_refused_by_name(value: str, minor: int, message: str) -> None:
     with pytest.raises(ConfigError) as error:
-        check_feature_gates([value])
+        read_feature_gates([value], Release(minor))
     assert message in str(error.value)
-
-
-def test_batching_may_be_off_because_kubesched_has_none() -> None:
-    assert check_feature_gates(["OpportunisticBatching=false"]) == []

@@ -1,6 +1,9 @@
 """The incoming pod's affinity terms, namespace selectors resolved to names."""
 
+import pytest
+
 from kubesched.plugins.pod_terms import all_match, resolved_terms
+from kubesched.release import Release
 from kubesched.state import ClusterState, Identity
 from kubesched.testing import make_object, make_pod
 
@@ -12,8 +15,8 @@ def namespace(name: str, team: str):
     return make_object("Namespace", name, labels={"team": team})
 
 
-def state_of(*namespaces) -> ClusterState:
-    cluster_state = ClusterState()
+def state_of(*namespaces, minor: int = 36) -> ClusterState:
+    cluster_state = ClusterState(Release(minor))
     cluster_state.load([("Namespace", one) for one in namespaces])
     return cluster_state
 
@@ -55,10 +58,11 @@ def test_an_empty_selector_means_every_namespace() -> None:
     assert all_match((found,), Identity("anywhere", DB))
 
 
-def test_a_selector_of_absences_matches_every_namespace_as_upstream_has_it() -> None:
+@pytest.mark.parametrize(("minor", "matches"), [(33, False), (34, True), (36, True), (37, False)])
+def test_a_selector_of_absences_matches_every_namespace_in_some_versions(minor: int, matches: bool) -> None:
     absent = {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}
-    (found,) = terms(state_of(namespace("a", "red")), term(namespaceSelector=absent))
-    assert all_match((found,), Identity("a", DB))
+    (found,) = terms(state_of(namespace("a", "red"), minor=minor), term(namespaceSelector=absent))
+    assert all_match((found,), Identity("a", DB)) is matches
 
 
 def test_no_terms_are_never_matched() -> None:

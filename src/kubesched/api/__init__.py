@@ -19,6 +19,12 @@ with lazy_exports(__name__):
         WatchEvent as WatchEvent,
         custom_resource as custom_resource,
     )
+    from kubesched.api.ignored_fields import (
+        IGNORED_FIELDS as IGNORED_FIELDS,
+        IgnoredField as IgnoredField,
+        has_field as has_field,
+        without_ignored_fields as without_ignored_fields,
+    )
     from kubesched.api.kinds import (
         AUTOSCALER_STATUS as AUTOSCALER_STATUS,
         KINDS as KINDS,
@@ -180,6 +186,7 @@ with lazy_exports(__name__):
         CLASS_ANNOTATION as CLASS_ANNOTATION,
         CSIDriver as CSIDriver,
         CSINode as CSINode,
+        CSINodeDriver as CSINodeDriver,
         CSIStorageCapacity as CSIStorageCapacity,
         ObjectReference as ObjectReference,
         PersistentVolume as PersistentVolume,

@@ -140,6 +140,7 @@ class CSIDriverSpec(Value, frozen=True, gc=False):
 
     storage_capacity: bool | None = None
     attach_required: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
 
 
 class CSIDriver(KubeObject, frozen=True):

@@ -187,14 +187,14 @@ def scheduler(
 
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
-    from kubesched.config import check_feature_gates
+    from kubesched.config import read_feature_gates, without_effect
     from kubesched.live import SchedulerOptions
     from kubesched.programs import lease_note, set_up_scheduler
     from kubesched.scheduler import TieBreak
 
     options = SchedulerOptions(tie_break=TieBreak(tie_break), **fields)
     report = log.set_up()
-    gates = check_feature_gates(feature_gates)
+    gates = without_effect(read_feature_gates(feature_gates))
     setup = set_up_scheduler(*setup_options[:3], replaces=options.replaces, election=election)
     told = differences(setup, options, given_ignored_flags(), ignored_gates=gates, is_shadow=shadow)
     notes = [f"differs from kube-scheduler: {difference}" for difference in told]

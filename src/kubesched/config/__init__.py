@@ -14,11 +14,15 @@ with lazy_exports(__name__):
         ARGS_PLUGINS as ARGS_PLUGINS,
         DEFAULT_PLUGINS as DEFAULT_PLUGINS,
         DEFAULT_SCHEDULER_NAME as DEFAULT_SCHEDULER_NAME,
+        default_plugins as default_plugins,
         merge_plugins as merge_plugins,
     )
     from kubesched.config.described_args import Argument as Argument, describe_args as describe_args
     from kubesched.config.effective import PlainValue as PlainValue, effective as effective
-    from kubesched.config.feature_gates import check_feature_gates as check_feature_gates
+    from kubesched.config.feature_gates import (
+        read_feature_gates as read_feature_gates,
+        without_effect as without_effect,
+    )
     from kubesched.config.field_errors import (
         PLUGIN_LIKENESS as PLUGIN_LIKENESS,
         FieldError as FieldError,

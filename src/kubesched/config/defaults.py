@@ -1,7 +1,7 @@
 """Upstream's defaults: the plugins of every profile, merged with its own sets, and the values for absent fields.
 
-Rule: kube-scheduler v1.36 with its default feature gates; mergePluginSet, applied to each extension point and to
-multiPoint on its own.
+Rule: kube-scheduler v1.33 to v1.37, as the binaries print their defaults; mergePluginSet, applied to each extension
+point and to multiPoint on its own.
 """
 
 from collections.abc import Sequence
@@ -10,36 +10,46 @@ from typing import Final, TypeVar
 import msgspec
 
 from kubesched.config.types import KubeSchedulerConfiguration, PluginEntry, Plugins, PluginSet
+from kubesched.release import DEFAULT_RELEASE, Release
 
 T = TypeVar("T", bound=msgspec.Struct)
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
-DEFAULT_PLUGINS: Final = Plugins(
-    multi_point=PluginSet(
-        enabled=(
-            PluginEntry("SchedulingGates"),
-            PluginEntry("PrioritySort"),
-            PluginEntry("NodeUnschedulable"),
-            PluginEntry("NodeName"),
-            PluginEntry("TaintToleration", 3),
-            PluginEntry("NodeAffinity", 2),
-            PluginEntry("NodePorts"),
-            PluginEntry("NodeResourcesFit", 1),
-            PluginEntry("VolumeRestrictions"),
-            PluginEntry("NodeVolumeLimits"),
-            PluginEntry("VolumeBinding"),
-            PluginEntry("VolumeZone"),
-            PluginEntry("PodTopologySpread", 2),
-            PluginEntry("InterPodAffinity", 2),
-            PluginEntry("DynamicResources", 2),
-            PluginEntry("DefaultPreemption"),
-            PluginEntry("NodeResourcesBalancedAllocation", 1),
-            PluginEntry("ImageLocality", 1),
-            PluginEntry("DefaultBinder"),
-            PluginEntry("NodeDeclaredFeatures"),
+
+
+def default_plugins(release: Release) -> Plugins:
+    """What an absent `plugins` means; the order is the order of the calls."""
+    names = ["NodeUnschedulable", "NodeName"] if release.before(37) else ["NodeName", "NodeUnschedulable"]
+    claims = [PluginEntry("DynamicResources", 0 if release.before(35) else 2)]
+    features = [PluginEntry("NodeDeclaredFeatures")]
+    return Plugins(
+        multi_point=PluginSet(
+            enabled=(
+                PluginEntry("SchedulingGates"),
+                PluginEntry("PrioritySort"),
+                *map(PluginEntry, names),
+                PluginEntry("TaintToleration", 3),
+                PluginEntry("NodeAffinity", 2),
+                PluginEntry("NodePorts"),
+                PluginEntry("NodeResourcesFit", 1),
+                PluginEntry("VolumeRestrictions"),
+                PluginEntry("NodeVolumeLimits"),
+                PluginEntry("VolumeBinding"),
+                PluginEntry("VolumeZone"),
+                PluginEntry("PodTopologySpread", 2),
+                PluginEntry("InterPodAffinity", 2),
+                *(claims if release.has("DynamicResourceAllocation") else ()),
+                PluginEntry("DefaultPreemption"),
+                PluginEntry("NodeResourcesBalancedAllocation", 1),
+                PluginEntry("ImageLocality", 1),
+                PluginEntry("DefaultBinder"),
+                *(features if release.has("NodeDeclaredFeatures") else ()),
+            )
         )
     )
-)
-"""What an absent `plugins` means; the order is the order of the calls."""
+
+
+DEFAULT_PLUGINS: Final = default_plugins(DEFAULT_RELEASE)
+"""Those of the version that decides where nothing says which one the cluster has."""
 
 ARGS_PLUGINS: Final = frozenset(
     (

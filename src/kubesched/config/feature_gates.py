@@ -1,78 +1,121 @@
-"""kube-scheduler's feature gates: what kubesched implements of them is fixed, so each gate has one value, but for one.
+"""Feature gates as people set them: `A=true,B=false`, each perhaps with `kube:` in front.
 
-Rule: kube-scheduler v1.36, the defaults of the gates that change what a scheduler does.
+Rule: kube-scheduler's texts, recorded from v1.36.3. A gate that decides nothing here is accepted with any value; one
+that changes what kube-scheduler decides is accepted where kubesched has both rules, and else refused by name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from kubesched.config.field_errors import did_you_mean
 from kubesched.errors import ConfigError
+from kubesched.release import DEFAULT_RELEASE, FeatureGate, Release, feature_gate, gates_of, minors_with
 
-_GATES: Final = {
-    "CompositePodGroup": False,
-    "DRADeviceTaints": True,
-    "DRAExtendedResource": True,
-    "DRAPartitionableDevices": True,
-    "DRAPrioritizedList": True,
-    "DRASchedulerFilterTimeout": True,
-    "DynamicResourceAllocation": True,
-    "GangScheduling": False,
-    "GenericWorkload": False,
-    "InPlacePodVerticalScaling": True,
-    "NodeDeclaredFeatures": True,
-    "NominatedNodeNameForExpectation": True,
-    "OpportunisticBatching": True,
-    "PodLevelResources": True,
-    "SchedulerAsyncAPICalls": False,
-    "SchedulerAsyncPreemption": True,
-    "SchedulerPopFromBackoffQ": True,
-    "SchedulerQueueingHints": True,
-    "StorageCapacityScoring": False,
-    "TaintTolerationComparisonOperators": False,
-    "TopologyAwareWorkloadScheduling": False,
-    "WorkloadAwarePreemption": False,
-}
-_WITHOUT_EFFECT: Final = {  # on in kube-scheduler, and not implemented
-    "DRADeviceTaints",
-    "DRAExtendedResource",
-    "DRAPartitionableDevices",
-    "DRAPrioritizedList",
-    "DRASchedulerFilterTimeout",
-    "DynamicResourceAllocation",
-    "OpportunisticBatching",
-}
-_EITHER: Final = "OpportunisticBatching"  # off is what kubesched does
+_WHERE: Final = "--feature-gates"
 _COMPONENT: Final = "kube"
-_BOOLEANS: Final = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}  # as Go reads them
+_BOOLEANS: Final = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}  # as Go reads them
+_OF_STAGE: Final = {"AllAlpha": "a", "AllBeta": "b"}
+_WITHOUT_EFFECT: Final = frozenset(("OpportunisticBatching",))  # another way to the same decisions, which is not ours
+_ONE_RULE: Final = frozenset(
+    (
+        "ClearingNominatedNodeNameAfterBinding",
+        "CompositePodGroup",
+        "DRADerivedAttributes",
+        "DRADeviceCompatibilityGroups",
+        "DRADeviceTaintRules",
+        "DRAFractionalCapacityRange",
+        "DRAListTypeAttributes",
+        "DRANodeAllocatableResources",
+        "DRAPartitionableDevicesType",
+        "DRASchedulerFilterTimeout",
+        "DRAWorkloadResourceClaims",
+        "GangScheduling",
+        "GenericWorkload",
+        "InPlacePodVerticalScaling",
+        "InPlacePodVerticalScalingSchedulerPreemption",
+        "MatchLabelKeysInPodTopologySpread",
+        "NominatedNodeNameForExpectation",
+        "SchedulerAsyncAPICalls",
+        "SchedulerAsyncPreemption",
+        "SchedulerPopFromBackoffQ",
+        "SchedulerQueueingHints",
+        "StorageCapacityScoring",
+        "TaintTolerationComparisonOperators",
+        "TopologyAwareWorkloadScheduling",
+        "VolumeLimitScaling",
+        "WorkloadAwarePreemption",
+    )
+)
+"""Gates that change what a scheduler does, and of which kubesched has the rule of the default alone."""
 
 
-def check_feature_gates(values: Iterable[str]) -> list[str]:
-    """Check the values of --feature-gates: `A=true,B=false`, each perhaps with `kube:` in front.
+def read_feature_gates(values: Iterable[str], release: Release = DEFAULT_RELEASE) -> dict[str, bool]:
+    """Read the values of --feature-gates for a version; of a gate that is there twice, the last value counts.
 
-    Returns: the gates among them that are on and that kubesched does not implement, sorted.
     Raises:
-        ConfigError: a gate is unknown, or is set to another value than its default. OpportunisticBatching may be off.
+        ConfigError: the version does not know a gate, has it locked to another value, or kubesched has only the rule
+            of its default.
     """
     entries = (entry.strip() for value in values for entry in value.split(","))
-    gates = dict(_checked(entry) for entry in entries if entry)
+    given = dict(_read(entry, release.minor) for entry in entries if entry)
+    for name, is_on in _expanded(given, release.minor).items():
+        if name in _ONE_RULE and is_on != Release(release.minor).has(name):
+            raise ConfigError(_unsupported(name, is_on, release.minor))
+    return given
+
+
+def without_effect(gates: Mapping[str, bool]) -> list[str]:
+    """The gates among them that are on, and that kubesched does not implement, sorted."""
     return sorted(name for name in _WITHOUT_EFFECT.intersection(gates) if gates[name])
 
 
-def _checked(entry: str) -> tuple[str, bool]:
+def _read(entry: str, minor: int) -> tuple[str, bool]:
     """A gate and its value."""
-    text, _, value = entry.partition("=")
-    name = text.strip().removeprefix(f"{_COMPONENT}:")
-    where = "--feature-gates"
-    if name not in _GATES:
-        advice = (
-            did_you_mean(name, _GATES) or "kubesched knows only gates that change what kube-scheduler v1.36 decides"
-        )
-        raise ConfigError(f"{where}: unrecognized feature gate: {name}\n  {advice}")
-    wanted = _BOOLEANS.get(value.strip().lower())
-    if wanted is None:
-        raise ConfigError(f"{where}: invalid value of {name}: {value.strip()!r}; expected true or false")
-    if wanted != _GATES[name] and name != _EITHER:
-        default = str(_GATES[name]).lower()
-        raise ConfigError(f"{where}: kubesched does not support {entry}; expected v1.36's default, {name}={default}")
-    return name, wanted
+    text, equals, value = (part.strip() for part in entry.partition("="))
+    name = text.removeprefix(f"{_COMPONENT}:")
+    if not equals:
+        raise ConfigError(f"{_WHERE}: missing bool value for {name}\n  write {name}=true or {name}=false")
+    if value not in _BOOLEANS:
+        parsed = f'strconv.ParseBool: parsing "{value}": invalid syntax'
+        raise ConfigError(f"{_WHERE}: invalid value of {name}={value}, err: {parsed}\n  write true or false")
+    known = feature_gate(name, minor)
+    if known is None:
+        raise ConfigError(f"{_WHERE}: unrecognized feature gate: {name}\n  {_where_known(name, minor)}")
+    if known.is_locked and known.is_on != _BOOLEANS[value]:
+        wanted, locked = str(_BOOLEANS[value]).lower(), str(known.is_on).lower()
+        raise ConfigError(f"{_WHERE}: cannot set feature gate {name} to {wanted}, feature is locked to {locked}")
+    return name, _BOOLEANS[value]
+
+
+def _where_known(name: str, minor: int) -> str:
+    """Which version has a gate, or which gate may be meant."""
+    minors = minors_with(name)
+    if not minors:
+        return did_you_mean(name, gates_of(minor)) or f"v1.{minor} has no such gate"
+    if minors[0] > minor:
+        return f"v1.{minor} does not have it; it exists since v1.{minors[0]}"
+    return f"v1.{minor} does not have it any more; the last version with it is v1.{minors[-1]}"
+
+
+def _expanded(given: Mapping[str, bool], minor: int) -> dict[str, bool]:
+    """The gates with those that AllAlpha and AllBeta stand for, and that nobody sets by name."""
+    stages = {_OF_STAGE[name]: is_on for name, is_on in given.items() if name in _OF_STAGE}
+
+    def is_meant(known: FeatureGate) -> bool:
+        return known.stage in stages and not known.is_locked
+
+    of_stages = (
+        {name: stages[known.stage] for name, known in gates_of(minor).items() if is_meant(known)} if stages else {}
+    )
+    return of_stages | dict(given)
+
+
+def _unsupported(name: str, is_on: bool, minor: int) -> str:
+    wanted, default = str(is_on).lower(), str(not is_on).lower()
+    return (
+        f"{_WHERE}: kubesched has no rules for {name}={wanted}\n"
+        f"  leave the default of v1.{minor}, {name}={default}: kube-scheduler decides otherwise without it"
+    )

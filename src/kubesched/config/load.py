@@ -13,6 +13,7 @@ from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFla
 from kubesched.config.validation import validate
 from kubesched.documents import OpenableFile, read_file
 from kubesched.errors import ConfigError, InputError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 _NO_FLAGS: Final = LeaderElectionFlags()
 
@@ -32,6 +33,7 @@ def load_configuration(
     default_plugins: bool = True,
     flags: LeaderElectionFlags = _NO_FLAGS,
     to_v1: ToV1 = only_v1,
+    release: Release = DEFAULT_RELEASE,
 ) -> KubeSchedulerConfiguration:
     """Read a KubeSchedulerConfiguration, fill in upstream's defaults, and check it.
 
@@ -43,14 +45,15 @@ def load_configuration(
             enables.
         flags: what the command line says about leader election.
         to_v1: makes a v1 document of one of an older version, and takes the whole text, too; without it, they are
-            refused, as kube-scheduler v1.36 does.
+            refused, as kube-scheduler does.
+        release: the version whose defaults are filled in.
     Raises:
         InputError: the file cannot be read.
         ConfigError: the configuration is not valid. The text begins with kube-scheduler's own where it has one; our
             help follows on indented lines.
     """
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else read_text(source)
-    for stage, reading in read_stages(Reading(text, args_types, flags, default_plugins, to_v1)):
+    for stage, reading in read_stages(Reading(text, args_types, flags, default_plugins, to_v1, release)):
         if findings := [finding for finding in reading.findings if finding.stage <= stage]:
             is_of_flags = stage is ReadingStage.VALUES and not validate(reading.without_flags)
             raise _in_source(error_of(findings), None if is_of_flags else source)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config.decode_args import ArgsTypes, decode_args, has_args_kind
-from kubesched.config.defaults import DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME, with_defaults
+from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME, default_plugins, with_defaults
 from kubesched.config.field_errors import child
 from kubesched.config.findings import Finding, ReadingStage, error_finding, field_finding, split_error
 from kubesched.config.parsed_text import Document, parse_document
@@ -36,6 +36,7 @@ from kubesched.config.types import (
 from kubesched.config.validation import validate
 from kubesched.documents import is_toml
 from kubesched.errors import ConfigError, InputError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 _MAX_SHOWN: Final = 200  # characters of a text that is not a configuration; upstream shows all of it
 _MAX_LINES: Final = 3
@@ -60,6 +61,7 @@ class Reading(msgspec.Struct, frozen=True):
         flags: what the command line says about leader election.
         default_plugins: whether profiles start with upstream's default plugins.
         to_v1: converts a document of an older version.
+        release: the version whose defaults count.
         written: the plain values as they are in the text.
         value: the same, or the document of v1 that the conversion makes of them.
         fields: of the document, without kind and apiVersion; None if it is not a configuration of v1.
@@ -75,6 +77,7 @@ class Reading(msgspec.Struct, frozen=True):
     flags: LeaderElectionFlags = _NO_FLAGS
     default_plugins: bool = True
     to_v1: ToV1 = only_v1
+    release: Release = DEFAULT_RELEASE
     written: Any = None
     value: Any = None
     fields: dict[str, Any] | None = None
@@ -275,7 +278,7 @@ def _located(findings: list[Finding], where: str, name: str) -> Iterator[Finding
 
 def _fill_in(reading: Reading) -> Reading:
     """Fill in the defaults, and what flags replace."""
-    plugins = DEFAULT_PLUGINS if reading.default_plugins else Plugins()
+    plugins = default_plugins(reading.release) if reading.default_plugins else Plugins()
     filled = with_defaults(reading.configuration, plugins)
     profiles = tuple(_with_default_args(profile, reading.args_types) for profile in filled.profiles)
     complete = msgspec.structs.replace(filled, profiles=profiles)

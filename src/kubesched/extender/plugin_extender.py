@@ -85,7 +85,7 @@ class Extender:
                 "binding needs the API server: start the extender with --kubeconfig, or --in-cluster "
                 f"({_why_bind(profiles, offers_bind)})"
             )
-        self.cluster_state = ClusterState()
+        self.cluster_state = ClusterState(setup.release)
         complete = [_with_binder(profile) for profile in profiles] if self.offer.bind else profiles
         waiting_pods: dict[str, WaitingPod] = {}
         services = replace(services or Services(), clock=clock, rng=rng or Random(0), waiting_pods=lambda: waiting_pods)

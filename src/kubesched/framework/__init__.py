@@ -24,7 +24,12 @@ with lazy_exports(__name__):
         Stamped as Stamped,
     )
     from kubesched.framework.cycle_state import CycleState as CycleState
-    from kubesched.framework.decision import Decision as Decision, NodeScore as NodeScore, Outcome as Outcome
+    from kubesched.framework.decision import (
+        Decision as Decision,
+        NodeScore as NodeScore,
+        Outcome as Outcome,
+        pods_to_evict as pods_to_evict,
+    )
     from kubesched.framework.definition_faults import keeping_definition_faults as keeping_definition_faults
     from kubesched.framework.diagnosis import NO_NODES as NO_NODES, Diagnosis as Diagnosis, fit_error as fit_error
     from kubesched.framework.events_to_register import (

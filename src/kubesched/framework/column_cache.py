@@ -23,6 +23,7 @@ from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.framework.hooks import DependsOn
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import HOOK_FAULTS, Code, Status
+from kubesched.release import Release
 from kubesched.state import NodeColumns, Nodes, Rows
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
@@ -197,14 +198,14 @@ class ColumnCache:
         self._n_uses = 0
         self._columns = columns
         self._kept: OrderedDict[Hashable, KeptColumn] = OrderedDict()
-        self._rules: dict[tuple[type[Plugin], bytes, str], int] = {}
+        self._rules: dict[tuple[type[Plugin], bytes, Release, str], int] = {}
         self._equals: dict[tuple[int, EqualScore], KeptColumn] = {}  # a few for each rule
         self._few: _FewRows | None = None  # the rows that changed in `_few_since`, if they are few: rules share them
         self._few_since: tuple[ChangeLog, int, int] | None = None  # log, from generation, to generation
 
     def number(self, plugin: Plugin, column_hook: str) -> int:
-        """The number of a plugin's rule: equal for the same hook of equal classes with equal arguments."""
-        key = (type(plugin), msgspec.json.encode(plugin.args, enc_hook=repr), column_hook)
+        """The number of a plugin's rule: equal for the same hook of equal classes with equal arguments and release."""
+        key = (type(plugin), msgspec.json.encode(plugin.args, enc_hook=repr), plugin.release, column_hook)
         return self._rules.setdefault(key, len(self._rules))
 
     def log(self, depends_on: DependsOn) -> ChangeLog:

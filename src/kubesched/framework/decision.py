@@ -1,10 +1,13 @@
 """The record of one attempt to place a pod; messages, events, metrics and reports are made from it."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from kubesched.api import Pod
 from kubesched.framework.actions import Action
 from kubesched.framework.status import Status
+from kubesched.release import Release
 from kubesched.state import PodInfo
 
 
@@ -101,3 +104,11 @@ class Decision(msgspec.Struct, frozen=True):
         if status.is_success:
             return ""
         return "Unschedulable" if status.is_rejected else "SchedulerError"
+
+
+def pods_to_evict(victims: Iterable[PodInfo], release: Release) -> list[Pod]:
+    """The victims that preemption deletes.
+
+    Rule: kube-scheduler; since v1.35 a pod that is terminating already is not deleted again.
+    """
+    return [info.pod for info in victims if release.before(35) or not info.pod.is_terminating]

@@ -28,6 +28,7 @@ from kubesched.framework.reads import readable, undeclared
 from kubesched.framework.services import Services
 from kubesched.framework.status import PostFilterAnswer, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
@@ -50,6 +51,7 @@ class Plugin:
     Attributes:
         args: the decoded arguments. A class that defines `Args` declares `args: Args`, if its types are checked.
         handle: the way to the rest of the scheduler.
+        release: the version of Kubernetes whose rules decide; there from the end of `__init__` on.
 
     Raises:
         PluginDefinitionError: a subclass is not valid; raised where the class is defined.
@@ -84,6 +86,7 @@ class Plugin:
 
     args: PluginArgs
     handle: "Handle"
+    release: Release = DEFAULT_RELEASE
 
     def __init__(self, args: PluginArgs | None = None) -> None:
         self.args = self.Args() if args is None else args

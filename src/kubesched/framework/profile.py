@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from kubesched.framework.plugin import Plugin
+from kubesched.release import DEFAULT_RELEASE, Release
 
 
 class Profile(msgspec.Struct, eq=False):
@@ -16,6 +17,7 @@ class Profile(msgspec.Struct, eq=False):
         points: extension point, as configurations spell it -> instances in the order in which they are called.
         weights: score plugin -> its weight.
         plugins: every instance once, in the order of the registry.
+        release: the version of Kubernetes whose rules they have.
         started: the plugins that were started and not stopped yet, in the order of their start.
 
     Example:
@@ -28,6 +30,7 @@ class Profile(msgspec.Struct, eq=False):
     points: Mapping[str, tuple[Plugin, ...]]
     weights: Mapping[str, int]
     plugins: tuple[Plugin, ...]
+    release: Release = DEFAULT_RELEASE
     started: tuple[Plugin, ...] = ()
 
     @property
@@ -43,4 +46,5 @@ class Profile(msgspec.Struct, eq=False):
             {point: tuple(one for one in plugins if one.name == name) for point, plugins in self.points.items()},
             {key: weight for key, weight in self.weights.items() if key == name},
             tuple(one for one in self.plugins if one.name == name),
+            self.release,
         )

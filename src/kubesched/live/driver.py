@@ -103,7 +103,7 @@ class LiveScheduler:
         services: Services | None = None,
     ) -> None:
         configuration = setup.configuration
-        self.cluster_state = ClusterState()
+        self.cluster_state = ClusterState(setup.release)
         self._writer = writer(self.cluster_state)
         self._clock = clock
         self._observer = observer or Observer()

@@ -36,7 +36,7 @@ with lazy_exports(__name__):
         refusal_of as refusal_of,
     )
     from kubesched.plugins.image_locality import ImageLocality as ImageLocality
-    from kubesched.plugins.in_tree import IN_TREE_PLUGINS as IN_TREE_PLUGINS
+    from kubesched.plugins.in_tree import IN_TREE_PLUGINS as IN_TREE_PLUGINS, in_tree_plugins as in_tree_plugins
     from kubesched.plugins.inter_pod_affinity import InterPodAffinity as InterPodAffinity
     from kubesched.plugins.label_providers import foreign_provider as foreign_provider, local_keys as local_keys
     from kubesched.plugins.node_affinity import NodeAffinity as NodeAffinity

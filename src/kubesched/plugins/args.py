@@ -41,6 +41,9 @@ class UtilizationShapePoint(_Part, frozen=True):
     score: Int32 = 0
 
 
+_EMPTIER_STORAGE: Final = (UtilizationShapePoint(0, 10), UtilizationShapePoint(100, 0))
+
+
 class RequestedToCapacityRatioParam(_Part, frozen=True):
     """The broken line that RequestedToCapacityRatio scores by, utilizations increasing."""
 
@@ -183,11 +186,11 @@ class PodTopologySpreadArgs(PluginArgs):
 
 
 class VolumeBindingArgs(PluginArgs):
-    """Arguments of VolumeBinding. `shape` belongs to a gate that is off in v1.36.
+    """Arguments of VolumeBinding without the feature gate StorageCapacityScoring, which is on since v1.37.
 
     Attributes:
         bind_timeout_seconds: how long to wait for the volumes of a pod to be bound.
-        shape: belongs to the feature gate StorageCapacityScoring, which is off in v1.36.
+        shape: belongs to the gate.
     """
 
     bind_timeout_seconds: Int64 = 600
@@ -199,10 +202,30 @@ class VolumeBindingArgs(PluginArgs):
         if self.bind_timeout_seconds < 0:
             detail = "invalid BindTimeoutSeconds, should not be a negative value"
             errors.append(FieldError.invalid(child(path, "bindTimeoutSeconds"), self.bind_timeout_seconds, detail))
-        if self.shape is not None:
-            detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-            errors.append(FieldError.invalid(child(path, "shape"), self.shape, detail))
-        return errors
+        return [*errors, *self._shape_errors(child(path, "shape"))]
+
+    def _shape_errors(self, path: str) -> Iterable[FieldError]:
+        if self.shape is None:
+            return ()
+        detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+        return (FieldError.invalid(path, self.shape, detail),)
+
+
+class ScoringVolumeBindingArgs(VolumeBindingArgs):
+    """The same with the gate.
+
+    Attributes:
+        shape: how a node scores by the share of its storage that would be used; by default, the less the better.
+    """
+
+    shape: tuple[UtilizationShapePoint, ...] | None = _EMPTIER_STORAGE
+
+    def with_defaults(self) -> "ScoringVolumeBindingArgs":
+        """An empty shape is none."""
+        return self if self.shape else msgspec.structs.replace(self, shape=_EMPTIER_STORAGE)
+
+    def _shape_errors(self, path: str) -> Iterable[FieldError]:
+        return shape_errors(path, self.shape or ())
 
 
 class DefaultPreemptionArgs(PluginArgs):

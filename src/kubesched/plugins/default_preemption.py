@@ -59,7 +59,7 @@ class DefaultPreemption(Plugin):
             return _in_words(*candidates)
         if self.handle.extenders is not None:
             return self._nominate_later(self.handle.extenders, state.pod, candidates)
-        return _nominate(candidates)
+        return self._nominate(candidates)
 
     def _candidates(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> "Candidates | PostFiltered":
         """The nodes that would do, or why there are none."""
@@ -96,7 +96,19 @@ class DefaultPreemption(Plugin):
             kept = await extenders.preempt(pod, self.handle.snapshot(), victims)
         except PluginFault as fault:
             return _in_words(None, fault.status)
-        return _nominate(candidates if kept is victims else Candidates.of(kept))
+        return self._nominate(candidates if kept is victims else Candidates.of(kept))
+
+    def _nominate(self, candidates: Candidates) -> PostFiltered:
+        """The candidate that costs least; since v1.37 with a text."""
+        if not len(candidates):
+            return _in_words(None, Status.unschedulable("no candidate node for preemption"))
+        best = candidates.best()
+        name, victims = candidates.node_names[best], tuple(candidates.victims_of(best))
+        result = PostFilterResult(name, victims, int(candidates.n_violations[best]))
+        if self.release.before(37):
+            return result, Status.SUCCESS
+        text = f"found a potential placement for pod on node {name}, preempting {len(victims)} victims"
+        return _in_words(result, Status(Code.SUCCESS, (text,)))
 
     def _why_not_eligible(self, pod: Pod, diagnosis: Diagnosis, nodes: Nodes) -> str:
         if pod.spec.preemption_policy == "Never":
@@ -142,16 +154,6 @@ class DefaultPreemption(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod that leaves; never enough by itself, because the plugins that rejected the pod decide."""
         return [registration(EventResource.POD, ActionType.DELETE, lambda pod, old, new: QueueingHint.SKIP, nothing)]
-
-
-def _nominate(candidates: Candidates) -> PostFiltered:
-    """The candidate that costs least."""
-    if not len(candidates):
-        return _in_words(None, Status.unschedulable("no candidate node for preemption"))
-    best = candidates.best()
-    victims = tuple(candidates.victims_of(best))
-    n_violations = int(candidates.n_violations[best])
-    return PostFilterResult(candidates.node_names[best], victims, n_violations), Status.SUCCESS
 
 
 def _in_words(result: PostFilterResult | None, status: Status) -> PostFiltered:

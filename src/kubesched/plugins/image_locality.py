@@ -1,8 +1,8 @@
 """ImageLocality: nodes that hold the pod's images already score higher; an image that few nodes hold counts less.
 
-Rule: kube-scheduler v1.36 ImageLocality: each image counts with its size times the share of all nodes that hold it;
-the sum is cut to 23 MiB .. 1000 MiB per container and scaled to 0..100. Image volumes add to the sum but are not
-containers.
+Rule: kube-scheduler ImageLocality: each image counts with its size times the share of all nodes that hold it;
+the sum is cut to 23 MiB .. 1000 MiB per container and scaled to 0..100. Image volumes add to the sum
+since v1.36, and count as containers since v1.37.
 """
 
 from collections.abc import Hashable
@@ -28,7 +28,11 @@ class ImageLocality(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """0 to 100."""
-        names, n_containers = state.pod.images.value
+        names, n_counted = state.pod.images.value
+        if self.release.before(36):
+            names = names[:n_counted]
+        elif not self.release.before(37):
+            n_counted = len(names)
         columns = nodes.columns
         total = np.zeros(len(nodes), dtype=np.int64)
         for name in names if nodes.is_known else ():
@@ -36,7 +40,7 @@ class ImageLocality(Plugin):
             if image is not None:
                 share = len(image.rows) / columns.n_nodes
                 total[_holders(image, nodes)] += int(float(image.size) * share)
-        highest = _HIGHEST_PER_CONTAINER * n_containers
+        highest = _HIGHEST_PER_CONTAINER * n_counted
         above: IntVector = np.clip(total, _LOWEST, highest) - _LOWEST
         return above * _MAX_SCORE // (highest - _LOWEST)
 

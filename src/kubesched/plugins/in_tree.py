@@ -1,11 +1,11 @@
-"""The in-tree plugins by name, in upstream's default order."""
+"""The in-tree plugins of each version by name, in upstream's default order."""
 
 from typing import Final
 
 from kubesched.framework import Plugin
 from kubesched.plugins.default_binder import DefaultBinder
 from kubesched.plugins.default_preemption import DefaultPreemption
-from kubesched.plugins.dynamic_resources import DynamicResources
+from kubesched.plugins.dynamic_resources import DynamicResources, UnscoredDynamicResources
 from kubesched.plugins.image_locality import ImageLocality
 from kubesched.plugins.inter_pod_affinity import InterPodAffinity
 from kubesched.plugins.node_affinity import NodeAffinity
@@ -19,34 +19,43 @@ from kubesched.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
-from kubesched.plugins.taint_toleration import TaintToleration
-from kubesched.plugins.volume_binding import VolumeBinding
-from kubesched.plugins.volume_restrictions import VolumeRestrictions
+from kubesched.plugins.taint_toleration import NamingTaintToleration, TaintToleration
+from kubesched.plugins.volume_binding import ScoringVolumeBinding, VolumeBinding
+from kubesched.plugins.volume_restrictions import EarlierVolumeRestrictions, VolumeRestrictions
 from kubesched.plugins.volume_zone import VolumeZone
+from kubesched.release import DEFAULT_RELEASE, Release
 
-IN_TREE_PLUGINS: Final[dict[str, type[Plugin]]] = {
-    plugin.name: plugin
-    for plugin in (
+
+def in_tree_plugins(release: Release) -> dict[str, type[Plugin]]:
+    """The plugins of a version by name, in the order of its default configuration as far as they are in it.
+
+    Where versions differ in what a class is, such as its extension points, there is a class for each; what differs in
+    a rule asks the release of the plugin.
+    """
+    classes: tuple[type[Plugin], ...] = (
         SchedulingGates,
         PrioritySort,
         NodeUnschedulable,
         NodeName,
-        TaintToleration,
+        NamingTaintToleration if release.before(34) else TaintToleration,
         NodeAffinity,
         NodePorts,
         NodeResourcesFit,
-        VolumeRestrictions,
+        EarlierVolumeRestrictions if release.before(34) else VolumeRestrictions,
         NodeVolumeLimits,
-        VolumeBinding,
+        ScoringVolumeBinding if release.has("StorageCapacityScoring") else VolumeBinding,
         VolumeZone,
         PodTopologySpread,
         InterPodAffinity,
-        DynamicResources,
+        UnscoredDynamicResources if release.before(35) else DynamicResources,
         DefaultPreemption,
         NodeResourcesBalancedAllocation,
         ImageLocality,
         DefaultBinder,
-        NodeDeclaredFeatures,
+        *(() if release.before(35) else (NodeDeclaredFeatures,)),
     )
-}
-"""kube-scheduler v1.36's plugins by name, in the order of its default configuration."""
+    return {plugin.name: plugin for plugin in classes}
+
+
+IN_TREE_PLUGINS: Final = in_tree_plugins(DEFAULT_RELEASE)
+"""Those of the version that decides where nothing says which one the cluster has."""

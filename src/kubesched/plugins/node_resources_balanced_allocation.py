@@ -1,9 +1,9 @@
 """NodeResourcesBalancedAllocation: does the pod bring the used fractions of a node's resources closer together?
 
-Rule: kube-scheduler v1.36 NodeResourcesBalancedAllocation: 50 + (50 + balance with the pod - balance without it) / 2,
-where balance is 100 less the standard deviation, in percent, of the used fractions. All in float64 in upstream's
-order of operations; both balances are cut to whole numbers before they are compared. 75 means that the pod changes
-nothing.
+Rule: kube-scheduler NodeResourcesBalancedAllocation. Since v1.36: 50 + (50 + balance with the pod - balance without
+it) / 2, where balance is 100 less the standard deviation, in percent, of the used fractions; 75 means that the pod
+changes nothing. Before: the balance with the pod. All in float64 in upstream's order of operations; both balances are
+cut to whole numbers before they are compared.
 """
 
 from collections.abc import Hashable
@@ -74,7 +74,7 @@ class NodeResourcesBalancedAllocation(Plugin):
         return Status.SKIP if self._added(state.pod.requests).is_nothing else Status.SUCCESS
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
-        """50 to 100; 0 where PreScore would have skipped, but was not asked."""
+        """50 to 100, before v1.36 0 to 100; 0 where PreScore would have skipped, but was not asked."""
         added = self._added(state.pod.requests)
         if added.is_nothing:
             return np.zeros(len(nodes), dtype=np.int64)
@@ -86,7 +86,8 @@ class NodeResourcesBalancedAllocation(Plugin):
             added.offered <= columns.offered_everywhere or np.count_nonzero(room) == room.size
         )
         deviation = _deviation_of_two(used, room) if is_plain else _deviation(used, room)
-        return _change(deviation)
+        balance = _balance(deviation)
+        return balance[1] if self.release.before(36) else _change(balance)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         return state.pod.requests
@@ -161,11 +162,16 @@ def _half_distance(fractions: list[Floats], counts: npt.NDArray[np.bool_]) -> Fl
     return highest
 
 
-def _change(deviation: Floats) -> IntVector:
-    """Score the deviations without and with the pod, (2, nodes), against each other: (nodes,) int64, 50..100."""
+def _balance(deviation: Floats) -> IntMatrix:
+    """(2, nodes) int64, 0..100: the balance without and with the pod, of the deviations."""
     np.subtract(_ONE, deviation, out=deviation)
     deviation *= _MAX_SCORE
     balance: IntMatrix = deviation.astype(np.int64)
+    return balance
+
+
+def _change(balance: IntMatrix) -> IntVector:
+    """(nodes,) int64, 50..100: the balance with the pod against the one without it."""
     change: IntVector = balance[1] - balance[0]
     change += _OFFSET
     change >>= _ONE_BIT  # 50 + (50 + change) / 2; never negative

@@ -2,7 +2,8 @@
 
 Rule: kube-scheduler v1.36 NodeResourcesFit. The filter honours pod-level resources, the score does not. Among scalar
 resources the order of reasons is upstream's map order, which is none; ours is by name. With DRAExtendedResource, a
-resource that a device class serves is left to DynamicResources on nodes that offer none of it.
+resource that a device class serves is left to DynamicResources on nodes that offer none of it. Since v1.34, a request
+above what an empty node offers is unresolvable.
 """
 
 from collections.abc import Collection, Hashable, Iterator
@@ -59,12 +60,19 @@ class FitState:
         unresolvable: the bit that says that even an empty node would be too small; 0 as for `bits`.
         is_served: (names, 1) bool, what a device class serves, which is short only on nodes that offer some; None where
             nothing is.
+        hopeless: the code of a node that would be too small even when it is empty.
     """
 
-    __slots__ = ("_numbers", "_on_axis", "amounts", "bits", "is_served", "names", "unresolvable")
+    __slots__ = ("_numbers", "_on_axis", "amounts", "bits", "hopeless", "is_served", "names", "unresolvable")
 
-    def __init__(self, wanted: list[tuple[str, int]], served: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        wanted: list[tuple[str, int]],
+        served: Collection[str] = (),
+        hopeless: Code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+    ) -> None:
         self.names = [name for name, _ in wanted]
+        self.hopeless = hopeless
         self.is_served = np.array([[name in served] for name in self.names]) if served else None
         self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
         bits = [2 << i for i in range(1 + len(wanted))] if len(wanted) <= _MAX_BITS else [0] * (1 + len(wanted))
@@ -103,7 +111,7 @@ class FitState:
         reasons = [_PODS_REASON] if verdict & _TOO_MANY_PODS else []
         reasons += [f"Insufficient {name}" for i, name in enumerate(self.names) if verdict >> (i + 1) & 1]
         is_hopeless = verdict >> (1 + len(self.names)) & 1
-        return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if is_hopeless else Code.UNSCHEDULABLE, tuple(reasons))
+        return Status(self.hopeless if is_hopeless else Code.UNSCHEDULABLE, tuple(reasons))
 
 
 class _OnAxis:
@@ -196,13 +204,16 @@ class NodeResourcesFit(Plugin):
         key = (self, served) if served else self
         wanted = part.compiled.get(key)
         if wanted is None:
-            wanted = part.compiled[key] = FitState(self._checked(part.value), served)
+            hopeless = Code.UNSCHEDULABLE if self.release.before(34) else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+            wanted = part.compiled[key] = FitState(self._checked(part.value), served, hopeless)
         state.write(wanted)
         return Status.SUCCESS
 
     def _served(self, part: Part[PodRequests]) -> tuple[str, ...]:
         """The resources of a pod that a device class serves."""
         classes = self.handle.cluster_state.devices.classes
+        if not self.release.has("DRAExtendedResource"):
+            return ()
         return tuple(classes.serving(part.value.wanted)) if classes.by_resource else ()
 
     def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:

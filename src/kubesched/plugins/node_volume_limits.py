@@ -1,7 +1,8 @@
 """NodeVolumeLimits: a node attaches at most as many volumes of a CSI driver as its CSINode says.
 
-Rule: kube-scheduler v1.36 NodeVolumeLimits (CSI). The VolumeLimitScaling gate is off. In-tree volumes count as their
-CSI driver's.
+Rule: kube-scheduler NodeVolumeLimits (CSI). In-tree volumes count as their CSI driver's. With the gate
+VolumeLimitScaling, which is on since v1.37, a node must have the drivers of all volumes whose CSIDriver says
+preventPodSchedulingIfMissing; in v1.35 whatever it says.
 """
 
 from collections.abc import Collection, Iterator
@@ -9,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, CSINode, EventResource, KubeObject, Pod, VolumeAttachment
+from kubesched.api import ActionType, CSIDriver, CSINode, EventResource, KubeObject, Pod, VolumeAttachment
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.shared_hints import by_claim, is_placed, nothing, registration, volumes_part
@@ -22,7 +23,7 @@ class NodeVolumeLimits(Plugin):
     """The volumes that the pod brings must not exceed a limit; drivers of which it brings nothing new do not matter."""
 
     depends_on = DependsOn.CLUSTER
-    reads = ("CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
+    reads = ("CSIDriver", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
     reasons = (_EXCEEDED,)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
@@ -39,6 +40,7 @@ class NodeVolumeLimits(Plugin):
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         if not wanted:
             return Verdicts(verdicts, self.reasons)
+        missing = self._missing_drivers(attached, pod, state.pod.volumes, nodes)
         limits = self.handle.cluster_state.volumes.csi_nodes.limits
         wanted_of = {driver: volumes for driver, volumes in _by_driver(wanted).items() if driver in limits}
         faults = _faults(attached, nodes)
@@ -65,10 +67,37 @@ class NodeVolumeLimits(Plugin):
                 faults[position] = there.fault
         verdicts[exceeded] = 1
         numbers = {_EXCEEDED: 1}
+        for text, is_missing in missing.items():
+            verdicts[is_missing] = numbers.setdefault(Status.unschedulable(text), len(numbers) + 1)
         for position, fault in faults.items():
             if self.handle.cluster_state.volumes.csi_nodes.has_limits[nodes.row(position)]:
                 verdicts[position] = numbers.setdefault(Status.error(fault), len(numbers) + 1)
         return Verdicts(verdicts, list(numbers))
+
+    def _missing_drivers(
+        self, attached: AttachedVolumes, pod: Pod, volumes: PodVolumes, nodes: Nodes
+    ) -> dict[str, BoolVector]:
+        """By text, the nodes that lack a driver; of several drivers the last one of the pod's claims counts."""
+        if not self.release.has("VolumeLimitScaling"):
+            return {}
+        missing: dict[str, BoolVector] = {}
+        is_open = np.ones(len(nodes), dtype=np.bool_)
+        parts = [PodVolumes((claim,), (), ()) for claim in volumes.claims]
+        installed = self.handle.cluster_state.volumes.csi_nodes.installed
+        for part in (*parts, PodVolumes((), (), volumes.in_tree)):
+            for driver in sorted({name for name, *_ in attached.of_pod(pod, part).volumes}):
+                if self._is_needed(driver):
+                    has_driver = installed.get(driver)
+                    lacks = is_open if has_driver is None else is_open & ~nodes.take(has_driver)
+                    missing[f"{driver} CSI driver is not installed on the node"] = lacks
+                    is_open = is_open & ~lacks
+        return missing
+
+    def _is_needed(self, driver: str) -> bool:
+        """Whether nodes without a driver are no good."""
+        known = self.handle.get("CSIDriver", "", driver)
+        prevents = isinstance(known, CSIDriver) and known.spec.prevent_pod_scheduling_if_missing
+        return bool(prevents) or self.release.before(36)
 
     def _wanted(
         self, attached: AttachedVolumes, pod: Pod, volumes: PodVolumes

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from kubesched.api import Selector
 from kubesched.engine import FloatVector
 from kubesched.state import AffinityTerms, CountedGroup, Identity, Part, Selection, Snapshot, Term
 
@@ -12,6 +13,7 @@ MANY_TERMS: Final = 32
 """From so many terms on, a pod's terms are counted together."""
 
 _NO_LABELS: Final[dict[str, str]] = {}
+_NO_NAMESPACE: Final = Selector(nothing=True)
 _KNOWN: Final = Selection(())  # for a group that is kept, which has its own
 
 
@@ -19,12 +21,17 @@ def resolved_terms(part: Part[AffinityTerms], snapshot: Snapshot) -> AffinityTer
     """A pod's terms with the names of the namespaces that their selectors select, in the pod's order.
 
     They are resolved once for pods with equal terms as long as no namespace changes.
+
+    Rule: kube-scheduler; from v1.34 to v1.36.3 a term keeps its selector, which then meets empty labels: one that has
+    only NotIn and DoesNotExist selects every namespace (kubernetes issue 141526).
     """
     generation = snapshot.objects.generation("Namespace")
     known = part.compiled.get(resolved_terms)
     if known is None or known[0] != generation:
         written = part.value
-        selected = _SelectedNamespaces(snapshot)
+        release = snapshot.cluster_state.release
+        keeps_selector = not release.before(34) and release.before(37)
+        selected = _SelectedNamespaces(snapshot, keeps_selector)
         resolved = AffinityTerms(
             _resolved(written.required_affinity, selected),
             _resolved(written.required_anti_affinity, selected),
@@ -86,7 +93,8 @@ def sums_of_many(snapshot: Snapshot, weighted: Sequence[tuple[Term, int]]) -> di
 class _SelectedNamespaces:
     """The names of the namespaces that selectors select; equal selectors of one pod are judged once."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, keeps_selector: bool) -> None:
+        self.keeps_selector = keeps_selector
         self._snapshot = snapshot
         self._known: list[tuple[str, dict[str, str]]] | None = None
         self._selected: dict[object, frozenset[str]] = {}
@@ -112,5 +120,7 @@ def _resolve(term: Term, selected: _SelectedNamespaces) -> Term:
     if selector.nothing or selector.is_empty:
         return term
     names = term.namespaces | selected.by(term)
+    if not selected.keeps_selector:
+        selector = _NO_NAMESPACE
     key = (*term.key[:1], names, *term.key[2:])
     return Term(term.topology_key, names, selector, term.selector, term.weight, key)

@@ -1,7 +1,7 @@
 """TaintToleration: untolerated NoSchedule and NoExecute taints reject; PreferNoSchedule taints lower a node's score.
 
-Rule: kube-scheduler v1.36 TaintToleration. The score is reversed when it is normalised: without any such taint every
-node has 100.
+Rule: kube-scheduler TaintToleration. The score is reversed when it is normalised: without any such taint every node has
+100. Before v1.34 the text names the first taint that is not tolerated.
 """
 
 from collections.abc import Hashable, Iterator
@@ -19,6 +19,7 @@ from kubesched.framework import (
     Plugin,
     QueueingHint,
     Status,
+    Verdicts,
     default_normalize,
     keeps_equal,
 )
@@ -51,7 +52,7 @@ class TaintToleration(Plugin):
 
     # --- filter ---
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes | Verdicts:
         """1 where a taint keeps the pod away."""
         return judged_taints(nodes, state.pod.tolerations).keep_away[nodes.taint_ids].view(np.int8)
 
@@ -100,6 +101,23 @@ class TaintToleration(Plugin):
 
     def _tolerations(self, pod: Pod) -> Hashable:
         return self.handle.cluster_state.pod_info(pod).tolerations
+
+
+class NamingTaintToleration(TaintToleration):
+    """The same before v1.34, when the text named the taint."""
+
+    name = "TaintToleration"
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
+        """The number of the taint list, from 1 on, where a taint of it keeps the pod away."""
+        ids, lists = nodes.taint_ids, nodes.columns.taint_lists.values
+        keeps_away = judged_taints(nodes, state.pod.tolerations).keep_away[ids]
+
+        def status_of(number: int) -> Status:
+            first = untolerated_taints(lists[number - 1] or (), pod.tolerations)[0]
+            return Status.unresolvable(f"node(s) had untolerated taint {{{first.key}: {first.value}}}")
+
+        return Verdicts(np.where(keeps_away, ids + 1, 0), status_of)
 
 
 def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

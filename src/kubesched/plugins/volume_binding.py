@@ -1,11 +1,11 @@
 """VolumeBinding: every claim of the pod is bound to a volume that the node reaches, or will be when the pod is there.
 
-Rule: kube-scheduler v1.36 VolumeBinding. The gate StorageCapacityScoring is off, so that there is no score. Parts:
-volume_matching (bound claims, static matching), volume_provisioning, binding_plan (what Reserve assumes and PreBind
-writes).
+Rule: kube-scheduler VolumeBinding; it scores only with the gate StorageCapacityScoring, which is on since v1.37.
+Parts: volume_matching (bound claims, static matching), volume_provisioning, storage_scoring, binding_plan (what Reserve
+assumes and PreBind writes).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -16,8 +16,10 @@ from kubesched.api import SELECTED_NODE, PersistentVolumeClaim, Pod, StorageClas
 from kubesched.engine import IntVector
 from kubesched.errors import ClaimError
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, Status, Verdicts, WriteObject
-from kubesched.plugins.args import VolumeBindingArgs
+from kubesched.plugins.args import ScoringVolumeBindingArgs, VolumeBindingArgs
 from kubesched.plugins.binding_plan import BindingPlan
+from kubesched.plugins.broken_line import broken_linear
+from kubesched.plugins.storage_scoring import storage_scores
 from kubesched.plugins.taken_volumes import TakenVolumes
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import NO_VOLUME, ClaimWish, matching_volumes, reach_of_bound, wish_of
@@ -47,6 +49,9 @@ _ORDER: Final = (_BOUND_TEXTS[_UNREACHABLE], *_OTHER_TEXTS.values(), _BOUND_TEXT
 def _verdict_status(verdict: int) -> Status:
     texts = {_BOUND_TEXTS[verdict // 3], _OTHER_TEXTS[verdict % 3]}
     return Status.unresolvable(*(text for text in _ORDER if text and text in texts))
+
+
+_ATTRIBUTES_GATE: Final = "VolumeAttributesClass"
 
 
 class PodClaims(msgspec.Struct, frozen=True):
@@ -180,12 +185,14 @@ class VolumeBinding(Plugin):
         """The volume that each claim without a node would get on each node, smallest claims first.
 
         Raises:
-            ClaimError: a claim's selector does not parse.
+            ClaimError: a claim's selector does not parse, or it has an attributes class that the version does not know.
         """
         persistent = self.handle.cluster_state.volumes.persistent
         unmatched = [wish_of(claim) for claim in claims if SELECTED_NODE not in claim.annotations]
         taken = TakenVolumes()
         in_order = sorted(unmatched, key=lambda wanted: wanted.wish.size)
+        if not self.release.has(_ATTRIBUTES_GATE):
+            _check_attributes(wanted.claim for wanted in in_order)
         return [(wanted, matching_volumes(wanted, persistent, nodes, taken)) for wanted in in_order]
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
@@ -209,6 +216,7 @@ class VolumeBinding(Plugin):
         return Status.SKIP
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """0, because a pre_score that skips was not asked."""
         return np.zeros(len(nodes), dtype=np.int64)
 
     # --- reserve and bind ---
@@ -268,6 +276,25 @@ class VolumeBinding(Plugin):
         return list(EVENTS)
 
 
+class ScoringVolumeBinding(VolumeBinding):
+    """The same with the gate StorageCapacityScoring."""
+
+    name = "VolumeBinding"
+    Args = ScoringVolumeBindingArgs
+    args: ScoringVolumeBindingArgs
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        return Status.SUCCESS
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """The less of the storage is used then, the more, with the default shape."""
+        delayed = (state.find(PodClaims) or _NO_CLAIMS).delayed
+        if not delayed:
+            return np.zeros(len(nodes), dtype=np.int64)
+        shape = broken_linear([(point.utilization, 10 * point.score) for point in self.args.shape or ()])
+        return storage_scores(_selected(delayed), self._matches(delayed, nodes), self.handle.snapshot(), nodes, shape)
+
+
 def _missing(use: ClaimUse) -> str:
     if use.is_ephemeral:
         return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{use.name}"'
@@ -284,6 +311,19 @@ def _claim_problem(pod: Pod, use: ClaimUse, claim: PersistentVolumeClaim) -> str
     if use.is_ephemeral and not is_controlled_by(claim, pod):
         return not_owned(claim, pod)
     return ""
+
+
+def _check_attributes(claims: Iterable[PersistentVolumeClaim]) -> None:
+    """Refuse attributes classes.
+
+    Rule: kube-scheduler before v1.34, where the gate is off.
+    """
+    for claim in claims:
+        if claim.spec.volume_attributes_class_name:
+            raise ClaimError(
+                f"unsupported volumeAttributesClassName is set on claim {claim.key} when the feature-gate "
+                f"{_ATTRIBUTES_GATE} is disabled"
+            )
 
 
 def _selected(claims: Sequence[PersistentVolumeClaim]) -> list[PersistentVolumeClaim]:

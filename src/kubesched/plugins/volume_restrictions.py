@@ -125,6 +125,18 @@ class VolumeRestrictions(Plugin):
         ]
 
 
+class EarlierVolumeRestrictions(VolumeRestrictions):
+    """The same before v1.34, when the text on a ReadWriteOncePod claim was another one."""
+
+    name = "VolumeRestrictions"
+    reasons = (
+        VolumeRestrictions.reasons[0],
+        Status.unschedulable(
+            "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+        ),
+    )
+
+
 def _move(state: CycleState, changes: PodChanges, sign: int) -> None:
     exclusive = state.read(ExclusiveClaims)
     if not exclusive.names:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Container, Coroutine, Iterable, Mapping
 from typing import Any
 
 from kubesched.api import KubeObject, Pod
-from kubesched.framework import Action, Decision, DeletePod, PatchPodStatus, RecordEvent, WaitingPod
+from kubesched.framework import Action, Decision, DeletePod, PatchPodStatus, RecordEvent, WaitingPod, pods_to_evict
 from kubesched.queue import Nominator
+from kubesched.release import Release
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.suspension import begun, perform, suspend
 from kubesched.scheduler.waits import Waits
@@ -32,6 +33,7 @@ class Evictions(Container[str]):
         nominator: who is nominated where.
         emit: takes the events of victims that are not deleted, and nominations that end.
         activate: tries pods again now.
+        release: the version of Kubernetes that decides.
     """
 
     def __init__(
@@ -43,7 +45,9 @@ class Evictions(Container[str]):
         nominator: Nominator,
         emit: Callable[[Action], None],
         activate: Callable[[Iterable[Pod]], None],
+        release: Release,
     ) -> None:
+        self._release = release
         self._placed_pods = placed_pods
         self._waiting_pods = waiting_pods
         self._waits = waits
@@ -79,7 +83,7 @@ class Evictions(Container[str]):
         node_name = decision.nominated_node_name
         if node_name and decision.victims:
             self._end_lower_nominations(node_name, decision.pod.priority)
-        victims = [info.pod for info in decision.victims if not info.pod.is_terminating]
+        victims = pods_to_evict(decision.victims, self._release)
         if not node_name or not victims:
             return None
         self._end(decision.pod)

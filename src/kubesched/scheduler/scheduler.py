@@ -112,7 +112,14 @@ class Scheduler:
         self.cycle = SchedulingCycle(tie_break, services.rng, self.extenders or None)
         nominator = Nominator(self._find_pod)
         self._evictions = Evictions(
-            cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, nominator, emit, self.activate
+            cluster_state.objects,
+            self._on_their_way,
+            self.waiting_pods,
+            self.waits,
+            nominator,
+            emit,
+            self.activate,
+            cluster_state.release,
         )
         self.frameworks = build_frameworks(profiles, cluster_state, self._offered(services), probe=probe)
         self._order = order = QueueOrder(next(iter(self.frameworks.values())))

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import Framework, Status, WriteObject
+from kubesched.framework import Framework, Status, WriteObject, pods_to_evict
 from kubesched.scheduler import TieBreak, no_profile, select_best
 from kubesched.session.attempt import Attempt, Preempt
 from kubesched.session.pending_diagnosis import diagnosis_of
@@ -221,7 +221,7 @@ def _not_placed(framework: Framework, pod: Pod, tried: Attempt) -> Placed:
     placed = Placed(pod.key, name, "", diagnosis.message, diagnosis=nearest)
     outcome: tuple[PreemptionOutcome, ...] = ()
     if tried.room is not None and tried.room.nominated_node_name:
-        leaving = sorted(victim.pod.key for victim in tried.room.victims if not victim.pod.is_terminating)
+        leaving = sorted(pod.key for pod in pods_to_evict(tried.room.victims, framework.profile.release))
         outcome = (PreemptionOutcome(tried.room.nominated_node_name, tuple(leaving)),)
     writes = tried.room.writes if tried.room is not None else ()
     freed = {write.object.key: None for write in writes if isinstance(write, WriteObject)}

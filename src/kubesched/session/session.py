@@ -114,7 +114,7 @@ class Session(ClusterNow):
         starts_bound: bool = True,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls)
-        super().__init__(ClusterState())
+        super().__init__(ClusterState(setup.release))
         self.clock = VirtualClock()
         self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None

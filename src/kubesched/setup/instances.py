@@ -6,10 +6,13 @@ Rule: kube-scheduler v1.36 profile construction, with its messages; our help fol
 from kubesched.config import PluginArgs, error_of, field_finding, load_args
 from kubesched.errors import ConfigError, PluginDefinitionError
 from kubesched.framework import HOOK_FAULTS, Plugin, kinds_read, located_line
+from kubesched.release import DEFAULT_RELEASE, Release
 
 
-def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> Plugin:
-    """Make an instance with these arguments.
+def build_plugin(
+    plugin_class: type[Plugin], given: PluginArgs | bytes | None, release: Release = DEFAULT_RELEASE
+) -> Plugin:
+    """Make an instance with these arguments, which decides by the rules of a version.
 
     Raises:
         ConfigError: the arguments are not valid, or the class raises something.
@@ -21,6 +24,7 @@ def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -
         if errors := args.validate(""):
             raise error_of(map(field_finding, errors))
         plugin = plugin_class(args)
+        plugin.release = release
         if plugin.name != name:
             raise ConfigError(
                 f"__init__ sets self.name to {plugin.name!r:.80}; set name in the class, for all instances"

@@ -175,7 +175,7 @@ def _building_findings(written: _Written, registry: Registry, built: dict[str, P
     given = {entry.name: entry.args for entry in written.profile.plugin_config}
     for plugin in registry.those(written.profile.plugins.enabled_names):
         try:
-            built[plugin.name] = build_plugin(plugin.plugin_class, given.get(plugin.name))
+            built[plugin.name] = build_plugin(plugin.plugin_class, given.get(plugin.name), registry.release)
         except ConfigError as error:
             entry = entry_path(written.document, "pluginConfig", plugin.name)
             path = f"{written.where}.{entry}.args" if entry else f"{written.where}.plugins"

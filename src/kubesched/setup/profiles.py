@@ -2,6 +2,7 @@
 
 from kubesched.config import KubeSchedulerConfiguration, KubeSchedulerProfile, error_of
 from kubesched.framework import Profile
+from kubesched.release import Release
 from kubesched.setup.profile_findings import BuiltProfile, profile_findings
 from kubesched.setup.registry import Registry
 
@@ -24,16 +25,17 @@ def build_profiles(
     for finding in profile_findings(configuration, registry, built, whole=whole):
         raise error_of([finding])
     return tuple(
-        _profile(profile, configuration.percentage_of_nodes_to_score, gets)
+        _profile(profile, configuration.percentage_of_nodes_to_score, gets, registry.release)
         for profile, gets in zip(configuration.profiles, built, strict=True)
     )
 
 
-def _profile(written: KubeSchedulerProfile, percentage: int, gets: BuiltProfile) -> Profile:
+def _profile(written: KubeSchedulerProfile, percentage: int, gets: BuiltProfile, release: Release) -> Profile:
     return Profile(
         written.scheduler_name,
         percentage if written.percentage_of_nodes_to_score is None else written.percentage_of_nodes_to_score,
         {point: tuple(gets.plugins[name] for name in names) for point, names in gets.points.items()},
         gets.weights,
         tuple(gets.plugins.values()),
+        release,
     )

@@ -12,7 +12,8 @@ from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import Plugin
 from kubesched.legacy import LEGACY_PLUGINS, legacy_plugin
-from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.plugins import in_tree_plugins
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.setup.plugin_loading import check_takes_part, find_class, import_module, run_file
 
 ENTRY_POINT_GROUP: Final = "kubesched.plugins"
@@ -32,15 +33,18 @@ PluginLike = str | type[Plugin]
 """A plugin class, or where to find one: `FILE.py:Class` or `package.module:Class`."""
 
 
-def find_plugins(plugins: Iterable[PluginLike] = (), *, legacy: bool = True) -> "Registry":
+def find_plugins(
+    plugins: Iterable[PluginLike] = (), *, legacy: bool = True, release: Release = DEFAULT_RELEASE
+) -> "Registry":
     """Register the in-tree, bundled and legacy plugins, those of installed packages, and those that the user brings.
 
     Args:
         legacy: without the bundled and the legacy plugins, a configuration is judged as kube-scheduler judges it.
+        release: the version whose in-tree plugins there are.
     Raises:
         PluginDefinitionError: a plugin that the user brings does not load or is none, or two have one name.
     """
-    registry = Registry(IN_TREE_PLUGINS)
+    registry = Registry(in_tree_plugins(release), release)
     if legacy:
         registry.register_bundled()
         registry.register_legacy()
@@ -95,10 +99,12 @@ class Registry:
 
     Attributes:
         loaded: names of the plugins that the user brings, by reference or as a class, in order.
+        release: the version whose rules the plugins get.
     """
 
-    def __init__(self, in_tree: Mapping[str, type[Plugin]]) -> None:
+    def __init__(self, in_tree: Mapping[str, type[Plugin]], release: Release = DEFAULT_RELEASE) -> None:
         """Begin with kube-scheduler's own plugins."""
+        self.release = release
         self._plugins: dict[str, RegisteredPlugin] = {}
         self._announced: set[str] = set()  # those of them that have the name of their entry point, until it is checked
         self._entry_points: dict[str, str] = {}  # entry points with another name than their plugin's -> that name

@@ -14,6 +14,7 @@ from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Probe, Probes, Profile, kinds_read
 from kubesched.legacy import Conversion
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.scheduler import Request
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
 from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds
@@ -43,6 +44,7 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
         profiles: the plugins of each of its profiles, made for this setup alone: a setup serves one cluster.
         extender_calls: calls the extenders of the configuration; None for runs that do not ask them.
         probe: watches the frameworks of these profiles; None for nothing.
+        release: the version of Kubernetes whose rules decide.
 
     Example:
         setup = set_up("scheduler.yaml")
@@ -53,6 +55,7 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
     profiles: tuple[Profile, ...]
     extender_calls: ExtenderCalls | None = None
     probe: Probe | None = None
+    release: Release = DEFAULT_RELEASE
 
     def watched_by(self, *probes: Probe) -> "Setup":
         """The same setup, with further probes."""
@@ -110,7 +113,11 @@ def readers_of(profiles: Iterable[Profile]) -> dict[str, tuple[str, ...]]:
 
 
 def load_configuration(
-    source: ConfigurationLike = None, plugins: Iterable[PluginLike] = (), plugin_args: Mapping[str, ArgsLike] = _NO_ARGS
+    source: ConfigurationLike = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    release: Release = DEFAULT_RELEASE,
 ) -> KubeSchedulerConfiguration:
     """Read a KubeSchedulerConfiguration, fill in kube-scheduler's defaults, and check it.
 
@@ -122,6 +129,7 @@ def load_configuration(
         plugins: your plugins. One that no profile names is enabled last at all its extension points, in every
             profile, with weight 1; where one names it, the configuration alone decides.
         plugin_args: arguments of such plugins; they count in profiles whose pluginConfig has none.
+        release: the version of Kubernetes whose plugins and defaults there are.
     Raises:
         InputError: a file cannot be read.
         ConfigError: the configuration or an argument is not valid. The text begins with kube-scheduler's own where it
@@ -134,7 +142,7 @@ def load_configuration(
     """
     located = _located(source)
     with logging_conversions(located) as on_conversion:
-        return _load(located, find_plugins(plugins), plugin_args, on_conversion)
+        return _load(located, find_plugins(plugins, release=release), plugin_args, on_conversion)
 
 
 def set_up(
@@ -146,6 +154,7 @@ def set_up(
     skipped: Iterable[str] = (),
     flags: LeaderElectionFlags = _NO_FLAGS,
     extender_calls: ExtenderCalls | None = None,
+    release: Release = DEFAULT_RELEASE,
 ) -> Setup:
     """Build the profiles of a configuration; further arguments as for load_configuration.
 
@@ -157,6 +166,7 @@ def set_up(
         skipped: plugins that the configuration enables and that are not built, because kube-scheduler has them, too.
         flags: what the command line says about leader election, before the flags of a workload in the file.
         extender_calls: calls the extenders of the configuration; without it they are not asked.
+        release: the version of Kubernetes that decides; a Setup or profiles keep their own.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 
@@ -169,7 +179,7 @@ def set_up(
             raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
         given = configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
         return given if extender_calls is None else given.calling(extender_calls)
-    registry = find_plugins(plugins)
+    registry = find_plugins(plugins, release=release)
     configuration = _located(configuration)
     with logging_conversions(configuration) as on_conversion:
         loaded = _load(
@@ -197,7 +207,7 @@ def _build(
 ) -> Setup:
     """Build the profiles; an error names the file that it is about."""
     try:
-        return Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
+        return Setup(loaded, build_profiles(loaded, registry, whole=default_plugins), release=registry.release)
     except ConfigError as error:
         if not default_plugins:
             error = ConfigError(f"{error}{_skipping(loaded, registry)}")
@@ -230,7 +240,7 @@ def _warn_of_bind(profile: Profile) -> None:
 def _of_profiles(profiles: Profiles) -> Setup:
     if not profiles or not all(isinstance(profile, Profile) for profile in profiles):
         raise InputError(f"a list must have profiles, at least one; found {profiles!r:.80}")
-    return Setup(KubeSchedulerConfiguration(), tuple(profiles))
+    return Setup(KubeSchedulerConfiguration(), tuple(profiles), release=profiles[0].release)
 
 
 def _located(source: ConfigurationLike) -> KubeSchedulerConfiguration | ConfigSource | bytes | None:
@@ -260,6 +270,7 @@ def _load(
             default_plugins=default_plugins,
             flags=flags if not isinstance(source, ConfigSource) else source.flags.replaced_by(flags),
             to_v1=older_versions(source, on_conversion).to_v1,
+            release=registry.release,
         )
     if skipped or not default_plugins:
         source = without_plugins(source, () if default_plugins else registry.of_kube_scheduler, skipped)

@@ -26,8 +26,10 @@ from kubesched.api import (
     WatchEvent,
     compare_versions,
     kind_of,
+    without_ignored_fields,
 )
 from kubesched.errors import StateError
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state.cluster_events import StateChange, is_unchanged_node, node_updates, object_change, pod_updates
 from kubesched.state.cluster_snapshot import Snapshot
 from kubesched.state.invariants import check_invariants
@@ -48,10 +50,14 @@ _POD_ASSIGNED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 
 
 class ClusterState(PlacedPods):
-    """Everything that the scheduler knows of the cluster."""
+    """Everything that the scheduler knows of the cluster.
 
-    def __init__(self) -> None:
-        super().__init__()
+    Fields that its release does not read are taken off by `apply`, `load` and `pod_info`, and nowhere else.
+    """
+
+    def __init__(self, release: Release = DEFAULT_RELEASE) -> None:
+        super().__init__(release)
+        self._read = without_ignored_fields(release)
         self._tree = NodeTree()
         self._assumed: dict[str, list[_Assumed]] = {}  # by the uid of the pod
         self._planned: dict[tuple[str, str], dict[str, None]] = {}  # kind, key -> the pods whose plans change it
@@ -66,7 +72,7 @@ class ClusterState(PlacedPods):
 
     def pod_info(self, pod: Pod) -> PodInfo:
         """The pod with its parts, for hooks and for the queue."""
-        return PodInfo(pod, self.parts)
+        return PodInfo(pod if self._read is None else self._read(pod), self.parts)
 
     # --- what a watch says ---
 
@@ -75,7 +81,7 @@ class ClusterState(PlacedPods):
 
         Returns: the cluster events that it means, for pods that wait.
         """
-        new = event.object
+        new = event.object if self._read is None else self._read(event.object)
         if isinstance(new, Pod):
             return self._apply_pod(event.type, new)
         if isinstance(new, Node):
@@ -100,6 +106,8 @@ class ClusterState(PlacedPods):
 
     def load(self, objects: Sequence[tuple[str, KubeObject]]) -> None:
         """Take in the objects of a snapshot, nodes first, so that pods find them; kinds as in KINDS."""
+        if self._read is not None:
+            objects = [(kind, self._read(obj)) for kind, obj in objects]
         for _, obj in objects:
             if isinstance(obj, Node):
                 self._apply_node(_ADDED, obj)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from kubesched.api import Node
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state.columns import NodeColumns
 from kubesched.state.devices import Devices
 from kubesched.state.disruption_budgets import Budgets
@@ -15,9 +16,14 @@ from kubesched.state.volumes import Volumes
 
 
 class ClusterFacts:
-    """Everything that is known of a cluster. Its subclass ClusterState changes it; all others only read."""
+    """Everything that is known of a cluster. Its subclass ClusterState changes it; all others only read.
 
-    def __init__(self) -> None:
+    Attributes:
+        release: the version of Kubernetes that decides. Fields that it does not read are not known here.
+    """
+
+    def __init__(self, release: Release = DEFAULT_RELEASE) -> None:
+        self.release = release
         self.columns = NodeColumns()
         self.parts = Parts()
         self.objects = ObjectStore()

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from kubesched.api import Pod, has_same_requests
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state.facts import ClusterFacts
 from kubesched.state.journal import Fork
 from kubesched.state.pod_info import PodInfo, Port
@@ -13,8 +14,8 @@ from kubesched.state.pod_info import PodInfo, Port
 class PlacedPods(ClusterFacts):
     """Facts whose pods move. Its subclass ClusterState decides when they do."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, release: Release = DEFAULT_RELEASE) -> None:
+        super().__init__(release)
         self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
         self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
         self._fork: Fork | None = None  # the innermost one that is open

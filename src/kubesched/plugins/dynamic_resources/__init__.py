@@ -22,7 +22,10 @@ with lazy_exports(__name__):
         refusal_of as refusal_of,
     )
     from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen
-    from kubesched.plugins.dynamic_resources.dynamic_resources import DynamicResources as DynamicResources
+    from kubesched.plugins.dynamic_resources.dynamic_resources import (
+        DynamicResources as DynamicResources,
+        UnscoredDynamicResources as UnscoredDynamicResources,
+    )
     from kubesched.plugins.dynamic_resources.pod_claims import claim_name as claim_name, is_made_for as is_made_for
     from kubesched.plugins.dynamic_resources.pod_demand import PodDemand as PodDemand, demand_of as demand_of
     from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM as SPECIAL_CLAIM

@@ -138,7 +138,7 @@ class DynamicResources(Plugin):
         if demand is None:
             return None, Status.error(_NOT_FOUND)
         if not demand.claims and not demand.served:
-            return None, _NOTHING_TO_FREE
+            return None, self._not_helped(_NOTHING_TO_FREE)
         if demand.left_over is not None:
             writes = tuple(deletion(demand.left_over))
             return PostFilterResult(writes=writes), Status.unschedulable("deletion of ResourceClaim completed")
@@ -148,7 +148,11 @@ class DynamicResources(Plugin):
                 return PostFilterResult(writes=(write,)), Status.unschedulable(
                     "deallocation of ResourceClaim completed"
                 )
-        return None, _STILL_NOT
+        return None, self._not_helped(_STILL_NOT)
+
+    def _not_helped(self, status: Status) -> Status:
+        """That nothing was freed; since v1.37 without a text."""
+        return status if self.release.before(37) else Status(status.code)
 
     def _unavailable(self, demand: PodDemand, diagnosis: Diagnosis) -> Iterator[ResourceClaim]:
         """The claims for which this plugin rejected some node."""
@@ -263,6 +267,15 @@ class DynamicResources(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """Devices and claims that come or change, and the nodes that have them."""
         return claim_events(self.handle.cluster_state.objects)
+
+
+class UnscoredDynamicResources(DynamicResources):
+    """The same before v1.35, which does not score."""
+
+    name = "DynamicResources"
+    score_nodes = Plugin.score_nodes
+    score_part = Plugin.score_part
+    normalize_score = Plugin.normalize_score
 
 
 def _verdict(found: Found, statuses: list[Status]) -> int:

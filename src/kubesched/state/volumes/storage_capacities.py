@@ -13,7 +13,7 @@ from kubesched.api import (
     parse_selector,
     whole_units,
 )
-from kubesched.engine import IntVector
+from kubesched.engine import IntMatrix, IntVector
 from kubesched.errors import SelectorError
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
@@ -21,6 +21,9 @@ from kubesched.state.volumes.node_reach import ValueIndex
 
 NO_CAPACITY: Final = -(2**63)
 """The largest volume where no object of the class says how large it may be."""
+_Room = tuple[int, int]
+"""The largest volume, and the capacity."""
+_NO_ROOM: Final = (NO_CAPACITY, NO_CAPACITY)
 
 
 class StorageCapacities:
@@ -40,9 +43,18 @@ class StorageCapacities:
 
     def largest(self, class_name: str, nodes: Nodes) -> IntVector:
         """(n,) the largest volume, in bytes, that one object of the class has room for in a node's topology."""
+        largest: IntVector = self._of(class_name).found(nodes)[0]
+        return largest
+
+    def published(self, class_name: str, nodes: Nodes) -> IntVector:
+        """(n,) the capacity, in bytes, that the same object has; NO_CAPACITY where there is none or it does not say."""
+        capacity: IntVector = self._of(class_name).found(nodes)[1]
+        return capacity
+
+    def _of(self, class_name: str) -> "_ClassCapacities":
         if class_name not in self._classes:
             self._classes[class_name] = _ClassCapacities(self._of_class(class_name))
-        return self._classes[class_name].largest(nodes)
+        return self._classes[class_name]
 
     def _of_class(self, class_name: str) -> list[CSIStorageCapacity]:
         every = self._objects.list("CSIStorageCapacity")
@@ -59,33 +71,39 @@ class StorageCapacities:
 
 
 class _ClassCapacities:
-    """The capacities of one class: those whose topology is one value of one label in arrays, all others one by one."""
+    """The capacities of one class: those whose topology is one value of one label in arrays, all others one by one.
+
+    Of each the largest volume counts, and beside it the capacity.
+    """
 
     def __init__(self, published: list[CSIStorageCapacity]) -> None:
-        self._others: list[tuple[int, ParsedNodeTerm]] = []
-        by_label: dict[str, dict[str, int]] = {}
+        self._others: list[tuple[_Room, ParsedNodeTerm]] = []
+        by_label: dict[str, dict[str, _Room]] = {}
         for capacity in published:
             limit, selector = capacity_limit(capacity), _parsed_topology(capacity)
             if limit is None or selector is None:
                 continue
+            room = (limit, _bytes_of(capacity.capacity))
             only = selector.requirements[0] if len(selector.requirements) == 1 else None
             if only is None or only.operator != "In":
-                self._others.append((limit, ParsedNodeTerm(selector.requirements, ())))
+                self._others.append((room, ParsedNodeTerm(selector.requirements, ())))
                 continue
             largest = by_label.setdefault(only.key, {})
             for value in only.values:
-                largest[value] = max(limit, largest.get(value, limit))
+                largest[value] = max(room, largest.get(value, room))
         self._by_label: list[tuple[ValueIndex, IntVector]] = [
-            (ValueIndex(key, list(largest)), np.array([*largest.values(), NO_CAPACITY], dtype=np.int64))
+            (ValueIndex(key, list(largest)), np.array([*largest.values(), _NO_ROOM], dtype=np.int64).T)
             for key, largest in by_label.items()
         ]
 
-    def largest(self, nodes: Nodes) -> IntVector:
-        found = np.full(len(nodes), NO_CAPACITY, dtype=np.int64)
+    def found(self, nodes: Nodes) -> IntMatrix:
+        """(2, n): the largest volume on each node, and the capacity that goes with it."""
+        found = np.full((2, len(nodes)), NO_CAPACITY, dtype=np.int64)
         for index, largest in self._by_label:
-            found = np.maximum(found, largest[index.of(nodes)])
-        for limit, term in self._others:
-            found[nodes.matching(term) & (found < limit)] = limit
+            here = largest[:, index.of(nodes)]
+            found = np.where(here[0] > found[0], here, found)
+        for room, term in self._others:
+            found[:, nodes.matching(term) & (found[0] < room[0])] = np.array(room)[:, np.newaxis]
         return found
 
 
@@ -98,8 +116,12 @@ def capacity_limit(capacity: CSIStorageCapacity) -> int | None:
     Example:
         assert capacity_limit(make_object("CSIStorageCapacity", "fast-a", capacity="1Gi")) == 2**30
     """
-    text = capacity.capacity if capacity.maximum_volume_size is None else capacity.maximum_volume_size
-    return None if text is None else whole_units("storage", parse_quantity(text))
+    limit = _bytes_of(capacity.capacity if capacity.maximum_volume_size is None else capacity.maximum_volume_size)
+    return None if limit == NO_CAPACITY else limit
+
+
+def _bytes_of(text: str | int | float | None) -> int:
+    return NO_CAPACITY if text is None else whole_units("storage", parse_quantity(text))
 
 
 def _parsed_topology(capacity: CSIStorageCapacity) -> Selector | None:

@@ -1,0 +1,17 @@
+"""Versions of Kubernetes, and the feature gates that each of them knows."""
+
+from kubesched.lazy_exports import lazy_exports
+
+with lazy_exports(__name__):
+    from kubesched.release.feature_gate_table import (
+        FeatureGate as FeatureGate,
+        feature_gate as feature_gate,
+        gates_of as gates_of,
+        minors_with as minors_with,
+    )
+    from kubesched.release.release import (
+        DEFAULT_RELEASE as DEFAULT_RELEASE,
+        KNOWN as KNOWN,
+        Release as Release,
+        release_of as release_of,
+    )

@@ -1,0 +1,90 @@
+"""Which version of Kubernetes decides, and with which feature gates.
+
+A rule that differs between versions asks the release that its plugin or its cluster state was built for; it stands
+beside the rule, with its `Rule:` line. Fields that a version ignores are taken off where objects come in.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from kubesched.errors import InputError
+from kubesched.release.feature_gate_table import feature_gate
+
+_RECORDED: Final = {33: 13, 34: 4, 35: 4, 36: 3, 37: 2}  # minor -> the patch that was measured
+_FIRST, _LAST = min(_RECORDED), max(_RECORDED)
+_VERSION: Final = re.compile(r"v?(\d+)\.(\d+)\+?(?:\.(\d+))?(?:[-+].*)?", re.DOTALL)
+KNOWN: Final = f"v1.{_FIRST} to v1.{_LAST}"
+"""The versions whose rules kubesched has, as sentences name them."""
+
+
+class Release(msgspec.Struct, frozen=True):
+    """A version of Kubernetes with its feature gates.
+
+    Attributes:
+        minor: 36 for v1.36; one of those in KNOWN.
+        patch: the patch that is asked for; None for the one that was recorded.
+        gates: those that are not at the default of the version, by name.
+
+    Example:
+        assert Release(35).before(36) and not Release(35).has("NodeDeclaredFeatures")
+    """
+
+    minor: int = 36
+    patch: int | None = None
+    gates: tuple[tuple[str, bool], ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Whether a feature gate is on."""
+        for known, is_on in self.gates:
+            if known == name:
+                return is_on
+        found = feature_gate(name, self.minor)
+        return found is not None and found.is_on
+
+    def before(self, minor: int) -> bool:
+        """Whether the version is older than v1.`minor`."""
+        return self.minor < minor
+
+    def with_gates(self, gates: Mapping[str, bool]) -> "Release":
+        """The release with these gates set; those that have the default of the version leave no trace."""
+        bare = Release(self.minor, self.patch)
+        changed = {name: is_on for name, is_on in (dict(self.gates) | dict(gates)).items() if bare.has(name) != is_on}
+        return msgspec.structs.replace(bare, gates=tuple(sorted(changed.items())))
+
+    @property
+    def recorded(self) -> str:
+        """The version that its rules were recorded from, such as `v1.36.3`."""
+        return f"v1.{self.minor}.{_RECORDED[self.minor]}"
+
+    def __str__(self) -> str:
+        gates = ",".join(f"{name}={str(is_on).lower()}" for name, is_on in self.gates)
+        return f"v1.{self.minor}" + (f" with {gates}" if gates else "")
+
+
+DEFAULT_RELEASE: Final = Release()
+"""What decides where nothing says which version the cluster has."""
+
+
+def release_of(text: str) -> tuple[Release, str]:
+    """The release of a version as people and API servers write it: `1.36`, `v1.36.3`, `1.36+`, `v1.36.3-eks-1a2b3c`.
+
+    Returns: the release, the nearest one where kubesched does not have the rules of the version, and a sentence about
+        that; empty where nothing is to be said.
+    Raises:
+        InputError: the text is not a version of Kubernetes.
+    """
+    match = _VERSION.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"found {text!r:.60}; expected a version of Kubernetes, {KNOWN}, such as 1.36 or v1.36.3")
+    major, minor = int(match[1]), int(match[2])
+    patch = int(match[3]) if match[3] else None
+    known = min(max(minor, _FIRST), _LAST) if major == 1 else (_LAST if major > 1 else _FIRST)
+    if (major, minor) != (1, known):
+        return Release(known), f"kubesched has the rules of {KNOWN}; v{major}.{minor} is decided as v1.{known}"
+    if patch is not None and patch != _RECORDED[known]:
+        release = Release(known, patch)
+        return release, f"v1.{known}.{patch} is decided as {release.recorded}, which the rules were recorded from"
+    return Release(known, patch), ""

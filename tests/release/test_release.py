@@ -1,0 +1,65 @@
+import msgspec
+import pytest
+
+from kubesched.errors import InputError
+from kubesched.release import Release, feature_gate, gates_of, minors_with, release_of
+
+
+@pytest.mark.parametrize("text", ["1.36", "v1.36", "v1.36.3", "1.36+", "v1.36.3-eks-1a2b3c", "v1.36.3+k3s1", " 1.36\n"])
+def test_the_ways_to_write_a_version(text: str) -> None:
+    release, note = release_of(text)
+    assert (release.minor, release.recorded, note) == (36, "v1.36.3", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "minor", "note"),
+    [
+        ("1.20", 33, "kubesched has the rules of v1.33 to v1.37; v1.20 is decided as v1.33"),
+        ("v1.40.1", 37, "kubesched has the rules of v1.33 to v1.37; v1.40 is decided as v1.37"),
+        ("2.0", 37, "kubesched has the rules of v1.33 to v1.37; v2.0 is decided as v1.37"),
+        ("1.36.9", 36, "v1.36.9 is decided as v1.36.3, which the rules were recorded from"),
+    ],
+)
+def test_other_versions_are_decided_as_the_nearest_one(text: str, minor: int, note: str) -> None:
+    release, said = release_of(text)
+    assert (release.minor, said) == (minor, note)
+
+
+@pytest.mark.parametrize("text", ["", "36", "latest", "v1", "one.two", "1.x"])
+def test_what_is_no_version_is_refused(text: str) -> None:
+    with pytest.raises(
+        InputError, match=r"expected a version of Kubernetes, v1\.33 to v1\.37, such as 1\.36 or v1\.36"
+    ):
+        release_of(text)
+
+
+def test_gates_have_the_defaults_of_the_version() -> None:
+    assert not Release(33).has("PodLevelResources")
+    assert Release(34).has("PodLevelResources")
+    assert not Release(36).has("NoSuchGate")
+
+
+def test_set_gates_count_and_defaults_leave_no_trace() -> None:
+    release = Release(36).with_gates({"PodLevelResources": False, "DRAExtendedResource": True})
+    assert not release.has("PodLevelResources")
+    assert release.gates == (("PodLevelResources", False),)
+    assert str(release) == "v1.36 with PodLevelResources=false"
+    assert release.with_gates({"PodLevelResources": True}) == Release(36)
+
+
+def test_a_release_is_a_key() -> None:
+    assert hash(Release(36)) == hash(Release())
+    assert Release(35) != Release(36)
+    with pytest.raises(AttributeError):
+        Release().minor = 35  # type: ignore[misc]
+    assert msgspec.json.encode(Release(35)) == b'{"minor":35,"patch":null,"gates":[]}'
+
+
+def test_the_table_of_gates() -> None:
+    assert [len(gates_of(minor)) for minor in range(33, 38)] == [187, 204, 215, 237, 249]
+    known = feature_gate("DRAPrioritizedList", 37)
+    assert known is not None
+    assert (known.is_on, known.is_locked, known.stage) == (True, True, "g")
+    assert feature_gate("NodeDeclaredFeatures", 34) is None
+    assert minors_with("GangScheduling") == [35, 36]
+    assert minors_with("NoSuchGate") == []
