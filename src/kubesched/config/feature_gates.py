@@ -101,7 +101,7 @@ def _where_known(name: str, minor: int) -> str:
 
 
 def _expanded(given: Mapping[str, bool], minor: int) -> dict[str, bool]:
-    """The gates with those that AllAlpha and AllBeta stand for, and that nobody sets by name."""
+    """The gates with those that AllAlpha and AllBeta stand for, as far as they are not set by name."""
     stages = {_OF_STAGE[name]: is_on for name, is_on in given.items() if name in _OF_STAGE}
 
     def is_meant(known: FeatureGate) -> bool:

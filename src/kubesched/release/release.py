@@ -1,7 +1,7 @@
 """Which version of Kubernetes decides, and with which feature gates.
 
-A rule that differs between versions asks the release that its plugin or its cluster state was built for; it stands
-beside the rule, with its `Rule:` line. Fields that a version ignores are taken off where objects come in.
+A rule that differs between versions asks the release that its plugin or its cluster state was built for; the variants
+are next to each other, with their `Rule:` line. Fields that a version ignores are taken off where objects come in.
 """
 
 import re
