@@ -51,3 +51,28 @@ def test_a_made_up_claim_gives_way_to_the_one_that_was_created():
     state.check_invariants()
     state.forget(POD)
     assert not list(state.objects.list("ResourceClaim"))
+
+
+def test_what_a_plan_has_written_is_a_change_for_pods_that_wait():
+    state = with_plan(claim(allocated=True), claim())
+    finalized, written = claim(version="2"), claim(version="3", allocated=True)
+    (first,) = state.apply(WatchEvent(EventType.MODIFIED, "ResourceClaim", finalized))
+    assert (first.old, first.new) == (claim(), finalized)
+    (second,) = state.apply(WatchEvent(EventType.MODIFIED, "ResourceClaim", written))
+    assert (second.old, second.new) == (finalized, written)
+
+
+def test_a_claim_that_a_plan_created_is_new_for_pods_that_wait():
+    made_up, created = claim("made-up", allocated=True), claim("created", allocated=True)
+    state = with_plan(made_up)
+    state.replace_assumed(POD.uid, "ResourceClaim", made_up, created)
+    (change,) = state.apply(WatchEvent(EventType.ADDED, "ResourceClaim", claim("created", version="2")))
+    assert change.event.label == "resource.k8s.io/ResourceClaimAdd"
+
+
+def test_what_was_written_is_a_change_when_the_watch_shows_it():
+    state = with_plan(claim(allocated=True), claim())
+    written = claim(version="2", allocated=True)
+    state.note_written(POD.uid, written)
+    (change,) = state.apply(WatchEvent(EventType.MODIFIED, "ResourceClaim", written))
+    assert (change.old, change.new) == (claim(), written)

@@ -61,7 +61,8 @@ class ClusterState(PlacedPods):
         self._tree = NodeTree()
         self._assumed: dict[str, list[_Assumed]] = {}  # by the uid of the pod
         self._planned: dict[tuple[str, str], dict[str, None]] = {}  # kind, key -> the pods whose plans change it
-        self._written: dict[tuple[str, str], str] = {}  # kind, key -> a version that the watch has not shown yet
+        # kind, key -> a version that the watch has not shown yet, and what it showed last
+        self._written: dict[tuple[str, str], tuple[str, KubeObject | None]] = {}
         self._snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot:
@@ -92,12 +93,14 @@ class ClusterState(PlacedPods):
             old = self.objects.remove(event.kind, new.key)
             changes = object_change(event.kind, old, None)
         else:
-            if self._written and self._is_outdated(event.kind, new):
+            name = event.kind, new.key
+            is_planned = name in self._planned
+            is_changed = is_planned or name in self._written
+            watched = self._watched(*name) if is_changed else None
+            if is_changed and self._is_outdated(event.kind, new):
                 return []
-            if (event.kind, new.key) in self._planned:
-                new = self._as_planned(event.kind, new)
-            old = self.objects.put(event.kind, new)
-            changes = object_change(event.kind, old, new)
+            old = self.objects.put(event.kind, self._as_planned(event.kind, new) if is_planned else new)
+            changes = object_change(event.kind, watched if is_changed else old, new)
         if event.kind == "Namespace" and (old.labels if old else {}) != (new.labels if is_there else {}):
             if self._fork is not None:
                 self._fork.record(self._namespaces_changed)
@@ -241,6 +244,20 @@ class ClusterState(PlacedPods):
         self._add(placed)
         return placed
 
+    def _watched(self, kind: str, key: str) -> KubeObject | None:
+        """An object without what plans have changed since the watch showed it.
+
+        Rule: kube-scheduler v1.36 asks hints about an update with the object that it had seen, not an assumed one.
+        """
+        if (kind, key) in self._written:
+            return self._written[kind, key][1]
+        plans = (self._assumed[uid] for uid in self._planned.get((kind, key), ()))
+        before = {id(assumed): earlier for plan in plans for _, earlier, assumed in plan}
+        watched = self.objects.get(kind, key)
+        while watched is not None and id(watched) in before:
+            watched = before[id(watched)]
+        return watched
+
     def _as_planned(self, kind: str, new: KubeObject) -> KubeObject:
         """A newer version of an object that plans change: a claim keeps the devices that a plan is about to write."""
         current = self.objects.get(kind, new.key)
@@ -282,14 +299,15 @@ class ClusterState(PlacedPods):
         name, version = (kind, written.key), written.metadata.resource_version
         if current is None or uid not in self._assumed or not _is_before(current.metadata.resource_version, version):
             return
+        watched = self._watched(*name)
         self._keep(self._assumed, uid)
         self._assumed[uid] = [(k, written if (k, a.key) == name else b, a) for k, b, a in self._assumed[uid]]
         self._keep(self._written, name)
-        self._written[name] = version
+        self._written[name] = version, watched
 
     def _is_outdated(self, kind: str, new: KubeObject) -> bool:
         """Whether the watch shows a version before one that was written; else it has caught up."""
-        written = self._written.get((kind, new.key), "")
+        written, _ = self._written.get((kind, new.key), ("", None))
         if _is_before(new.metadata.resource_version, written):
             return True
         self._forget_written((kind, new.key))
