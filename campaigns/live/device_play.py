@@ -82,7 +82,7 @@ def play(plane: ControlPlane, script: Script) -> DeviceOutcome:
     claims = {one["metadata"]["name"]: one for one in plane.client.read_all("ResourceClaim", "default")}
     outcome.claims = facts(claims, plane.client.read_all("Pod", "default"))
     outcome.order = written(plane.audit_log.entries(start, SCHEDULERS), users)
-    outcome.writes = {plain(name): writes for name, writes in outcome.writes.items()}
+    outcome.writes = _plain_writes(outcome)
     outcome.events = {name: _plain_events(events) for name, events in outcome.events.items()}
     return outcome
 
@@ -126,11 +126,27 @@ def _note_users(client: ApiClient, users: dict[str, set[str]]) -> None:
             users.setdefault(plain(name), set()).add(pod["metadata"]["name"])
 
 
+def _plain_writes(outcome: Outcome) -> Facts:
+    """Writes without random names, and without those of events of attempts that the clock repeats."""
+    made: Facts = {}
+    for name, writes in outcome.writes.items():
+        is_repeated = any(_is_repeated(event) for event in outcome.events.get(name, ()))
+        kept = {write: n for write, n in writes.items() if not (is_repeated and write[1] == "events")}
+        made.setdefault(plain(name), Counter()).update(kept)
+    return made
+
+
+def _is_repeated(event: Any) -> bool:
+    """Whether an event is of an attempt that ended with an error."""
+    reason, _, _, note, *_ = event
+    return bool(reason == "FailedScheduling" and note.startswith("running "))
+
+
 def _plain_events(events: Counter[Any]) -> Counter[Any]:
     """Events without random names, and without how often an attempt failed that the clock repeats."""
     made: Counter[Any] = Counter()
     for (reason, type_, action, note, controller, related, count), n in events.items():
-        is_repeated = note.startswith("running ")
+        is_repeated = _is_repeated((reason, type_, action, note))
         fact = (reason, type_, action, plain(note), controller, related, 0 if is_repeated else count)
         made[fact] = 1 if is_repeated else n
     return made
