@@ -12,6 +12,7 @@ from typing import Any, Final
 from campaigns.devices.generate import SINCE, World
 from campaigns.live.device_steps import IN_ADMIN_NAMESPACE, delete, report, together, update
 from campaigns.live.volumes import Step
+from tests.integration.api_client import ApiClient
 from tests.integration.control_plane import ControlPlane
 
 N_PENDING: Final = 8
@@ -40,7 +41,8 @@ class RandomScript:
         for i in range(self._n_bound):
             world.bound(i)
         yield IN_ADMIN_NAMESPACE
-        yield self._stored(plane, "the cluster")
+        cluster = self._made()
+        yield "the cluster", lambda client: plane.store(cluster)
 
     def steps(self, plane: ControlPlane) -> Iterator[Step]:
         """Pods that come, and changes."""
@@ -49,19 +51,19 @@ class RandomScript:
         for kind in kinds:
             yield from kind(plane)
 
-    def _stored(self, plane: ControlPlane, text: str) -> Step:
-        """Put what the world has made meanwhile into etcd."""
+    def _made(self) -> list[Object]:
+        """What the world has made meanwhile."""
         made = self._world.items[self._taken :]
         for i, one in enumerate(made, self._taken):
             if one["kind"] == "Pod":  # of victims that cost the same, kube-scheduler takes any
                 one["spec"] |= {"priority": one["spec"]["priority"] * 1000 + i, "terminationGracePeriodSeconds": 0}
         self._taken = len(self._world.items)
-        return text, lambda client: plane.store(made)
+        return made
 
     def _pod(self, plane: ControlPlane) -> Iterator[Step]:
         i = sum(1 for one in self._world.items if one["metadata"]["name"].startswith("wait-") and one["kind"] == "Pod")
         self._world.pending(i)
-        yield self._stored(plane, f"create pod wait-{i}")
+        yield _put(plane, f"create pod wait-{i}", self._made())
 
     # --- changes ---
 
@@ -83,7 +85,7 @@ class RandomScript:
         slices = self._of("ResourceSlice", f"{node}-gpu-")
         if not slices:
             self._world.gpus(node)
-            return [self._stored(plane, f"devices of {node}")]
+            return [_put(plane, f"devices of {node}", self._made())]
         way = self._random.choice(("fewer", "more", "well", "sick"))
         for part in slices:
             pool = part["spec"]["pool"]
@@ -92,8 +94,8 @@ class RandomScript:
         last["devices"] = self._changed(way, last["devices"], node)
         written = deepcopy(slices)
         if self._random.random() < 0.5:
-            return [(f"{way} devices of {node}", lambda client: plane.store(written))]
-        return [(f"{way} devices of {node}", lambda client, one=one: plane.store([one])) for one in written]
+            return [_put(plane, f"{way} devices of {node}", written)]
+        return [_put(plane, f"{way} devices of {node}", [one]) for one in written]
 
     def _changed(self, way: str, devices: list[Object], node: str) -> list[Object]:
         if way == "fewer":
@@ -124,7 +126,7 @@ class RandomScript:
     def _change_class(self, plane: ControlPlane) -> Iterable[Step]:
         one = self._of("DeviceClass", "gpu")[0]
         if self._random.random() < 0.5:
-            return [delete("DeviceClass", "gpu"), ("the class again", lambda client: plane.store([one]))]
+            return [delete("DeviceClass", "gpu"), _put(plane, "the class again", [one])]
         return [update("DeviceClass", "any", {"metadata": {"labels": {"changed": str(self._random.random())}}})]
 
     def _lose_node(self, plane: ControlPlane) -> Iterable[Step]:
@@ -138,3 +140,13 @@ class RandomScript:
         name = self._random.choice(self._world.names)
         changes = {"status": {"allocatable": {"cpu": "16"}, "capacity": {"cpu": "16"}}}
         return [update("Node", name, changes, "status")]
+
+
+def _put(plane: ControlPlane, text: str, things: list[Object]) -> Step:
+    """Put objects into etcd, each alone: what comes with others is put twice, and a scheduler may write in between."""
+
+    def do(client: ApiClient) -> None:
+        for one in things:
+            plane.store([one])
+
+    return text, do

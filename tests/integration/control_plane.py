@@ -140,11 +140,11 @@ class ControlPlane:
 
         What is put at once has one resourceVersion. A client that listed while the API server's cache has a part of it
         would watch from that version on and never see the rest. So one object of each kind is put once more, alone,
-        and this waits until the cache has it.
+        and this waits until the cache has it. One object by itself is put once.
         """
         etcd = ApiClient(self._etcd_url)
         puts = [(document["kind"], stored(document)) for document in documents]
-        requests = [{"requestPut": put} for _, put in puts]
+        requests = [{"requestPut": put} for _, put in puts] if len(puts) > 1 else []
         try:
             for i in range(0, len(requests), MAX_PUTS):
                 etcd.call("POST", "/v3/kv/txn", {"success": requests[i : i + MAX_PUTS]})
@@ -259,7 +259,7 @@ def stored(document: Mapping[str, Any]) -> dict[str, str]:
     kind = KINDS[document["kind"]]
     folder = STORED_AS.get(kind.name, kind.plural)
     place = "/".join(part for part in (folder, metadata.get("namespace", ""), metadata["name"]) if part)
-    value = json.dumps({**document, "metadata": metadata})
+    value = json.dumps({**document, "metadata": metadata}, separators=(",", ":"))  # fields of any JSON stay as written
     return {
         "key": base64.b64encode(f"/registry/{place}".encode()).decode(),
         "value": base64.b64encode(value.encode()).decode(),
