@@ -7,7 +7,9 @@ from kubesched.api import KubeObject, Pod
 from kubesched.comparison import Candidate
 from kubesched.pages.comparisons import comparison_page
 from kubesched.pages.formats import as_text
-from kubesched.planning import Fate
+from kubesched.pages.plans import check_page
+from kubesched.pages.simulations import report_page
+from kubesched.planning import Fate, simulate
 from kubesched.session import Session
 from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import owned_by
@@ -71,3 +73,28 @@ def test_a_renamed_profile_is_why_pods_are_pending_with_b():
     (pending,) = result.pending
     assert pending.cause == f'{WHY}default-scheduler, binpacking; did you mean "binpacking"?'
     assert 'did you mean "binpacking"?' in " ".join(as_text(comparison_page(result)).split())
+
+
+def test_pods_without_a_profile_are_named_in_the_first_line_where_none_is_placed_again():
+    old, new = (Candidate(name, profiles("default-scheduler", name)) for name in ("bin-packing", "binpacking"))
+    result = compare(CLUSTER, old, new, seeds=5)
+    why = f'{WHY}default-scheduler, binpacking; did you mean "binpacking"?'
+    same = "binpacking differs from bin-packing in no figure beyond chance."
+    page = comparison_page(result)
+    assert page.verdict.text == f"With binpacking, 1 pod has no profile: {why} {same}"
+    assert [one["nPods"] for one in page.document["unserved"]["b"]] == [1]
+    assert page.document["unserved"]["a"] == []
+
+
+def test_other_schedulers_of_both_sides_are_not_worth_a_word():
+    old, new = (Candidate(name, profiles("default-scheduler")) for name in ("old", "new"))
+    assert "no profile" not in as_text(comparison_page(compare(CLUSTER, old, new, seeds=5)))
+
+
+def test_a_simulation_and_a_check_name_the_profile_that_running_pods_lack():
+    why = f'{WHY}default-scheduler, binpacking; did you mean "binpacking"?'
+    config = profiles("default-scheduler", "binpacking")
+    simulated = " ".join(as_text(report_page(simulate(CLUSTER, config))).split())
+    assert f"1 running pod is of another scheduler: {why}" in simulated
+    checked = " ".join(as_text(check_page(check(CLUSTER, config))).split())
+    assert f"1 pod not tried again: {why}" in checked

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from kubesched.api import KubeObject, completed, objects_of
+from kubesched.api import KubeObject, Pod, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.comparison_result import Comparison, FigureDifference, Range
 from kubesched.comparison.figures import FIGURES, Figure
@@ -18,7 +18,7 @@ from kubesched.config import effective
 from kubesched.controllers import Prices
 from kubesched.errors import InputError
 from kubesched.review import review_of, scoring_advice
-from kubesched.session import Progress
+from kubesched.session import Progress, Unserved, unserved_pods
 from kubesched.setup import ConfigurationLike, find_plugins
 
 if TYPE_CHECKING:
@@ -92,7 +92,14 @@ def compare(
         not_placed=((*stay, *last.not_placed[0]), (*stay, *last.not_placed[1])),
         staying=staying,
         staying_with=replicas,
+        unserved=(_unserved(read, sides[0], sides[1]), _unserved(read, sides[1], sides[0])),
     )
+
+
+def _unserved(objects: Iterable[KubeObject], side: ReadCandidate, other: ReadCandidate) -> tuple[Unserved, ...]:
+    """The pods that only the other side has a profile for."""
+    pods = (one for one in objects if isinstance(one, Pod) and one.scheduler_name in other.scheduler_names)
+    return unserved_pods(pods, side.scheduler_names)
 
 
 def _typical(runs: Sequence[Run]) -> Run:

@@ -11,7 +11,7 @@ from kubesched.comparison.moves import PodMove
 from kubesched.comparison.placed_again import PodChoice
 from kubesched.comparison.pool_use import PoolChange
 from kubesched.comparison.settings import Settings
-from kubesched.session import DeviceFill, NodeFill, fills_frame
+from kubesched.session import DeviceFill, NodeFill, Unserved, fills_frame
 from kubesched.setup import PluginTimes
 from kubesched.shown import Shown, data_frame, frame_of_pods
 
@@ -103,6 +103,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         staying: those of them that neither side places -> why not. They stay on their nodes, so that the figures of
             both sides are about the same pods.
         staying_with: `namespace/name` of the other running pods of their workloads, which stay with them.
+        unserved: of each side, the pods that only the other one has a profile for.
         may_be_lost: `namespace/name` of running pods that are placed again, though perhaps nothing creates them again.
 
     Example:
@@ -141,6 +142,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     nodes: PoolChange = PoolChange("", 0, 0, 0)
     drained: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
+    unserved: tuple[tuple[Unserved, ...], tuple[Unserved, ...]] = ((), ())
 
     @property
     def findings(self) -> list[FigureDifference]:

@@ -30,7 +30,7 @@ from kubesched.planning.weak_spots import (
     unwanted_daemons,
     without_successor,
 )
-from kubesched.session import Progress, Session
+from kubesched.session import Progress, Session, Unserved, unserved_pods
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 from kubesched.shown import Shown, data_frame
 from kubesched.snapshot import as_read
@@ -59,6 +59,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
             nodes, such as those of DaemonSets, are not among them.
         n_pending: pods that wait for a node, of those that are looked at; `explain` is about them.
         n_foreign: running pods that no profile serves, which are not tried again.
+        unserved: these by the name of their scheduler.
         n_undecided: running pods about which kubesched cannot decide.
         n_unexplained: groups of equal pods without a place whose cause is kube-scheduler's message, and for which no
             fix was looked for, because there are so many.
@@ -76,6 +77,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
     n_workloads: int = 0
     n_pending: int = 0
     n_foreign: int = 0
+    unserved: tuple[Unserved, ...] = ()
     n_undecided: int = 0
     n_unexplained: int = 0
     faults: tuple[str, ...] = ()
@@ -188,13 +190,15 @@ class _Checking:
         annotations = Annotations(self._objects)
         reported, silenced = annotations.split(self._findings(progress))
         found = [pod for pods in self._workloads.values() for pod in pods]
+        unserved = unserved_pods(found, self._session.frameworks)
         return ClusterCheck(
             findings=_in_order((*reported, *annotations.wrong(self._looked_at))),
             silenced=_in_order(silenced),
             n_pods=len(found),
             n_workloads=len(self._workloads),
             n_pending=self._n_pending,
-            n_foreign=sum(pod.scheduler_name not in self._session.frameworks for pod in found),
+            n_foreign=sum(one.n_pods for one in unserved),
+            unserved=unserved,
             n_undecided=self._n_undecided,
             n_unexplained=self._recreation.n_unexplained,
             faults=tuple(self._recreation.faults),

@@ -15,7 +15,7 @@ from kubesched.planning.gangs_that_fit import gangs_of_run
 from kubesched.planning.placed import has_place
 from kubesched.planning.settling import cluster_after_run
 from kubesched.planning.storage_caveats import storage_caveats
-from kubesched.session import Placement, Report, Session, workload_text
+from kubesched.session import Placement, Report, Session, unserved_pods, workload_text
 
 
 class Difference(msgspec.Struct, frozen=True, rename="camel"):
@@ -94,7 +94,10 @@ def simulated(
     session.assumed = changed.nodes
     refused = refused_replicas(changed.objects)
     report = with_reasons(session, run(session))
-    report = msgspec.structs.replace(report, refused=refused, gangs=gangs_of_run(changed.objects, report))
+    running = (one for one in changed.objects if isinstance(one, Pod) and one.node_name)
+    unserved = unserved_pods(running, session.frameworks)
+    gangs = gangs_of_run(changed.objects, report)
+    report = msgspec.structs.replace(report, refused=refused, gangs=gangs, unserved=unserved)
     caveats = storage_caveats(session, report.placements, changed.objects)
     return Simulated(report, cluster_after_run(session, report, changed.cluster) if keeps_objects else (), caveats)
 

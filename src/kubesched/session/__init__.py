@@ -52,3 +52,4 @@ with lazy_exports(__name__):
     )
     from kubesched.session.session import Session as Session
     from kubesched.session.simulator import Simulator as Simulator
+    from kubesched.session.unserved_pods import Unserved as Unserved, unserved_pods as unserved_pods

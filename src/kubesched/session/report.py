@@ -15,6 +15,7 @@ from kubesched.session.gang_fit import GangFit
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.pending_counts import PendingCounts
 from kubesched.session.pending_diagnosis import without_post_filter
+from kubesched.session.unserved_pods import Unserved
 from kubesched.shown import Shown, data_frame, figure_of, frame_of_pods
 from kubesched.state import NodeColumns
 
@@ -251,6 +252,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
             `simulate` looks for them.
         gangs: groups with pending pods that are to run at once, and Jobs with several pods; only `simulate` looks for
             them.
+        unserved: running pods whose spec.schedulerName no profile has; only `simulate` looks for them.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -267,6 +269,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     stuck: tuple[Placement, ...] = ()
     refused: tuple[RefusedReplicas, ...] = ()
     gangs: tuple[GangFit, ...] = ()
+    unserved: tuple[Unserved, ...] = ()
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:

@@ -13,7 +13,7 @@ _DIGITS: Final = 12
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
     """The whole comparison."""
-    both = fields(comparison, "faults", "widest", "undecided", "outvoted", "not_placed")
+    both = fields(comparison, "faults", "widest", "undecided", "outvoted", "not_placed", "unserved")
     return {
         **fields(
             comparison, "a", "b", "pending", "moves", "spreads", "settings", "pools", "nodes", "drained", "emptied"

@@ -131,7 +131,8 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
         return f"A plugin fails, so the figures do not show what it does when it works: {'. '.join(failed)}", Level.BAD
     if not findings:
         same = f"{comparison.b} differs from {comparison.a} in no figure beyond chance."
-        return f"{same}{_staying(comparison)}", Level.PLAIN
+        unserved = _unserved(comparison)
+        return f"{unserved}{same}{_staying(comparison)}", Level.BAD if unserved else Level.PLAIN
     shown = ", ".join(map(_in_words, _by_weight(findings)[:_N_IN_VERDICT]))
     more = len(findings) - _N_IN_VERDICT
     rest = f", and {count(more, 'more figure')}" if more > 0 else ""
@@ -139,7 +140,7 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
     levels = {_level(one) for one in findings} - {Level.PLAIN}
     level = levels.pop() if len(levels) == 1 else Level.WARNING
     outcome = " ".join([f"{comparison.b} instead of {comparison.a}: {when}{shown}{rest}.", *bill(comparison)])
-    return f"{outcome}{_staying(comparison)}", level
+    return f"{_unserved(comparison)}{outcome}{_staying(comparison)}", level
 
 
 def _by_weight(findings: Sequence[FigureDifference]) -> Sequence[FigureDifference]:
@@ -149,6 +150,14 @@ def _by_weight(findings: Sequence[FigureDifference]) -> Sequence[FigureDifferenc
         return findings
     rank = {"pricePerHour": 0, "nodesInUse": 1, "nodesFree": 4}
     return sorted(findings, key=lambda one: rank.get(one.figure.name, 2 if _level(one) is Level.BAD else 3))
+
+
+def _unserved(comparison: Comparison) -> str:
+    """The pods that only one side has a profile for, as sentences; empty for none."""
+    names = (comparison.a, comparison.b)
+    each = ((name, one) for name, some in zip(names, comparison.unserved, strict=True) for one in some)
+    texts = (f"With {name}, {count(one.n_pods, 'pod has', 'pods have')} no profile: {one.why}" for name, one in each)
+    return "".join(f"{text}{'' if text.endswith('?') else '.'} " for text in texts)
 
 
 def _staying(comparison: Comparison) -> str:

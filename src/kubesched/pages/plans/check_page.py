@@ -112,8 +112,8 @@ def _beside(result: ClusterCheck) -> Iterator[str]:
     if result.n_pending:
         waiting = count(result.n_pending, "pod waits", "pods wait")
         yield f"{waiting} for a node already; run kubesched explain"
-    if result.n_foreign:
-        yield f"{count(result.n_foreign, 'pod')} of other schedulers: not tried again"
+    for one in result.unserved:
+        yield f"{count(one.n_pods, 'pod')} not tried again: {one.why}"
     if result.n_undecided:
         yield f"{count(result.n_undecided, 'pod')} cannot be decided"
     if result.n_unexplained:
@@ -133,7 +133,9 @@ def _following(result: ClusterCheck, explain: str) -> str:
 
 def _document(result: ClusterCheck) -> dict[str, Any]:
     return {
-        **fields(result, "counts", "faults", "n_foreign", "n_pending", "n_pods", "n_undecided", "n_unexplained"),
+        **fields(
+            result, "counts", "faults", "n_foreign", "unserved", "n_pending", "n_pods", "n_undecided", "n_unexplained"
+        ),
         "findings": [_finding_document(finding) for finding in result.findings],
         "silenced": len(result.silenced),
         "workloads": result.n_workloads,

@@ -42,7 +42,7 @@ def rejection(status: Status) -> dict[str, Any]:
 
 
 def report_document(report: Report) -> dict[str, Any]:
-    """The whole report: `pods`, `victims`, `nodes`, `stuck`, `summary`, and `gangs` and `refused` if there are some."""
+    """The whole report: `pods`, `victims`, `nodes`, `stuck`, `summary`, and what else there is, such as `gangs`."""
     counts = {state.value: report.count(state) for state in PodState}
     return {
         "pods": [placement_line(placement) for placement in report.placements],
@@ -53,4 +53,5 @@ def report_document(report: Report) -> dict[str, Any]:
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
         **({"gangs": [gang_document(one) for one in report.gangs]} if report.gangs else {}),
         **({"refused": plain(report.refused)} if report.refused else {}),
+        **({"unserved": plain(report.unserved)} if report.unserved else {}),
     }

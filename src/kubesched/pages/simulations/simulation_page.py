@@ -7,7 +7,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final
 
-from kubesched.documents import count, listed
+from kubesched.documents import count, listed, plural
 from kubesched.explanation import command_about
 from kubesched.pages.formats import (
     Align,
@@ -41,6 +41,7 @@ from kubesched.session import (
     Placement,
     PodState,
     Report,
+    Unserved,
     Victim,
     pending_counts,
     shown_owner,
@@ -83,6 +84,7 @@ def report_page(
     parts: list[Part] = [
         *([Paragraph(fill_words(fills))] if has_nodes else []),
         *(Paragraph(f"{one[:1].upper()}{one[1:]}.", Level.WARNING) for one in caveats),
+        *map(_unserved, report.unserved),
         _placed("placed", "Would be placed", [one for one in placed if not one.evicted_by]),
         _why("evictedAgain", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
         _why("pending", "Would stay pending", pending, _notes_on(pending, report.victims)),
@@ -155,6 +157,11 @@ def _verdict(report: Report) -> str:
         + gang_sentences(report.gangs)
         + refused_words(report.refused)
     )
+
+
+def _unserved(one: Unserved) -> Paragraph:
+    who = f"{count(one.n_pods, 'running pod')} {plural(one.n_pods, 'is', 'are')} of another scheduler"
+    return Paragraph(f"{who}: {one.why}{'' if one.why.endswith('?') else '.'}", Level.WARNING)
 
 
 def _level(report: Report) -> Level:
