@@ -417,3 +417,100 @@ async def test_the_metrics_of_claims_are_those_of_kube_scheduler():
         "scheduler_dra_bindingconditions_allocations",
         "scheduler_dra_bindingconditions_wait_duration_seconds",
     }
+
+
+@on_virtual_time
+async def test_the_timeout_of_a_claim_that_another_pod_waits_for_counts_from_its_allocation():
+    server = attaching()
+    allocated = {**allocation("n1", "gpu-0")["allocation"], "allocationTimestamp": "2023-11-14T22:13:00Z"}  # 20 s ago
+    allocated["devices"]["results"][0].update(CONDITIONS)
+    server.claim("mine")["status"] = {"allocation": allocated}
+    async with server.scheduling():
+        server.add(pod("p", "mine"))
+        await until(lambda: server.message("p"), 11)
+    assert server.message("p") == f"{IN_PRE_BIND}device binding timeout: claim=mine"
+
+
+# --- pods that kube-scheduler v1.36.3 leaves pending forever ---
+
+
+@pytest.mark.parametrize("is_allocated", [False, True])
+@on_virtual_time
+async def test_a_claim_that_a_pod_lists_twice_is_written_once(is_allocated: bool):
+    server = cluster(claim("mine", ask(), status=allocation("n1", "gpu-0") if is_allocated else {}), n=1)
+    async with server.scheduling():
+        server.add(pod("p", "mine", "mine"))
+        await until(lambda: server.node_of("p"), 1)
+    assert writes_to(server).count("PUT resourceclaims/mine/status") == 1
+    assert len(server.devices()) == len(server.claim("mine")["status"]["reservedFor"]) == 1
+
+
+@on_virtual_time
+async def test_an_allocation_without_a_time_stays_as_it_is():
+    server = cluster(claim("mine", ask(), status=allocation("n1", "gpu-0")))
+    async with server.scheduling():
+        server.add(pod("p", "mine"))
+        await until(lambda: server.node_of("p"), 1)
+    assert server.claim("mine")["status"]["allocation"] == allocation("n1", "gpu-0")["allocation"]
+
+
+@pytest.mark.parametrize("is_allocated", [False, True])
+@on_virtual_time
+async def test_a_resource_of_a_device_plugin_needs_no_claim_beside_another_one(is_allocated: bool):
+    status = allocation("plugin-1", "gpu-0") if is_allocated else {}
+    objects = [
+        make_node("plugin-1", allocatable={"cpu": "8", "pods": "20", GPU: "1"}),
+        resource_slice("plugin-1", [device("gpu-0")]),
+        device_class("gpu", resource=GPU),
+        claim("mine", ask(), status=status),
+    ]
+    server = ClaimServer(*objects)
+    async with server.scheduling():
+        server.add(pod("p", "mine", resource=GPU))
+        await until(lambda: server.node_of("p"), 1)
+    assert list(server.documents["resourceclaims"]) == ["mine"]
+
+
+# --- stops ---
+
+
+@pytest.mark.parametrize("n_writes", range(1, 9))
+@on_virtual_time
+async def test_a_stop_after_any_write_loses_nothing_and_allocates_nothing_twice(n_writes: int):
+    server = cluster(claim("mine", ask()), n=1)
+    server.ends_after = n_writes
+    async with server.scheduling():
+        server.add(pod("p", "mine", resource=GPU))
+        await until(lambda: len(server.writes) >= n_writes)
+        await asyncio.sleep(1)
+    server.ends_after = 1_000_000
+    async with server.scheduling() as live:
+        await until(lambda: server.node_of("p"))
+        await asyncio.sleep(1)
+        live.cluster_state.check_invariants()
+    assert len(server.documents["resourceclaims"]) == 2
+    assert server.devices() == [("n1", "gpu-0"), ("n1", "gpu-1")]
+    for document in server.documents["resourceclaims"].values():
+        assert [user["name"] for user in document["status"]["reservedFor"]] == ["p"]
+    served = server.documents["pods"]["p"]["status"]["extendedResourceClaimStatus"]["resourceClaimName"]
+    assert served in server.documents["resourceclaims"]
+
+
+@on_virtual_time
+async def test_a_pod_that_is_not_bound_after_a_restart_leaves_its_claim_without_users():
+    server = cluster(claim("mine", ask()), n=1)
+    server.ends_after = 3
+    async with server.scheduling():
+        server.add(pod("p", "mine"))
+        await until(lambda: len(server.writes) >= 3)
+    server.ends_after = 1_000_000
+
+    def refuse(asked: str) -> None:
+        if asked == "POST pods/p/binding":
+            raise claim_rejected(asked, "no")
+
+    server.before = refuse
+    async with server.scheduling():
+        await until(lambda: "no" in server.message("p"))
+        await until(lambda: "PATCH resourceclaims/mine/status" in server.writes)
+        assert len(server.devices()) == 1

@@ -306,6 +306,8 @@ class Handle(Services, frozen=True, eq=False):
         client: the API server, for writes of the plugin; see PluginClient. False in a run without one.
         metrics_of: gives the metrics of a plugin by its name; a plugin uses `metrics`.
         record_event: takes an event; a plugin uses `event`.
+        avoids_known_faults: whether pods start that a fault of kube-scheduler v1.36.3 leaves pending forever. A live
+            scheduler starts them; other runs say what kube-scheduler does.
 
     Raises:
         RuntimeError: from clock, perform and wait in a run that does not have them.

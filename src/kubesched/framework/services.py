@@ -131,3 +131,4 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     client: PluginClient = NoClient()
     metrics_of: Callable[[str], PluginMetrics] = msgspec.field(default_factory=_no_metrics)
     record_event: Callable[[RecordEvent], None] = _no_event
+    avoids_known_faults: bool = False

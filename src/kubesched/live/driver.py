@@ -113,7 +113,9 @@ class LiveScheduler:
         self.scheduler = Scheduler(
             setup.profiles,
             self.cluster_state,
-            replace(services or Services(), clock=clock, rng=rng, record_event=self._writer.emit),
+            replace(
+                services or Services(), clock=clock, rng=rng, record_event=self._writer.emit, avoids_known_faults=True
+            ),
             emit=self._writer.emit,
             tie_break=tie_break,
             initial_backoff=configuration.pod_initial_backoff_seconds,

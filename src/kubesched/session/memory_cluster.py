@@ -31,6 +31,7 @@ from kubesched.framework import (
     RecordEvent,
     WriteObject,
 )
+from kubesched.session.claim_refusals import is_user_twice, refusal_of
 from kubesched.state import ClusterState
 
 _MODIFIED: Final = EventType.MODIFIED  # for each pod; in Python 3.11 ten times as quick as the member of its class
@@ -47,12 +48,14 @@ class MemoryCluster:
         evicted: victims in the order in which they left, with the preemptor and the node.
         events: events recorded on pods, in order.
         n_changes: how often something changed that other pods could notice; nominations and events are not counted.
+        checks_claims: whether claims are refused that an API server refuses.
     """
 
     def __init__(self, cluster_state: ClusterState, tell: Callable[[WatchEvent], None]) -> None:
         self.evicted: list[DeletePod] = []
         self.events: list[RecordEvent] = []
         self.n_changes = 0
+        self.checks_claims = True
         self._cluster_state = cluster_state
         self._tell = tell
         self._version = 0
@@ -73,7 +76,8 @@ class MemoryCluster:
                 self._tell(WatchEvent(EventType.DELETED, "Pod", action.pod))
             case WriteObject():
                 self.n_changes += 1
-                return ActionDone(action, answer=self._write(action.kind, action.object))
+                refused = self._refused(action)
+                return refused or ActionDone(action, answer=self._write(action.kind, action.object))
             case ReadObject():
                 key = f"{action.namespace}/{action.name}" if action.namespace else action.name
                 return ActionDone(action, answer=self._cluster_state.objects.get(action.kind, key))
@@ -122,6 +126,20 @@ class MemoryCluster:
         self._version += 1
         metadata = msgspec.structs.replace(pod.metadata, resource_version=f"simulated-{self._version}")
         return edited(pod, metadata=metadata, status=status)
+
+    def _refused(self, action: WriteObject) -> ActionDone | None:
+        """What comes of a write of a claim that an API server refuses; None for any other."""
+        claim = action.object
+        if not isinstance(claim, ResourceClaim) or action.subresource != "status" or action.patch is not None:
+            return None
+        current = self._cluster_state.objects.get(action.kind, claim.key)
+        refusal = refusal_of(claim, current)
+        if refusal is not None and self.checks_claims:
+            reason, text = refusal
+            return ActionDone(action, text, reason=reason)
+        if refusal is not None and refusal[0] == "Invalid" and is_user_twice(claim):  # the second write is the first
+            return ActionDone(action, answer=current)
+        return None
 
     def _write(self, kind: str, obj: KubeObject) -> KubeObject:
         if isinstance(obj, ResourceClaim):

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Final
 
 from kubesched.api import DeviceResult, Pod, PodCondition, ResourceClaim
-from kubesched.framework import Handle
+from kubesched.framework import Handle, plugin_event
 
-_TIMEOUT: Final = ("timeout", "device binding timeout: context deadline exceeded")
+_TIMEOUT: Final = "device binding timeout: "
 _LABELS: Final = ("driver", "profile", "status")
 _ALLOCATIONS: Final = (
     "Number of allocations using devices with BindingConditions, counted per driver per scheduling attempt"
@@ -23,24 +23,30 @@ _BUCKETS: Final = tuple(0.1 * 2**i for i in range(14))
 async def attach(handle: Handle, pod: Pod, keys: Sequence[str], node_name: str, seconds: float) -> str:
     """Wait until drivers have attached the devices of some claims.
 
-    Rule: kube-scheduler v1.36, which looks every five seconds, however.
+    Rule: kube-scheduler v1.36: bindingTimeout counts from the beginning of the wait, and from the allocation of a claim
+        that was allocated earlier. It looks every five seconds; here, a wait ends as soon as it can.
 
     Returns: why they have not, in upstream's words; empty where they have.
     """
     objects = handle.cluster_state.objects
-    claims = [one for key in keys if isinstance(one := objects.get("ResourceClaim", key), ResourceClaim)]
-    waiting = [claim.key for claim in claims if has_conditions(claim)]
-    if not waiting:
+    known = (objects.get("ResourceClaim", key) for key in keys)
+    claims = [one for one in known if isinstance(one, ResourceClaim) and has_conditions(one)]
+    if not claims:
         return ""
+    waiting = [claim.key for claim in claims]
 
     def outcome() -> tuple[str, str] | None:
         return _outcome({key: objects.get("ResourceClaim", key) for key in waiting})
 
-    began = handle.clock.monotonic()
+    began, now = handle.clock.monotonic(), handle.clock.now()
+    left, first = min((_allocated_at(claim, now) + seconds - now, claim.name) for claim in claims)
+    is_older = left < seconds - 1  # the time of an allocation has whole seconds
     note = f"waiting for binding conditions for device on node {node_name}"
-    handle.event(pod, "Normal", "BindingConditionsPending", note)
-    await handle.wait(outcome, seconds, [("ResourceClaim", key) for key in waiting])
-    status, error = outcome() or _TIMEOUT
+    handle.record_event(plugin_event("Scheduling", handle.profile, pod, "Normal", "BindingConditionsPending", note))
+    reads = [("ResourceClaim", key) for key in waiting]
+    await handle.wait(outcome, max(left, 0) if is_older else seconds, reads)
+    why = f"claim={first}" if is_older else "context deadline exceeded"
+    status, error = outcome() or ("timeout", _TIMEOUT + why)
     allocations = handle.metrics.counter("dra_bindingconditions_allocations", _ALLOCATIONS, _LABELS)
     waits = handle.metrics.histogram("dra_bindingconditions_wait_duration_seconds", _WAITS, _LABELS, _BUCKETS)
     for driver in sorted({one.driver for claim in claims for one in _results(claim) if one.binding_conditions}):
@@ -98,9 +104,14 @@ def has_failed(claim: ResourceClaim, now: float, timeout: float) -> bool:
         return False
     if failure_of(claim):
         return True
+    return not is_ready(claim) and now - _allocated_at(claim, now) > timeout
+
+
+def _allocated_at(claim: ResourceClaim, now: float) -> float:
+    """When a claim was allocated, in seconds since 1970; now where that is not known."""
     allocation = claim.status.allocation
     since = allocation.allocation_timestamp if allocation is not None else None
-    return since is not None and not is_ready(claim) and now - datetime.fromisoformat(since).timestamp() > timeout
+    return now if since is None else datetime.fromisoformat(since).timestamp()
 
 
 def _results(claim: ResourceClaim) -> tuple[DeviceResult, ...]:

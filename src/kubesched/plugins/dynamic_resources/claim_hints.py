@@ -7,15 +7,20 @@ are known.
 
 from collections.abc import Hashable
 
-from kubesched.api import ActionType, EventResource, KubeObject, Pod, ResourceClaim
+from kubesched.api import EXTENDED_RESOURCE_CLAIM, ActionType, EventResource, KubeObject, Pod, ResourceClaim
 from kubesched.framework import EventRegistration, QueueingHint, Status
-from kubesched.plugins.dynamic_resources.pod_claims import claim_name, claims_of
+from kubesched.plugins.dynamic_resources.pod_claims import claim_name, claims_of, is_made_for
 from kubesched.plugins.shared_hints import queue_if, registration
 from kubesched.state import ObjectStore
 
 
-def claim_events(objects: ObjectStore) -> list[EventRegistration]:
-    """The events, with hints that look at the claims as they are then."""
+def claim_events(objects: ObjectStore, *, tries_at_once: bool) -> list[EventRegistration]:
+    """The events, with hints that look at the claims as they are then.
+
+    Args:
+        tries_at_once: whether a pod is tried as soon as the claim is deleted that an earlier attempt left for it;
+            kube-scheduler v1.36.3 tries it again within five minutes.
+    """
     change = ActionType.ADD | ActionType.UPDATE
 
     def has_claims(pod: Pod) -> bool:
@@ -35,8 +40,13 @@ def claim_events(objects: ObjectStore) -> list[EventRegistration]:
     def on_pod(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         return queue_if(isinstance(new, Pod) and new.uid == pod.uid and has_claims(new))
 
+    def on_left_over(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        return queue_if(old is not None and EXTENDED_RESOURCE_CLAIM in old.annotations and is_made_for(old, pod))
+
     node = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
+    further = [registration(EventResource.RESOURCE_CLAIM, ActionType.DELETE, on_left_over, lambda pod: pod.uid)]
     return [
+        *(further if tries_at_once else ()),
         registration(EventResource.NODE, node),
         registration(EventResource.RESOURCE_CLAIM, change, on_claim, _part),
         registration(EventResource.POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM, on_pod, _part),

@@ -36,6 +36,7 @@ class ClaimPlan(msgspec.Struct, eq=False):
     Attributes:
         claims: those that change, in the order of the pod; each has its devices and the pod among its users.
         allocating: keys of those that get their devices now.
+        kept: those that have the pod among their users already, from an earlier attempt.
         special: the claim for extended resources, under a provisional name; None for none.
         request: what that asks for.
         created: the same once it was created.
@@ -44,6 +45,7 @@ class ClaimPlan(msgspec.Struct, eq=False):
 
     claims: list[ResourceClaim] = []
     allocating: frozenset[str] = frozenset()
+    kept: list[ResourceClaim] = []
     special: ResourceClaim | None = None
     request: SpecialClaim = SpecialClaim()
     created: ResourceClaim | None = None
@@ -57,7 +59,8 @@ class ClaimPlan(msgspec.Struct, eq=False):
     async def write(self, handle: Handle, pod: Pod) -> str:
         """Write the claims. Returns: what went wrong, in upstream's words; empty for nothing."""
         for claim in self.claims:
-            if error := await self._write_claim(handle, pod, claim, is_new=claim.key in self.allocating):
+            is_new = claim.key in self.allocating
+            if error := await self._write_claim(handle, pod, claim, is_new=is_new):
                 return error
         return await self._write_special(handle, pod) if self.special is not None else ""
 
@@ -70,7 +73,7 @@ class ClaimPlan(msgspec.Struct, eq=False):
                 return ""
             what, done, as_sent = await self._try(handle, claim, is_new=is_new)
             if not done.error:
-                self.written.append(_as_answered(as_sent, done.answer))
+                self.written.append(done.answer if isinstance(done.answer, ResourceClaim) else as_sent)
                 if isinstance(done.answer, ResourceClaim):
                     handle.cluster_state.note_written(pod.uid, done.answer)
                 return ""
@@ -128,7 +131,7 @@ class ClaimPlan(msgspec.Struct, eq=False):
 
     def undo(self, pod: Pod) -> Iterator[Action]:
         """What takes back what was written."""
-        for claim in self.written:
+        for claim in (*self.kept, *self.written):
             if self.created is None or claim.name != self.created.name:
                 users = [{"$patch": "delete", "uid": pod.uid}]
                 patch = {"metadata": {"uid": claim.uid}, "status": {"reservedFor": users}}

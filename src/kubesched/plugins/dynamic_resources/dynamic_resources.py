@@ -80,7 +80,8 @@ class DynamicResources(Plugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Find the claims; skip where the pod needs none."""
         state.write(_NO_DEMAND)
-        demand = demand_of(pod, self.handle.cluster_state, state.pod.requests.value.wanted)
+        handle, wanted = self.handle, state.pod.requests.value.wanted
+        demand = demand_of(pod, handle.cluster_state, wanted, each_once=handle.avoids_known_faults)
         if isinstance(demand, Status):
             return demand
         state.write(demand)
@@ -216,6 +217,7 @@ class DynamicResources(Plugin):
         """The claims of a pod with what they get; one that it lists twice is written twice."""
         pod, in_order = demand.pod, iter(chosen)
         planned: list[ResourceClaim] = []
+        kept: list[ResourceClaim] = []
         latest: dict[str, ResourceClaim] = {}
 
         def with_devices(claim: ResourceClaim) -> ResourceClaim:
@@ -225,17 +227,18 @@ class DynamicResources(Plugin):
             last = latest.get(claim.key, claim)
             if claim.status.allocation is None:
                 last = with_devices(last)
-            elif is_used_by(last, pod):
+            elif is_used_by(claim, pod):
+                kept.append(claim)
                 continue
             else:
                 last = used_by(last, pod)
             latest[claim.key] = last
             planned.append(last)
-        allocating = frozenset(claim.key for claim in demand.waiting)
-        if len(chosen) == len(demand.waiting):
-            return ClaimPlan(planned, allocating)
-        request, _ = demand.special_claim(served, self.handle.cluster_state)
-        return ClaimPlan(planned, allocating, with_devices(new_special_claim(pod, request)), request)
+        plan = ClaimPlan(planned, frozenset(claim.key for claim in demand.waiting), kept)
+        if len(chosen) > len(demand.waiting) and (served or not self.handle.avoids_known_faults):
+            plan.request, _ = demand.special_claim(served, self.handle.cluster_state)
+            plan.special = with_devices(new_special_claim(pod, plan.request))
+        return plan
 
     def _patience(self) -> Patience:
         return Patience(self.handle.clock, self.args.filter_timeout)
@@ -266,7 +269,8 @@ class DynamicResources(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """Devices and claims that come or change, and the nodes that have them."""
-        return claim_events(self.handle.cluster_state.objects)
+        handle = self.handle
+        return claim_events(handle.cluster_state.objects, tries_at_once=handle.avoids_known_faults)
 
 
 class UnscoredDynamicResources(DynamicResources):

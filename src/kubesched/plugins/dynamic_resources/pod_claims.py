@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 DynamicResources: the entries of spec.resourceClaims 
 name that the resourceclaim controller wrote into the pod's status. The texts are upstream's.
 """
 
-from kubesched.api import Pod, PodResourceClaim, ResourceClaim
+from kubesched.api import KubeObject, Pod, PodResourceClaim, ResourceClaim
 from kubesched.framework import Status
 from kubesched.state import ObjectStore
 
@@ -40,7 +40,7 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> tuple[str, str]:
     return "", f'pod "{pod.key}": ResourceClaim not created yet'
 
 
-def is_made_for(claim: ResourceClaim, pod: Pod) -> bool:
+def is_made_for(claim: KubeObject, pod: Pod) -> bool:
     """Whether a controller, or a scheduler, made the claim for the pod."""
     owner = claim.metadata.controller
     return owner is not None and owner.uid == pod.uid

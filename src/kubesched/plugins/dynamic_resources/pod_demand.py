@@ -97,10 +97,10 @@ class PodDemand(msgspec.Struct, eq=False):
     def asks_on(self, served: Mapping[str, str], cluster_state: ClusterFacts) -> list[NamedAsk]:
         """What has to be allocated where devices serve some of the resources.
 
-        Rule: kube-scheduler v1.36: beside other claims to allocate, the claim for extended resources is allocated where
-            it has no requests, too.
+        Rule: kube-scheduler v1.36: beside other claims, the claim for extended resources is allocated where it has no
+            requests, too.
         """
-        if not served and not (self.served and self.asks):
+        if not served and not (self.served and self.claims):
             return [*self.asks]
         _, special = self.special_claim(served, cluster_state)
         return [*self.asks, NamedAsk(special, f"{self.pod.namespace}/{SPECIAL_CLAIM}")]
@@ -180,11 +180,14 @@ class PodDemand(msgspec.Struct, eq=False):
         return numbers, [self.served_on(nodes, position) for position in first]
 
 
-def demand_of(pod: Pod, cluster_state: ClusterFacts, wanted: Mapping[str, int]) -> PodDemand | Status:
+def demand_of(
+    pod: Pod, cluster_state: ClusterFacts, wanted: Mapping[str, int], *, each_once: bool = False
+) -> PodDemand | Status:
     """What a pod needs of devices; SKIP where it needs none, or why its claims cannot be allocated anywhere.
 
     Args:
         wanted: its requests, by resource.
+        each_once: whether a claim counts once that the pod lists twice; kube-scheduler v1.36.3 can never write it.
     """
     classes = cluster_state.devices.classes
     served = classes.serving(wanted) if classes.by_resource else {}
@@ -195,6 +198,8 @@ def demand_of(pod: Pod, cluster_state: ClusterFacts, wanted: Mapping[str, int]) 
         return claims
     if not claims and not served:
         return Status.SKIP
+    if each_once:
+        claims = list({claim.key: claim for claim in claims}.values())
     left_over = cluster_state.devices.special_claims.of(pod) if served else None
     if left_over is not None and pod.status.start_time:  # what a pod that runs has is not left over
         claims, served, left_over = [*claims, left_over], {}, None
