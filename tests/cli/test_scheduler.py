@@ -199,7 +199,7 @@ def test_what_differs_from_kube_scheduler_is_reported_at_the_start() -> None:
     lines = run("scheduler", "--profiling=false", *WRITE).stderr.splitlines()
     unlimited = "requests have no rate limit; kube-scheduler's default is clientConnection.qps 50"
     assert f"kubesched: note: differs from kube-scheduler: {unlimited}" in lines
-    assert sum("differs from kube-scheduler" in line for line in lines) == 4
+    assert sum("differs from kube-scheduler" in line for line in lines) == 5
 
 
 def test_the_flags_are_those_of_kube_scheduler_v1_36_and_no_others_are_ignored() -> None:

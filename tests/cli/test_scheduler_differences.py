@@ -40,6 +40,7 @@ def test_a_run_that_does_what_kube_scheduler_does_has_no_differences() -> None:
     [
         ({"percentageOfNodesToScore": 0}, "every node is examined for pods of default-scheduler"),
         ({"clientConnection": {}}, "requests have no rate limit;"),
+        ({"profiles": [{}]}, "pods are placed that kube-scheduler v1.36.3 leaves pending forever: with a claim that"),
     ],
 )
 def test_each_difference_is_reported_where_the_configuration_has_it(fields: dict[str, Any], text: str) -> None:

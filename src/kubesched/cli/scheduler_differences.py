@@ -51,6 +51,12 @@ def differences(
         )
     if options.tie_break.value != "upstream":
         told.append(f"of equally good nodes, --tie-break {options.tie_break.value} selects one")
+    has_claims = any(plugin.name == "DynamicResources" for profile in profiles for plugin in profile.plugins)
+    if has_claims and not is_shadow:
+        told.append(
+            "pods are placed that kube-scheduler v1.36.3 leaves pending forever: with a claim that they list twice, "
+            "an allocation without a time, or an extended resource of a device plugin beside a claim"
+        )
     if configuration.client_connection.qps < 0:
         told.append("requests have no rate limit; kube-scheduler's default is clientConnection.qps 50")
     if options.endpoints is not None and options.endpoints.host.startswith(_LOOPBACK):
