@@ -1,5 +1,6 @@
 """The cluster after a run is at rest: another simulation changes nothing, and budgets count what runs."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,7 @@ from kubesched.planning import Fate, check, cluster_after_run, drain, fit
 from kubesched.session import Session, Simulator
 from kubesched.snapshot import ClusterObjects, as_read
 from kubesched.testing import make_node, make_object, make_pod
-from tests.planning.drain_clusters import budget, owned_by, random_cluster
+from tests.planning.drain_clusters import budget, claimed_cluster, owned_by, random_cluster
 from tests.trials import seeds
 
 ROOM = {"cpu": "4", "pods": "9"}
@@ -30,19 +31,25 @@ def web(name: str, node: str = "", cpu: str = "1", **fields) -> Pod:
     return make_pod(name, node=node, requests={"cpu": cpu}, labels={"app": "web"}, metadata=metadata, **fields)
 
 
+CLUSTERS = [random_cluster, claimed_cluster]
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
 @pytest.mark.parametrize("seed", seeds(6))
-def test_another_simulation_changes_nothing(seed: int):
-    objects = random_cluster(seed)
+def test_another_simulation_changes_nothing(cluster: Callable[[int], list[KubeObject]], seed: int):
+    objects = cluster(seed)
     for after in (simulated(objects), drain(objects, ["n0", "n1"]).objects):
         report = Simulator(after).run()
         assert [one.pod for one in report.placements if one.node] == []
         assert report.victims == ()
+        assert all(one.before == one.after for one in report.devices)
         assert places(simulated(list(after))) == places(after)
 
 
+@pytest.mark.parametrize("cluster", CLUSTERS)
 @pytest.mark.parametrize("seed", seeds(4))
-def test_placed_pods_are_where_the_report_has_them(seed: int):
-    objects = random_cluster(seed)
+def test_placed_pods_are_where_the_report_has_them(cluster: Callable[[int], list[KubeObject]], seed: int):
+    objects = cluster(seed)
     report = Simulator(objects).run()
     after = places(simulated(objects))
     if not report.victims:

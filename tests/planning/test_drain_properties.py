@@ -1,5 +1,6 @@
 """Drains that share one cluster in memory equal simulations of the clusters that they come to."""
 
+from collections.abc import Callable
 from random import Random
 
 import msgspec
@@ -10,10 +11,12 @@ from kubesched.planning import Drainer, Fate, drain
 from kubesched.scheduler import TieBreak
 from kubesched.session import Fill, Report, Session, Simulator
 from kubesched.setup import set_up
-from tests.planning.drain_clusters import packed_cluster, random_cluster
+from tests.planning.drain_clusters import claimed_cluster, packed_cluster, random_cluster
 from tests.trials import seeds
 
+Cluster = Callable[[int], list[KubeObject]]
 SEEDS = seeds(2)
+CLUSTERS = pytest.mark.parametrize("cluster", [random_cluster, claimed_cluster])
 HAS_SUCCESSOR = (Fate.MOVES, Fate.PENDING, Fate.STILL_PENDING)
 
 
@@ -31,10 +34,13 @@ def held(fill: Fill) -> dict[str, dict[str, int]]:
     return {node: fill.held(node) for node in fill.node_names}
 
 
+@CLUSTERS
 @pytest.mark.parametrize("tie_break", TieBreak)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_cluster_after_a_drain_has_the_pods_where_the_result_has_them(seed: int, tie_break: TieBreak):
-    objects = random_cluster(seed)
+def test_the_cluster_after_a_drain_has_the_pods_where_the_result_has_them(
+    cluster: Cluster, seed: int, tie_break: TieBreak
+):
+    objects = cluster(seed)
     with Drainer(objects, set_up(), tie_break=tie_break, seed=7) as drainer:
         for names in (["n0"], ["n1", "n2"], ["n0", "n1", "n2", "n3"]):
             result = drainer.drain(names)
@@ -42,6 +48,7 @@ def test_the_cluster_after_a_drain_has_the_pods_where_the_result_has_them(seed: 
             report = Simulator(written, tie_break=tie_break, seed=7).run()
             if not result.pushed_out:  # whose new pods are there, too
                 assert held(report.after) == held(result.after)
+                assert report.after.devices.counts == result.after.devices.counts
             after = after_simulation(written, report)
             moved = {pod.pod: pod.to for pod in result.pods if pod.fate in HAS_SUCCESSOR}
             assert {key: after.get(key, "") for key in moved} == moved
@@ -63,9 +70,10 @@ def test_no_step_evicts_more_pods_than_a_budget_allows(seed: int):
             assert n_evicted <= budget.allowed + n_back
 
 
+@CLUSTERS
 @pytest.mark.parametrize("seed", SEEDS)
-def test_each_drain_begins_with_the_same_cluster(seed: int):
-    objects = random_cluster(seed)
+def test_each_drain_begins_with_the_same_cluster(cluster: Cluster, seed: int):
+    objects = cluster(seed)
     with Drainer(objects, set_up()) as drainer:
         each = list(drainer.each())
         again = list(drainer.each())
@@ -80,9 +88,10 @@ def test_each_drain_begins_with_the_same_cluster(seed: int):
     assert (alone.pushed_out, alone.budgets) == (last.pushed_out, last.budgets)
 
 
+@CLUSTERS
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_set_that_most_finds_can_go_together(seed: int):
-    objects = random_cluster(seed)
+def test_the_set_that_most_finds_can_go_together(cluster: Cluster, seed: int):
+    objects = cluster(seed)
     with Drainer(objects, set_up()) as drainer:
         result = drainer.most()
         assert result.can_go
@@ -98,9 +107,10 @@ def test_the_set_that_most_finds_can_go_together(seed: int):
             assert result.nodes
 
 
+@CLUSTERS
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_trial_that_is_taken_back_leaves_a_cluster_like_a_new_one(seed: int):
-    objects = random_cluster(seed)
+def test_a_trial_that_is_taken_back_leaves_a_cluster_like_a_new_one(cluster: Cluster, seed: int):
+    objects = cluster(seed)
     session = Session(objects)
     with session.fork():
         first = session.schedule()
@@ -138,3 +148,8 @@ def test_the_same_seed_finds_the_same_set():
     objects = random_cluster(6)
     with Drainer(objects, set_up(), seed=3) as drainer:
         assert drainer.most().nodes == drainer.most().nodes
+
+
+def test_a_fix_that_moves_a_pod_to_a_node_that_it_adds_is_tried():
+    result = drain(claimed_cluster(39), ["n0", "n1"])
+    assert [pod.fix for pod in result.of(Fate.STILL_PENDING)]

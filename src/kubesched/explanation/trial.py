@@ -100,7 +100,12 @@ class Trial:
         return n
 
     def kept_for_others(self, pod: Pod, node: str) -> list[Taint]:
-        """The taints that keep a node for other pods than this one, though it tolerates them."""
+        """The taints that keep a node for other pods than this one, though it tolerates them.
+
+        A node that the same fix adds has none: only a node like one that may be used is added.
+        """
+        if node not in self._state.columns.row_of:
+            return []
         return kept_for_others(self._state.pod_info(pod), self._state.snapshot().node_info(node).node)
 
     def lost_because(self, pod: Pod) -> str:
