@@ -55,6 +55,34 @@ def devices(name: str) -> Writer:
     return write
 
 
+def claimed(path: Path, n_nodes: int, n_pending: int) -> None:
+    """GPUs, three quarters of them taken by pods of 300 ReplicaSets; a claim of each pod comes from a template."""
+    write_list(path, [*_claimed(n_nodes, n_pending)])
+
+
+def _claimed(n_nodes: int, n_pending: int) -> Iterator[Object]:
+    shape = SHAPES["gpu8-plain"]
+    yield _object("DeviceClass", "gpu", {"selectors": [{"cel": {"expression": f'device.driver == "{GPU}"'}}]})
+    names = [f"node-{i:05}" for i in range(n_nodes)]
+    for i, node in enumerate(names):
+        yield _node(node, i)
+        yield from gpus(node, i)
+    places = [(node, k) for i, node in enumerate(names) for k in range((5, 6, 6, 7)[i % 4])]
+    for i, (node, k) in enumerate([*places, *([("", 0)] * n_pending)]):
+        pod = _pod(f"pod-{i:06}", node)
+        name = pod["metadata"]["name"]
+        held = claim(name, shape, {"pool": node, "device": f"device-{k}"} if node else None)
+        held["metadata"]["ownerReferences"] = [_owner("v1", "Pod", name, f"u-{name}")]
+        pod["metadata"]["ownerReferences"] = [_owner("apps/v1", "ReplicaSet", f"set-{i % 300}", f"u-set-{i % 300}")]
+        pod["spec"]["resourceClaims"] = [{"name": "d", "resourceClaimTemplateName": "one"}]
+        pod["status"]["resourceClaimStatuses"] = [{"name": "d", "resourceClaimName": name}]
+        yield from (held, pod)
+
+
+def _owner(version: str, kind: str, name: str, uid: str) -> Object:
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": True}
+
+
 def cluster(shape: DeviceShape, n_nodes: int, n_pending: int) -> Iterator[Object]:
     """The objects: nodes with their slices, a class, and pods with their claims."""
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}

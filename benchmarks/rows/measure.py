@@ -9,6 +9,7 @@ The tasks:
 - explain: a pod against every node and plugin, with the words for all of them, after loading: the slowest of ten pods.
 - churn: Simulator.run twice with events that come meanwhile (churn.py), and twice without.
 - claim-churn: the same with other events.
+- drain-each: draining every node alone, as `kubesched drain --each` does, after loading.
 
 --profile prints the N functions that took the most time instead. Nothing is tuned here: the garbage collector and all
 settings are as a user of the Python API has them.
@@ -155,12 +156,35 @@ def churned(options: argparse.Namespace, profile: cProfile.Profile | None) -> Fi
     }
 
 
+def drain_each(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figures:
+    from kubesched import load_snapshot
+    from kubesched.planning import Drainer
+
+    with Timer() as loading:
+        snapshot = load_snapshot(options.snapshot)
+    with Timer() as building:
+        drainer = Drainer(snapshot, options.config, options.plugin)
+    with drainer, Timer(profile) as run:
+        drains = list(drainer.each())
+    pods = [pod for one in drains for pod in one.pods]
+    return {
+        "pods": len(pods),
+        "placed": sum(bool(pod.to) for pod in pods),
+        "drained": sum(one.can_go for one in drains),
+        "seconds": run.seconds,
+        "cpuSeconds": run.cpu_seconds,
+        "loadSeconds": loading.seconds,
+        "stateSeconds": building.seconds,
+    }
+
+
 TASKS: dict[str, Callable[[argparse.Namespace, cProfile.Profile | None], Figures]] = {
     "simulate": simulate,
     "load": load,
     "explain": explain,
     "churn": churned,
     "claim-churn": churned,
+    "drain-each": drain_each,
 }
 
 

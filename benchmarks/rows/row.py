@@ -50,6 +50,7 @@ class Task(enum.Enum):
     EXPLAIN = "explain"
     CHURN = "churn"
     CLAIM_CHURN = "claim-churn"
+    DRAIN_EACH = "drain-each"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class Row:
         write: writes the cluster.
         pending: pods to place at NODES nodes; enough for a third of a second.
         oracle_pending: how many the oracle is given, which is slower; 0 leaves it out.
-        target: at least so many pods a second (SIMULATE), at most so many seconds (LOAD, EXPLAIN); None for no target.
+        target: at least so many pods a second (SIMULATE), at most so many seconds (LOAD, EXPLAIN, DRAIN_EACH); None for
+            no target.
         target_share: of its rate without churn it keeps at least this (CHURN, CLAIM_CHURN).
         target_mib: at most so much memory; None for no target.
         n_times: how many times NODES nodes.
@@ -88,7 +90,7 @@ class Row:
     @property
     def is_rate(self) -> bool:
         """Whether the figure is pods a second, where more is better; else it is seconds."""
-        return self.task not in (Task.LOAD, Task.EXPLAIN)
+        return self.task not in (Task.LOAD, Task.EXPLAIN, Task.DRAIN_EACH)
 
 
 def _shape(name: str, target: float, pending: int = 3000) -> Row:
@@ -143,6 +145,7 @@ ROWS = (
     _devices("shared", 2380, 500, 2000),
     _devices("partitions", 20, 100, 1000, oracle_pending=6),
     Row("gpu8-churn", device_inputs.devices("gpu8"), 3000, target_share=0.8, task=Task.CLAIM_CHURN),
+    Row("gpu8-drain-each", device_inputs.claimed, 100, target=60, task=Task.DRAIN_EACH, n_times=0.2),
     Row("load", inputs.real_looking, 0, target=5, target_mib=1536, task=Task.LOAD),
     Row("explain", inputs.random_cluster, 300, target=0.2, task=Task.EXPLAIN),
 )
