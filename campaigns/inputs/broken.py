@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from campaigns.devices.generate import snapshot as device_snapshot
 from campaigns.inputs.configurations import changed_configuration, faults_of_check
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "shop"
@@ -21,6 +22,13 @@ ODD_VALUES: tuple[Any, ...] = (
     *("", " ", "x", "0", "-1", "1e9", "1e99", "12Ei", "\x00", "\u2028", "é" * 300, "a/b/c", "2026-01-01T00:00:00Z"),
     *([], {}, [None], [[]], {"": ""}, {"a": None}, [{}], {"key": "a", "operator": "In", "values": ["b"]}),
 )
+ODD_IN_DEVICES: tuple[Any, ...] = (
+    *ODD_VALUES,
+    *("device.driver == 'x'", "device.", "1 + 1", "device.attributes['gpu.example.com'].model.size() / 0 == 1"),
+    *("All", "NoExecute", "gpu-0", "gpu.example.com", "gpu.example.com/numa", "1.2.3", "40Gi", "node-0", "card", 33),
+    *({"string": "x"}, {"int": 3}, {"bool": True}, {"version": "1.0.0-rc"}, {"value": "3"}, {"nodeName": "node-1"}),
+)
+OF_DEVICES = ("DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate")
 PUNCTUATION = (
     *(b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\"),
     *(b"\n", b"\t", b"\x00", b"\xff", b"&a ", b"*a", b"- ", b"!"),
@@ -52,21 +60,28 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places(value[key])
 
 
-def with_odd_values(document: dict[str, Any], rng: Random) -> dict[str, Any]:
-    """The document with one to three values replaced, removed, moved or repeated."""
+def with_odd_values(
+    document: dict[str, Any], rng: Random, odd: tuple[Any, ...] = ODD_VALUES, within: Any = None
+) -> dict[str, Any]:
+    """The document with one to three values replaced, removed, moved or repeated.
+
+    Args:
+        within: gives the part of a copy that is changed; None for all of it.
+    """
     document = copy.deepcopy(document)
+    part = document if within is None else within(document)
     for _ in range(rng.randint(1, 3)):
-        holder, key = rng.choice(list(places(document)))
+        holder, key = rng.choice(list(places(part)))
         change = rng.randrange(5)
         if change == 0:
             del holder[key]
         elif change == 1:
-            other, other_key = rng.choice(list(places(document)))
+            other, other_key = rng.choice(list(places(part)))
             holder[key] = copy.deepcopy(other[other_key])
         elif change == 2 and isinstance(holder, list):
             holder.append(copy.deepcopy(holder[key]))
         else:
-            holder[key] = copy.deepcopy(rng.choice(ODD_VALUES))
+            holder[key] = copy.deepcopy(rng.choice(odd))
     return document
 
 
@@ -107,6 +122,23 @@ def odd_snapshot(rng: Random) -> bytes:
     return json.dumps(with_odd_values(snapshot(), rng)).encode()
 
 
+@cache
+def devices(seed: int) -> dict[str, Any]:
+    """A small cluster with devices, claims and pods that wait for them."""
+    return device_snapshot(seed, 3, 3, 5)
+
+
+def odd_devices(rng: Random) -> bytes:
+    return json.dumps(with_odd_values(devices(rng.randrange(40)), rng, ODD_IN_DEVICES, _specs_of_devices)).encode()
+
+
+def _specs_of_devices(document: dict[str, Any]) -> list[Any]:
+    """What is said of devices and claims, and which claims pods have."""
+    items = document["items"]
+    pods = [(item["spec"].get("resourceClaims"), item.get("status")) for item in items if item["kind"] == "Pod"]
+    return [item for item in items if item["kind"] in OF_DEVICES] + [list(one) for one in pods]
+
+
 def odd_configuration(rng: Random) -> bytes:
     return json.dumps(with_odd_values(configuration(), rng)).encode()
 
@@ -127,6 +159,19 @@ KINDS = {
     "a snapshot with odd values": Kind(".json", odd_snapshot, (("simulate", "-o", "jsonl"),)),
     "a snapshot with odd values, explained": Kind(
         ".json", odd_snapshot, (("explain", "--all", "-o", "jsonl", "--skip-bad-objects"),)
+    ),
+    "odd devices": Kind(
+        ".json",
+        odd_devices,
+        (
+            ("simulate", "-o", "jsonl", "--skip-bad-objects"),
+            ("explain", "--all", "-o", "jsonl"),
+            ("explain", "--all", "--skip-bad-objects"),
+            ("devices", "--skip-bad-objects", "-o", "wide"),
+            ("fit", "--resource", "example.com/gpu=1", "--max", "--skip-bad-objects"),
+            ("drain", "--each", "--skip-bad-objects"),
+            ("snapshot", "--anonymize", "--skip-bad-objects"),
+        ),
     ),
     "damaged JSON": _damaged_snapshot(".json"),
     "damaged YAML": _damaged_snapshot(".yaml"),

@@ -3,8 +3,9 @@
     python -m campaigns.inputs.campaign [--count 1000] [--seed 1] [--jobs 1] [--only KIND] [--out .campaign/inputs]
 
 The inputs are parts of examples/shop: snapshots as JSON, YAML and gzip for `simulate` and `explain`, and configurations
-for `config`. Values are removed, moved, repeated or replaced by odd ones, or bytes are damaged. The same seed gives the
-same inputs. COUNT is that of each kind; --only takes part of a kind's name and leaves the other kinds out. Harm is
+for `config`; and clusters of campaigns/devices, whose classes, slices and claims are broken, for most commands. Values
+are removed, moved, repeated or replaced by odd ones, or bytes are damaged. The same seed gives the same inputs. COUNT
+is that of each kind; --only takes part of a kind's name and leaves the other kinds out. Harm is
 
 - an exception or a stack trace;
 - another exit code than 0, 1 and 2;

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from kubesched.admission.device_checks import DeviceChecker
 from kubesched.api import (
     TAINT_EFFECTS,
     Affinity,
@@ -64,6 +65,7 @@ class ObjectChecker:
     def __init__(self) -> None:
         self._good: set[Quantity] = set()
         self._good_times: set[str | None] = {None}
+        self._devices = DeviceChecker(self._check_time)
         self._checked: dict[int, object] = {}  # parts that pods share, by id; held, so that no id comes again
 
     def check(self, checked: KubeObject) -> None:
@@ -126,6 +128,8 @@ class ObjectChecker:
                 self._check_quantities(limit.min, f"spec.limits[{i}].min")
                 self._check_quantities(limit.max, f"spec.limits[{i}].max")
                 self._check_quantities(limit.max_limit_request_ratio, f"spec.limits[{i}].maxLimitRequestRatio")
+        else:
+            self._devices.check(checked)
 
     def _check_pod(self, pod: Pod) -> None:
         spec, status = pod.spec, pod.status

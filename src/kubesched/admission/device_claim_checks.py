@@ -70,8 +70,8 @@ def _claim_faults(path: str, spec: ResourceClaimSpec) -> Iterator[FieldError]:
 def _request_faults(path: str, request: DeviceRequest) -> Iterator[FieldError]:
     alternatives = request.first_available or ()
     yield from _label_faults(f"{path}.name", request.name)
-    if request.exactly is None and not alternatives:
-        yield FieldError.required(path, _ONE_FORM)
+    if (fault := form_fault(path, request)) is not None:
+        yield fault
     elif request.exactly is not None and alternatives:
         yield FieldError.invalid(path, None, f"{_ONE_FORM}, but multiple fields are set")
     if request.exactly is not None:
@@ -81,6 +81,12 @@ def _request_faults(path: str, request: DeviceRequest) -> Iterator[FieldError]:
     for i, alternative in enumerate(alternatives):
         yield from _label_faults(f"{path}.firstAvailable[{i}].name", alternative.name)
         yield from _ask_faults(f"{path}.firstAvailable[{i}]", alternative)
+
+
+def form_fault(path: str, request: DeviceRequest) -> FieldError | None:
+    """What is wrong with a request that asks for nothing; None for one that does not."""
+    asks = request.exactly is not None or request.first_available
+    return None if asks else FieldError.required(path, _ONE_FORM)
 
 
 def _ask_faults(path: str, ask: DeviceSubRequest) -> Iterator[FieldError]:

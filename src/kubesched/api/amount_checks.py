@@ -12,7 +12,13 @@ from kubesched.api.node import Node
 from kubesched.api.pod import Pod
 from kubesched.api.pod_fields import Container, ContainerStatus, Quantities
 from kubesched.api.quantity import parse_quantity
-from kubesched.api.resource_claims import DeviceCapacity, ResourceClaim, ResourceSlice
+from kubesched.api.resource_claims import (
+    DeviceCapacity,
+    ResourceClaim,
+    ResourceClaimSpec,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from kubesched.errors import ObjectError, QuantityError
 
@@ -103,16 +109,24 @@ def _of_capacity(capacity: DeviceCapacity) -> Quantities:
 
 
 def _of_devices(claim: ResourceClaim) -> Found:
-    for i, request in enumerate(claim.spec.devices.requests or ()):
-        place = f"spec.devices.requests[{i}]"
+    yield from _of_requests(claim.spec, "spec")
+    results = (claim.status.allocation.devices.results or ()) if claim.status.allocation else ()
+    for i, result in enumerate(results):
+        yield f"status.allocation.devices.results[{i}].consumedCapacity", result.consumed_capacity
+
+
+def _of_template(template: ResourceClaimTemplate) -> Found:
+    yield from _of_requests(template.spec.spec, "spec.spec")
+
+
+def _of_requests(spec: ResourceClaimSpec, path: str) -> Found:
+    for i, request in enumerate(spec.devices.requests or ()):
+        place = f"{path}.devices.requests[{i}]"
         exactly = [(f"{place}.exactly", request.exactly)] if request.exactly else []
         listed = [(f"{place}.firstAvailable[{j}]", one) for j, one in enumerate(request.first_available or ())]
         for where, one in (*exactly, *listed):
             if one.capacity is not None:
                 yield f"{where}.capacity.requests", one.capacity.requests
-    results = (claim.status.allocation.devices.results or ()) if claim.status.allocation else ()
-    for i, result in enumerate(results):
-        yield f"status.allocation.devices.results[{i}].consumedCapacity", result.consumed_capacity
 
 
 _FOUND: Final[dict[type, Callable[[Any], Found]]] = {
@@ -123,4 +137,5 @@ _FOUND: Final[dict[type, Callable[[Any], Found]]] = {
     CSIStorageCapacity: _of_storage,
     ResourceSlice: _of_slice,
     ResourceClaim: _of_devices,
+    ResourceClaimTemplate: _of_template,
 }

@@ -86,9 +86,12 @@ def test_what_keeps_a_request_from_a_device(fields, asked, text):
 
 
 def test_a_node_without_devices_of_the_class_says_so():
-    assert why(claim("c", ask())) == "request r0: no device of class gpu"
     other = resource_slice("n1", [device("nic")], driver="nic.example.com")
     assert why(claim("c", ask()), other) == "request r0: no device of class gpu"
+
+
+def test_a_cluster_without_slices_says_so():
+    assert why(claim("c", ask())) == "there are no ResourceSlices, so there are no devices"
 
 
 def test_a_pool_that_is_being_updated_is_named():

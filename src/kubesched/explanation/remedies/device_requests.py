@@ -214,7 +214,7 @@ def _unconstrained(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
 
 
 def _constraint_words(one: ConstraintAsk) -> str:
-    return f"{'distinctAttribute' if one.is_distinct else 'matchAttribute'} {one.attribute}"
+    return f"{'distinctAttribute' if one.is_distinct else 'matchAttribute'} {one.attribute}" if one.attribute else "{}"
 
 
 def _without_constraint(devices: DeviceClaim, place: int) -> DeviceClaim:

@@ -151,8 +151,18 @@ def _for_ask(pools: Sequence[DevicePool], devices: Devices, claim: str, ask: Dev
 
 def _broken_pools(pools: Iterable[DevicePool]) -> str:
     """What is wrong with pools that are left out."""
-    states = Counter("invalid" if pool.is_complete else "being updated" for pool in pools if not _is_sound(pool))
+    states = Counter(_fault_of(pool) if pool.is_complete else "being updated" for pool in pools if not _is_sound(pool))
     return ", ".join(f"{count(n, 'pool')} {plural(n, 'is', 'are')} {state}" for state, n in states.items())
+
+
+def _fault_of(pool: DevicePool) -> str:
+    """Why a complete pool is invalid."""
+    if len({device.id for device in pool.devices}) < len(pool.devices):
+        return "invalid: two of its devices have one name"
+    consumed = (one for device in (*pool.devices, *pool.elsewhere) for one in device.consumed_counters)
+    if any(name not in pool.counters.get(of_set, ()) for of_set, name, _ in consumed):
+        return "invalid: a device consumes a counter that its slices do not define"
+    return "invalid: two of its counter sets have one name"
 
 
 def _is_sound(pool: DevicePool) -> bool:

@@ -122,6 +122,8 @@ class DynamicResources(Plugin):
         here, cluster_state = nodes.select(np.array([position])), self.handle.cluster_state
         if status.reasons == _REASONS[_UNAVAILABLE - 1].reasons:
             yield from elsewhere(claim for claim in demand.claims if not _is_available(claim, here).all())
+        elif "ResourceSlice" not in cluster_state.objects:
+            yield "there are no ResourceSlices, so there are no devices"
         elif status.reasons[0] in (Shortage.NOT_ENOUGH.value, Shortage.INVALID_POOLS.value):
             asks = demand.asks_on(demand.served_on(nodes, position), cluster_state)
             pools = cluster_state.devices.pools_of(nodes.row(position))

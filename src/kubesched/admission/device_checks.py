@@ -1,0 +1,87 @@
+"""Checks what is read of slices, claims and their templates in a snapshot, so that no rule meets what it cannot read.
+
+What kube-scheduler itself has a message for is let through: a search reports it, and for the one claim only.
+"""
+
+from collections.abc import Callable, Iterator
+
+from kubesched.admission.device_claim_checks import form_fault
+from kubesched.api import (
+    MAX_INT64,
+    DeviceAttribute,
+    DeviceRequest,
+    KubeObject,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+    check_amounts,
+)
+from kubesched.cel import Semver
+from kubesched.config import FieldError
+from kubesched.documents import shorten
+from kubesched.errors import CelRuntimeError, ObjectError
+
+
+class DeviceChecker:
+    """Checks objects of resource.k8s.io one after another.
+
+    Args:
+        check_time: is given a time and its field.
+    """
+
+    def __init__(self, check_time: Callable[[str | None, str], None]) -> None:
+        self._check_time = check_time
+        self._good_versions: set[str | None] = {None}
+
+    def check(self, checked: KubeObject) -> None:
+        """Check one object; one of another kind is good.
+
+        Raises:
+            ObjectError: something cannot be read; the message begins with its field.
+        """
+        if isinstance(checked, ResourceSlice):
+            check_amounts(checked)
+            self._check_attributes(checked)
+        elif isinstance(checked, ResourceClaim):
+            check_amounts(checked)
+            _check_requests(checked.spec.devices.requests or (), "spec.devices.requests")
+            if (allocation := checked.status.allocation) is not None:
+                self._check_time(allocation.allocation_timestamp, "status.allocation.allocationTimestamp")
+        elif isinstance(checked, ResourceClaimTemplate):
+            check_amounts(checked)
+            _check_requests(checked.spec.spec.devices.requests or (), "spec.spec.devices.requests")
+
+    def _check_attributes(self, checked: ResourceSlice) -> None:
+        for i, device in enumerate(checked.spec.devices or ()):
+            for name, attribute in (device.attributes or {}).items():
+                if attribute.integer is not None or attribute.version not in self._good_versions:
+                    self._check_attribute(attribute, f"spec.devices[{i}].attributes.{name}")
+
+    def _check_attribute(self, attribute: DeviceAttribute, path: str) -> None:
+        if attribute.integer is not None and not -MAX_INT64 - 1 <= attribute.integer <= MAX_INT64:
+            raise ObjectError(f"{path}.int: found {attribute.integer}; expected an int64")
+        if attribute.version is not None:
+            try:
+                Semver.parse(attribute.version)
+            except CelRuntimeError as error:
+                found = shorten(attribute.version)
+                raise ObjectError(f"{path}.version: found {found}; expected a version such as 1.2.3") from error
+            self._good_versions.add(attribute.version)
+
+
+def _check_requests(requests: tuple[DeviceRequest, ...], path: str) -> None:
+    """Rule: kube-apiserver v1.36 validation of resource.k8s.io/v1. A count of 0 has not got its default yet."""
+    for i, request in enumerate(requests):
+        if (fault := form_fault(f"{path}[{i}]", request)) is not None:
+            raise ObjectError(str(fault))
+        for place, count in _counts(request):
+            if not 0 <= count <= MAX_INT64:
+                detail = "must be greater than zero" if count < 0 else f"must be at most {MAX_INT64}"
+                raise ObjectError(str(FieldError.invalid(f"{path}[{i}].{place}.count", count, detail)))
+
+
+def _counts(request: DeviceRequest) -> Iterator[tuple[str, int]]:
+    if request.exactly is not None:
+        yield "exactly", request.exactly.count
+    for i, one in enumerate(request.first_available or ()):
+        yield f"firstAvailable[{i}]", one.count

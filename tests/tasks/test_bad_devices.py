@@ -1,0 +1,358 @@
+"""Broken slices, classes and claims: each command ends as kube-scheduler would, or with one sentence and its place."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from kubesched.plugins.dynamic_resources.device_search import Shortage
+from tests.cli.clusters import run
+
+Document = dict[str, Any]
+V1 = "resource.k8s.io/v1"
+ERROR = 'running "DynamicResources" filter plugin: '
+NONE = "is not a quantity; write a number with an optional suffix"
+SLICE, CLAIM = "item 3 (ResourceSlice s)", "item 4 (ResourceClaim default/c)"
+
+
+def thing(kind: str, name: str, version: str = V1, **fields: Any) -> Document:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "uid": name}, **fields}
+
+
+def selectors(*texts: str) -> list[Document]:
+    return [{"cel": {"expression": text}} for text in texts]
+
+
+def device_class(*texts: str) -> Document:
+    return thing("DeviceClass", "gpu", spec={"selectors": selectors(*texts)})
+
+
+def device(name: str = "d", **more: Any) -> Document:
+    return {"name": name, **more}
+
+
+def counting(of_set: str, counter: str, amount: str = "1") -> Document:
+    return {"consumesCounters": [{"counterSet": of_set, "counters": {counter: {"value": amount}}}]}
+
+
+def piece(*devices: Any, count: int = 1, **more: Any) -> Document:
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": count}
+    spec = {"driver": "d", "nodeName": "n1", "pool": pool, "devices": [*devices], **more}
+    return thing("ResourceSlice", "s", spec=spec)
+
+
+def with_policy(**policy: Any) -> Document:
+    return device(capacity={"m": {"value": "1", "requestPolicy": policy}})
+
+
+def sets(amount: str = "1") -> Document:
+    return {"sharedCounters": [{"name": "a", "counters": {"x": {"value": amount}}}]}
+
+
+def asking(version: str = V1, namespace: str = "default", **exactly: Any) -> Document:
+    return claim([{"name": "r", "exactly": {"deviceClassName": "gpu", **exactly}}], version, namespace)
+
+
+def claim(
+    requests: list[Any], version: str = "resource.k8s.io/v1", namespace: str = "default", **more: Any
+) -> Document:
+    made = thing("ResourceClaim", "c", version, spec={"devices": {"requests": requests, **more}})
+    made["metadata"]["namespace"] = namespace
+    return made
+
+
+def allocated(result: Document, **more: Any) -> Document:
+    results = [{"request": "r", "driver": "d", "pool": "p", "device": "d", **result}]
+    return {**asking(), "status": {"allocation": {"devices": {"results": results}, **more}}}
+
+
+def pod(*entries: Any) -> Document:
+    spec = {"containers": [{"name": "c", "image": "x"}], "resourceClaims": [*entries]}
+    made = thing("Pod", "p", "v1", spec=spec, status={"phase": "Pending"})
+    made["metadata"]["namespace"] = "default"
+    return made
+
+
+USES = pod({"name": "e", "resourceClaimName": "c"})
+FROM_TEMPLATE = pod({"name": "e", "resourceClaimTemplateName": "t"})
+ELSEWHERE = thing("ResourceClaimTemplate", "t", spec={"spec": {"devices": {}}})
+ELSEWHERE["metadata"]["namespace"] = "other"
+
+
+def written(tmp_path: Path, items: list[Document]) -> Path:
+    """A file with the objects and a node."""
+    room = {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "20"}}
+    path = tmp_path / "cluster.json"
+    every = [thing("Node", "n1", "v1", status=room), *items]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": every}))
+    return path
+
+
+def commands(tmp_path: Path, items: list[Document]) -> list[Result]:
+    """What simulate and explain answer."""
+    room = {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "20"}}
+    path = tmp_path / "cluster.json"
+    path.write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": [thing("Node", "n1", "v1", status=room), *items]})
+    )
+    return [run("simulate", path, "-o", "jsonl"), run("explain", path, "default/p")]
+
+
+def text_of(result: Result) -> str:
+    return " ".join(f"{result.stdout} {result.stderr}".replace('\\"', '"').split())
+
+
+REFUSED = {
+    "a capacity": (
+        [piece(device(capacity={"m": {"value": "abc"}})), asking()],
+        SLICE,
+        f"devices[0].capacity.m.value: 'abc' {NONE}",
+    ),
+    "a default": (
+        [piece(device(capacity={"m": {"value": "1", "requestPolicy": {"default": "abc"}}})), asking()],
+        SLICE,
+        "spec.devices[0].capacity.m.requestPolicy.default: 'abc' is not",
+    ),
+    "a step": (
+        [
+            piece(device(capacity={"m": {"value": "1", "requestPolicy": {"validRange": {"min": "1", "step": "x"}}}})),
+            asking(),
+        ],
+        SLICE,
+        "spec.devices[0].capacity.m.requestPolicy.validRange.step: 'x' is not",
+    ),
+    "a counter": ([piece(device(), **sets("abc")), asking()], SLICE, "spec.sharedCounters[0].counters.x: 'abc' is not"),
+    "a consumed counter": (
+        [piece(device(**counting("a", "x", "abc")), **sets()), asking()],
+        SLICE,
+        "spec.devices[0].consumesCounters[0].counters.x: 'abc' is not",
+    ),
+    "an amount that is asked for": (
+        [piece(device()), asking(capacity={"requests": {"m": "abc"}})],
+        CLAIM,
+        "spec.devices.requests[0].exactly.capacity.requests.m: 'abc' is not",
+    ),
+    "a consumed capacity": (
+        [piece(device()), allocated({"consumedCapacity": {"m": "abc"}})],
+        CLAIM,
+        "status.allocation.devices.results[0].consumedCapacity.m: 'abc' is not",
+    ),
+    "a time": (
+        [piece(device()), allocated({}, allocationTimestamp="yesterday")],
+        CLAIM,
+        'status.allocation.allocationTimestamp: found "yesterday"; expected a time such as',
+    ),
+    "a version": (
+        [piece(device(attributes={"v": {"version": "abc"}})), asking()],
+        SLICE,
+        'spec.devices[0].attributes.v.version: found "abc"; expected a version such as 1.2.3',
+    ),
+    "an integer": (
+        [piece(device(attributes={"v": {"int": 10**30}})), asking()],
+        SLICE,
+        f"spec.devices[0].attributes.v.int: found {10**30}; expected an int64",
+    ),
+    "a generation": (
+        [piece(device(), pool={"name": "p", "generation": "one"}), asking()],
+        SLICE,
+        'spec.pool.generation: expected an integer, found "one"',
+    ),
+    "no device": ([piece(None), asking()], SLICE, "spec.devices[0]: expected a value, found null"),
+    "a count": (
+        [piece(device()), asking(count=-3)],
+        CLAIM,
+        "spec.devices.requests[0].exactly.count: Invalid value: -3: must be greater than zero",
+    ),
+    "no form": (
+        [piece(device()), claim([{"name": "r"}])],
+        CLAIM,
+        "spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required",
+    ),
+}
+"""What an API server would not have: objects after the class, the place, and the sentence."""
+
+
+@pytest.mark.parametrize(("items", "place", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_read_is_refused_with_its_place(
+    items: list[Document], place: str, sentence: str, tmp_path: Path
+) -> None:
+    for result in commands(tmp_path, [device_class(), *items, USES]):
+        assert result.exit_code == 2
+        (line,) = result.stderr.splitlines()
+        assert f"cluster.json, {place}: " in line
+        assert sentence in line
+
+
+DECIDED = {
+    "a class does not compile": (
+        [device_class("device.drivr =="), piece(device()), asking(), USES],
+        f"{ERROR}class gpu: selector #0: CEL compile error: compilation failed: ERROR: <input>:1:16: Syntax error:",
+    ),
+    "a claim does not compile": (
+        [device_class(), piece(device()), asking(selectors=selectors("device.foo")), USES],
+        f"{ERROR}claim default/c: selector #0: CEL compile error: compilation failed: ERROR: <input>:1:7: undefined",
+    ),
+    "33 devices": (
+        [device_class(), piece(device()), asking(count=33), USES],
+        f"{ERROR}claim default/c: number of requested devices 33 exceeds the claim limit of 32",
+    ),
+    "a mode that is unknown": (
+        [device_class(), piece(device()), asking(allocationMode="Some"), USES],
+        f"{ERROR}claim default/c, request r: unsupported count mode Some",
+    ),
+    "an empty constraint": (
+        [device_class(), piece(device()), claim([], constraints=[{}]), USES],
+        f"{ERROR}claim default/c, constraint #0: empty constraint (unsupported constraint type?)",
+    ),
+    "all of half a pool": (
+        [device_class(), piece(device(), count=2), asking(allocationMode="All"), USES],
+        f"{ERROR}claim default/c, request r: asks for all devices, but resource pool d/p is currently being updated",
+    ),
+    "half a pool": (
+        [device_class(), piece(device(), count=2), asking(), USES],
+        "0/1 nodes are available: 1 cannot allocate all claims.",
+        "request r: 1 pool is being updated",
+    ),
+    "a counter set that is not there": (
+        [device_class(), piece(device(**counting("b", "x")), **sets()), asking(), USES],
+        "0/1 nodes are available: 1 invalid resource pools were encountered.",
+        "1 pool is invalid: a device consumes a counter that its slices do not define",
+    ),
+    "a counter that is not there": (
+        [device_class(), piece(device(**counting("a", "y")), **sets()), asking(), USES],
+        "0/1 nodes are available: 1 invalid resource pools were encountered.",
+        "1 pool is invalid: a device consumes a counter that its slices do not define",
+    ),
+    "two devices of one name": (
+        [device_class(), piece(device(), device()), asking(), USES],
+        "0/1 nodes are available: 1 invalid resource pools were encountered.",
+        "1 pool is invalid: two of its devices have one name",
+    ),
+    "two counter sets of one name": (
+        [device_class(), piece(device(), sharedCounters=[*sets()["sharedCounters"] * 2]), asking(), USES],
+        "0/1 nodes are available: 1 invalid resource pools were encountered.",
+        "1 pool is invalid: two of its counter sets have one name",
+    ),
+    "an unknown class": (
+        [device_class(), piece(device()), asking(deviceClassName="nope"), USES],
+        "0/1 nodes are available: request r: device class nope does not exist.",
+    ),
+    "a claim elsewhere": (
+        [device_class(), piece(device()), asking(namespace="other"), USES],
+        'could not find ResourceClaim "default/c"',
+    ),
+    "a template elsewhere": (
+        [device_class(), piece(device()), ELSEWHERE, FROM_TEMPLATE],
+        'pod "default/p": ResourceClaim not created yet',
+        "once there is a template default/t",
+    ),
+    "an entry that names nothing": (
+        [device_class(), piece(device()), asking(), pod({"name": "e"})],
+        'pod "default/p", spec.resourceClaim "e": none of the supported fields are set',
+    ),
+    "no slices": (
+        [device_class(), asking(), USES],
+        "0/1 nodes are available: 1 cannot allocate all claims.",
+        "there are no ResourceSlices, so there are no devices",
+        "note: the snapshot has no ResourceSlice: the claims of 1 pod cannot be allocated",
+    ),
+    "a claim that is being deleted": (
+        [device_class(), piece(device()), asking(), USES],
+        'resourceclaim "c" is being deleted',
+    ),
+}  # fmt: skip
+"""What kube-scheduler has a text for: all objects, and what both commands say."""
+DECIDED["a claim that is being deleted"][0][2]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(("items", "texts"), [(items, texts) for items, *texts in DECIDED.values()], ids=DECIDED)
+def test_what_kube_scheduler_has_a_text_for_gets_it(items: list[Document], texts: list[str], tmp_path: Path) -> None:
+    simulated, explained = commands(tmp_path, items)
+    is_error = texts[0].startswith(ERROR)
+    assert [simulated.exit_code, explained.exit_code] == ([1, 1] if is_error else [0, 0])
+    for text in texts:
+        assert text in text_of(explained)
+    assert texts[0] in text_of(simulated)
+    assert '"node"' not in simulated.stdout
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [device_class(), piece(device()), allocated({"device": "gone"}), USES],
+        [device_class(), piece(device()), allocated({"pool": "gone", "driver": "gone"}), USES],
+        [device_class(), piece(device()), asking(), pod({"resourceClaimName": "c"})],
+        [device_class(), piece(device()), claim([]), USES],
+    ],
+    ids=["an allocated device that is gone", "a pool that is gone", "an entry without a name", "no requests"],
+)
+def test_what_kube_scheduler_does_not_look_at_is_in_nobodys_way(items: list[Document], tmp_path: Path) -> None:
+    simulated, explained = commands(tmp_path, items)
+    assert json.loads(simulated.stdout)["node"] == "n1"
+    assert "Pod default/p fits on 1 of 1 nodes and would go to n1." in text_of(explained)
+
+
+@pytest.mark.parametrize("version", ["v1beta2", "v1beta1", "v1alpha3"])
+def test_claims_of_older_versions_are_named_with_the_command_that_gets_them(version: str, tmp_path: Path) -> None:
+    older = f"resource.k8s.io/{version}"
+    for result in commands(tmp_path, [device_class(), piece(device()), asking(older), USES]):
+        assert result.exit_code == 0
+        assert (
+            f"note: left out, because kubesched reads them in version v1: 1 ResourceClaim of {older}; "
+            "add `kubectl get resourceclaims.v1.resource.k8s.io -A -o json`"
+        ) in text_of(result)
+
+
+# --- a search that does not end ---
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> Document:
+    """A claim with 14 requests for 28 devices that are in 13 racks; no two may be in one of them."""
+    monkeypatch.setattr("kubesched.plugins.dynamic_resources.patience.MOST_LOOKS", 2000)
+    wanted = [selectors(f'device.attributes["d"].n >= {i % 3}') for i in range(14)]
+    requests = [
+        {"name": f"r{i}", "exactly": {"deviceClassName": "gpu", "selectors": one}} for i, one in enumerate(wanted)
+    ]
+    return claim(requests, constraints=[{"distinctAttribute": "d/rack"}])
+
+
+RACKS = piece(*(device(f"d{i}", attributes={"rack": {"int": i % 13}, "n": {"int": i}}) for i in range(28)))
+
+
+def test_a_search_with_too_many_choices_ends_with_a_sentence(endless: Document, tmp_path: Path) -> None:
+    items = [device_class(), RACKS, endless, USES]
+    for result in commands(tmp_path, items):
+        assert result.exit_code == 0
+        assert Shortage.TOO_LONG.value in text_of(result)
+        assert "cannot allocate" not in text_of(result)
+    new = tmp_path / "pod.json"
+    new.write_text(json.dumps({**USES, "metadata": {"name": "new", "namespace": "default"}, "status": {}}))
+    fitted = run("fit", written(tmp_path, items), "-f", new)
+    assert fitted.exit_code in (0, 1)
+    assert Shortage.TOO_LONG.value in text_of(fitted)
+
+
+def test_a_drained_pod_with_too_many_choices_is_not_said_to_stay_pending(endless: Document, tmp_path: Path) -> None:
+    room = {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "20"}}
+    template = thing("ResourceClaimTemplate", "t", spec={"spec": endless["spec"]})
+    template["metadata"]["namespace"] = "default"
+    moved = {**endless, "metadata": {**endless["metadata"], "ownerReferences": [owner("Pod", "p")]}}
+    result = {"request": "r0", "driver": "d", "pool": "elsewhere", "device": "d"}
+    moved["status"] = {
+        "allocation": {"devices": {"results": [result]}},
+        "reservedFor": [{"resource": "pods", "name": "p", "uid": "p"}],
+    }
+    runs = pod({"name": "e", "resourceClaimTemplateName": "t"})
+    runs["metadata"]["ownerReferences"] = [{**owner("ReplicaSet", "web"), "apiVersion": "apps/v1"}]
+    runs["spec"]["nodeName"] = "n2"
+    runs["status"] = {"phase": "Running", "resourceClaimStatuses": [{"name": "e", "resourceClaimName": "c"}]}
+    items = [device_class(), RACKS, template, moved, runs, thing("Node", "n2", "v1", status=room)]
+    drained = run("drain", written(tmp_path, items), "n2")
+    assert Shortage.TOO_LONG.value in text_of(drained), drained.output
+
+
+def owner(kind: str, name: str) -> Document:
+    return {"apiVersion": "v1", "kind": kind, "name": name, "uid": name, "controller": True}
