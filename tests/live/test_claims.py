@@ -514,3 +514,45 @@ async def test_a_pod_that_is_not_bound_after_a_restart_leaves_its_claim_without_
         await until(lambda: "no" in server.message("p"))
         await until(lambda: "PATCH resourceclaims/mine/status" in server.writes)
         assert len(server.devices()) == 1
+
+
+# --- deallocation ---
+
+
+def elsewhere() -> ClaimServer:
+    """A claim that is allocated on a node where its pod may not run."""
+    status = {"allocation": {**allocation("n1", "gpu-0")["allocation"], "allocationTimestamp": "2026-01-01T00:00:00Z"}}
+    return cluster(claim("mine", ask(), status=status))
+
+
+@on_virtual_time
+async def test_a_claim_is_deallocated_before_the_pod_hears_of_it_and_is_tried_again():
+    server = elsewhere()
+    async with server.scheduling():
+        server.add(pod("p", "mine", node_selector={"kubernetes.io/hostname": "n2"}))
+        await until(lambda: server.node_of("p"), 5)
+    assert server.writes == [
+        "PUT resourceclaims/mine/status",
+        "PATCH pods/p/status",
+        "PATCH pods/p/status",
+        "PUT resourceclaims/mine",
+        "PUT resourceclaims/mine/status",
+        "POST pods/p/binding",
+    ]
+    assert [pool for pool, _ in server.devices()] == ["n2"]
+
+
+@on_virtual_time
+async def test_a_pod_says_why_its_claim_cannot_be_deallocated():
+    server = elsewhere()
+
+    def refuse(asked: str) -> None:
+        if asked == "PUT resourceclaims/mine/status":
+            raise claim_rejected(asked, "no")
+
+    server.before = refuse
+    async with server.scheduling():
+        server.add(pod("p", "mine", node_selector={"kubernetes.io/hostname": "n2"}))
+        await until(lambda: server.message("p"))
+        causes = "1 node(s) didn't match Pod's node affinity/selector, 1 resourceclaim not available on the node"
+        assert server.message("p") == f"0/2 nodes are available: {causes}. no"

@@ -59,6 +59,7 @@ class Decision(msgspec.Struct, frozen=True):
         victims: pods to be evicted for it.
         n_pdb_violations: how many of them a disruption budget protects.
         writes: what else PostFilter plugins have to write for it.
+        unwritten_message: what users read instead if that cannot be written, before the error.
         initial_attempt_timestamp: when the pod first became active, in the clock's seconds; None where no queue was.
         was_flushed: whether the pod was tried only because it had waited for too long.
     """
@@ -80,6 +81,7 @@ class Decision(msgspec.Struct, frozen=True):
     victims: tuple[PodInfo, ...] = ()
     n_pdb_violations: int = 0
     writes: tuple[Action, ...] = ()
+    unwritten_message: str = ""
     initial_attempt_timestamp: float | None = None
     was_flushed: bool = False
 

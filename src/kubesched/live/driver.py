@@ -213,15 +213,16 @@ class LiveScheduler:
     # --- what a decision leads to ---
 
     def _begin(self, decision: Decision, cycle: BindingCycle | Eviction, began: float) -> None:
-        task = asyncio.create_task(self._carry_out(cycle, began), name=f"bind {decision.pod.key}")
+        task = asyncio.create_task(self._carry_out(decision, cycle, began), name=f"bind {decision.pod.key}")
         self._tasks[task] = cycle
         task.add_done_callback(self._ended)
 
-    async def _carry_out(self, cycle: BindingCycle | Eviction, began: float) -> None:
+    async def _carry_out(self, decision: Decision, cycle: BindingCycle | Eviction, began: float) -> None:
         outcome: Any = await drive(cycle, self._answer, self._until_steady)
         now = self._clock.monotonic()
         if not isinstance(outcome, Decision):
-            self._observer.evicted(now - began)
+            if decision.victims:
+                self._observer.evicted(now - began)
         elif outcome.outcome.status.is_success:
             first = outcome.initial_attempt_timestamp
             self._observer.bound(outcome, now - began, now - (began if first is None else first))

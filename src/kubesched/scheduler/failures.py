@@ -29,6 +29,11 @@ def rejected_later(decision: Decision, status: Status) -> Decision:
     )
 
 
+def unwritten(decision: Decision, error: str) -> Decision:
+    """PostFilter made room, and the API server refused to write it."""
+    return replace(decision, outcome=Outcome(decision.outcome.status, f"{decision.unwritten_message} {error}"))
+
+
 def failure_actions(decision: Decision, pod: Pod) -> tuple[Action, Action]:
     """The event and the condition of a pod that was not placed; the event's note is cut to 1024 bytes.
 

@@ -39,13 +39,13 @@ from kubesched.scheduler.assembly import build_frameworks
 from kubesched.scheduler.binding_cycle import BindingCycle
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.extenders import Extenders
-from kubesched.scheduler.failures import MissingReasons, failure_actions, rejected_later
+from kubesched.scheduler.failures import MissingReasons, failure_actions, rejected_later, unwritten
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
 from kubesched.scheduler.registrations import registrations
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak
-from kubesched.scheduler.suspension import begun, perform, wait
+from kubesched.scheduler.suspension import begun, perform, suspend, wait
 from kubesched.scheduler.unconfirmed import Unconfirmed
 from kubesched.scheduler.waits import Waits
 from kubesched.state import ClusterState, PodInfo
@@ -274,6 +274,8 @@ class Scheduler:
         decided, state = await self.cycle.decide(framework, info, snapshot, queued)
         if not decided.outcome.status.is_success:
             eviction = self._evictions.begin(decided)
+            if decided.writes and eviction is None:
+                return decided, begun(self._make_room(queued, decided))
             self._failed(queued, decided)
             return decided, eviction
         return self._take(framework, queued, decided, state)
@@ -423,6 +425,23 @@ class Scheduler:
             waiting.reject("", "removed")
 
     # --- when it fails ---
+
+    async def _make_room(self, queued: QueuedPodInfo, decision: Decision) -> None:
+        """Write what PostFilter plugins give back, before the pod waits again and its status says so.
+
+        What the write wakes up finds the pod in flight, so that it is tried after that.
+        """
+        try:
+            await suspend(None)
+            for action in decision.writes:
+                if error := (await perform(action)).error:
+                    decision = unwritten(decision, error)
+                    break
+        except BaseException:
+            if self.queue.is_in_flight(queued.pod.uid) and self._still_waits(queued):
+                self.queue.put_back(queued, self._now())
+            raise
+        self._failed(queued, replace(decision, writes=()))
 
     def _failed(self, queued: QueuedPodInfo, decision: Decision) -> None:
         """Return the pod to the queue, and report why it was not placed."""

@@ -220,8 +220,10 @@ class SchedulingCycle:
         if diagnosis.failure is not None:
             return replace(decision, outcome=_fault_outcome(diagnosis.failure))
         made_room: PostFilterResult | None = None
+        before = ""
         if framework.profile.points["postFilter"]:
             made_room, status = await framework.run_post_filter(state, state.pod.pod, diagnosis)
+            before = diagnosis.message if made_room is not None and made_room.writes else ""
             diagnosis.post_filter_message = status.message
         rejections = tuple(diagnosis.counts())
         explained = replace(
@@ -240,6 +242,7 @@ class SchedulingCycle:
             victims=made_room.victims,
             n_pdb_violations=made_room.n_pdb_violations,
             writes=made_room.writes,
+            unwritten_message=before,
         )
 
     # --- when something fits ---
