@@ -90,7 +90,7 @@ def claims_made_again(by_key: Mapping[Key, Document], pod: Key) -> dict[Key, Doc
 
 
 def bound(cluster: list[KubeObject], pod: Pod, fix: Fix) -> dict[Key, Document]:
-    """The claims that controllers bind once the fix is applied, with their volumes."""
+    """What controllers and schedulers do once the fix is applied: bind claims to volumes, give moved pods devices."""
     objects, _ = fix.change.apply(cluster, pod)
     new = {key_of(one): one for one in documents_of(objects)}
     old = {key_of(one): one for one in documents_of(cluster)}
@@ -100,13 +100,22 @@ def bound(cluster: list[KubeObject], pod: Pod, fix: Fix) -> dict[Key, Document]:
         if key[0] == "PersistentVolumeClaim" and one != old.get(key) and (one["metadata"].get("annotations") or {})
     }
     volumes = {("PersistentVolume", "", one["spec"].get("volumeName", "")) for one in claims.values()}
-    return {
-        key: {
-            "spec": {"volumeName": one["spec"].get("volumeName")},
-            "metadata": {"annotations": one["metadata"]["annotations"]},
+    moved = {
+        key: {"status": one.get("status") or {}}
+        for key, one in new.items()
+        if "movePod" in fix.kind and key[0] == "ResourceClaim" and one.get("status") != old.get(key, {}).get("status")
+    }
+    return (
+        moved
+        | {
+            key: {
+                "spec": {"volumeName": one["spec"].get("volumeName")},
+                "metadata": {"annotations": one["metadata"]["annotations"]},
+            }
+            for key, one in claims.items()
         }
-        for key, one in claims.items()
-    } | {key: new[key] for key in volumes if key in new and key not in old}
+        | {key: new[key] for key in volumes if key in new and key not in old}
+    )
 
 
 def after(cluster: list[KubeObject], pod: Pod, fix: Fix) -> list[KubeObject]:

@@ -10,7 +10,7 @@ from kubesched.cel.device_value import DeviceValue
 from kubesched.cel.exact_amounts import Quantity
 from kubesched.cel.literal_comparisons import FactValue, LiteralComparison
 from kubesched.cel.semantic_versions import Semver
-from kubesched.errors import CelCompileError
+from kubesched.errors import CelCompileError, CelRuntimeError
 
 _BESIDE: Final = {">": -1, "<": 1}
 _NUMBERS: Final = "+-.0123456789"
@@ -70,8 +70,8 @@ def loosened(selector: CompiledSelector, device: DeviceValue) -> Loosened | None
 
 def _matches(text: str, device: DeviceValue) -> bool:
     try:
-        return compile_selector(text).refusal(device) is None
-    except CelCompileError:  # a part inside of cel.bind
+        return compile_selector(text).matches(device)
+    except (CelCompileError, CelRuntimeError):  # a part inside of cel.bind, or of a device without the attribute
         return False
 
 

@@ -15,6 +15,9 @@ def detached(pods: Iterable[Pod], state: ClusterState) -> list[VolumeAttachment]
         pods: as they were on their nodes.
         state: without them.
     """
+    volumes = ((pod, state.pod_info(pod).volumes) for pod in pods if pod.node_name)
+    left = [(pod, known) for pod, known in volumes if known.n_attachable]
+    if not left:
+        return []  # without a count of what is attached where
     attached = state.volumes.attached
-    left = (pod for pod in pods if pod.node_name)
-    return [one for pod in left for one in attached.left_by(pod, state.pod_info(pod).volumes)]
+    return [one for pod, known in left for one in attached.left_by(pod, known)]

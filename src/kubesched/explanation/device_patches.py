@@ -9,8 +9,16 @@ from typing import Any
 
 from kubesched.api import KINDS, KubeObject, Patch, PatchTarget, Pod
 from kubesched.documents import merge_patch
-from kubesched.explanation.kubectl import recreating
+from kubesched.explanation.kubectl import patching, recreating
 from kubesched.explanation.pod_patches import created_again
+
+
+def claim_freed(text: str, claim: KubeObject) -> Patch:
+    """The step that takes the devices of a claim back, of which nothing else changes."""
+    known = KINDS["ResourceClaim"]
+    target = PatchTarget(known.api_version, known.name, claim.namespace, claim.name)
+    body = {"status": {"allocation": None, "devices": None}}
+    return patching(text, target, body, "merge", subresource="status")
 
 
 def claim_made_again(text: str, target: PatchTarget, body: dict[str, Any]) -> Patch:

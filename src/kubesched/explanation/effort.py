@@ -72,8 +72,8 @@ SmallKind = Literal[
     "resourceClaim",
     "deviceClass",
 ]
-OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination"]
-RepairKind = Literal["nodeCondition", "devicePlugin", "csiDriver", "maxPods"]
+OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination", "unusedClaim"]
+RepairKind = Literal["nodeCondition", "devicePlugin", "deviceTaint", "csiDriver", "maxPods"]
 MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
 AddingKind = Literal["addNode", "addVolume", "storageCapacity"]
 DataKind = Literal["recreateClaim"]

@@ -29,7 +29,7 @@ from kubesched.explanation.remedies import (
     pools,
     without_gates,
 )
-from kubesched.explanation.trial import Move, Trial, placing
+from kubesched.explanation.trial import Move, Place, Trial
 from kubesched.framework import Framework, Status
 from kubesched.plugins import taint_words
 from kubesched.state import PodInfo
@@ -172,7 +172,7 @@ class _Search:
         if self._trial.is_undecided:
             return None
         if places:
-            put = (placing(move.pod, places[move.pod.key]) for move in moves if move.pod.key in places)
+            put = (edit for move in moves if move.pod.key in places for edit in places[move.pod.key].edits)
             change += Change(edits=tuple(put))
             names = self._trial.feasible(change)
         fault = self._trial.fault
@@ -197,7 +197,7 @@ class _Search:
         return msgspec.structs.replace(fix, n_pods=n_equal if placed > len(tried) else placed, n_equal=n_equal)
 
     def _whole_fix(
-        self, remedies: Sequence[Remedy], names: list[str], change: Change, places: Mapping[str, str]
+        self, remedies: Sequence[Remedy], names: list[str], change: Change, places: Mapping[str, Place]
     ) -> Fix:
         """The fix of one or several remedies."""
         if len(remedies) == 1:
@@ -210,21 +210,21 @@ class _Search:
         first, cost = tuple(names[:_N_NAMED]), max(part.effort for part in parts)
         return Fix(text, len(names), first, keeps, kind, tuple(parts), change, answers, left, cost)
 
-    def _fix(self, remedy: Remedy, names: list[str], change: Change, places: Mapping[str, str]) -> Fix:
+    def _fix(self, remedy: Remedy, names: list[str], change: Change, places: Mapping[str, Place]) -> Fix:
         text, left = remedy.text, _unplaced(remedy, places)
         if left:
             text = f"{text.replace(f' {ELSEWHERE}', '')}{''.join(self._left(remedy, left))}"
         elif len(remedy.moves) == 1:
-            text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key]}")
+            text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key].node}")
         cost = remedy.cost
         if kept := self._kept_for_others(remedy, places):
             text, cost = f"{text} ({kept})", max(cost, Effort.RESERVED)
         first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
         return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left, cost)
 
-    def _kept_for_others(self, remedy: Remedy, places: Mapping[str, str]) -> str:
+    def _kept_for_others(self, remedy: Remedy, places: Mapping[str, Place]) -> str:
         """Which taints keep nodes for other pods than those that go there; empty for none."""
-        put = ((move.pod, places[move.pod.key]) for move in remedy.moves if move.pod.key in places)
+        put = ((move.pod, places[move.pod.key].node) for move in remedy.moves if move.pod.key in places)
         taints = {
             words: node for pod, node in put for words in map(taint_words, self._trial.kept_for_others(pod, node))
         }
@@ -261,7 +261,7 @@ def _with_fault(fix: Fix, fault: Status | None) -> Fix:
     return msgspec.structs.replace(fix, text=f"{fix.text} (once plugin {fault.plugin} is fixed)", fault=fault)
 
 
-def _unplaced(remedy: Remedy, places: Mapping[str, str]) -> tuple[str, ...]:
+def _unplaced(remedy: Remedy, places: Mapping[str, Place]) -> tuple[str, ...]:
     return tuple(move.pod.key for move in remedy.moves if move.pod.key not in places)
 
 

@@ -52,10 +52,12 @@ def names_of(target: PatchTarget) -> tuple[str, ...]:
     return (target.name, *([target.namespace] if target.namespace else []))
 
 
-def patching(text: str, target: PatchTarget, body: dict[str, Any], type: Type, comment: str = "") -> Patch:
-    """The step that patches an object."""
-    kind = target.kind.lower()
-    words = ("kubectl", "patch", kind, target.name, *in_namespace(target), "--type", type, "-p", _json(body))
+def patching(
+    text: str, target: PatchTarget, body: dict[str, Any], type: Type, comment: str = "", *, subresource: str = ""
+) -> Patch:
+    """The step that patches an object, or a subresource of it, such as its status."""
+    kind, part = target.kind.lower(), ("--subresource", subresource) if subresource else ()
+    words = ("kubectl", "patch", kind, target.name, *in_namespace(target), *part, "--type", type, "-p", _json(body))
     return Patch(text, target, "patch", body, type, command_lines(*words, names=names_of(target), comment=comment))
 
 

@@ -29,7 +29,7 @@ from kubesched.api import (
 from kubesched.documents import merge_patch
 from kubesched.explanation.change import Change
 from kubesched.explanation.departures import Departure, moved_pod
-from kubesched.explanation.device_patches import claim_made_again, claims_made_again
+from kubesched.explanation.device_patches import claim_freed, claim_made_again, claims_made_again
 from kubesched.explanation.effort import FixKind
 from kubesched.explanation.kubectl import creating, on_object, recreating
 from kubesched.explanation.pod_patches import Owners, created_again, of_strategy, pod_patches
@@ -44,6 +44,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "claimUnbound",
         "csiDriver",
         "devicePlugin",
+        "deviceTaint",
         "maxPods",
         "nodeCondition",
         "nomination",
@@ -59,7 +60,8 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
 _EVICTING: Final[FixKind] = "priorityClass"  # kube-scheduler evicts the pods that make way
 _STRATEGY: Final[FixKind] = "rolloutStrategy"  # the pods that go are those that its controller removes
 _AT_ADMISSION: Final[FixKind] = "admission"  # a new pod gets it, whatever its template says
-_VOLUME: Final = "PersistentVolume"
+_MADE_BY_OTHERS: Final = ("PersistentVolume", "ResourceClaim")
+"""Kinds of which a provisioner, a scheduler or a controller makes what a fix shows."""
 _CLAIM: Final = "PersistentVolumeClaim"
 
 _CREATED_AGAIN: Final = {
@@ -137,8 +139,10 @@ def _of_objects(
     after = _applied(part.change, objects)
     if part.kind == _EVICTING or (not after and part.kind != _AT_ADMISSION):
         return []
-    is_made = any(name not in objects and name[0] != _VOLUME for name in after)
+    is_made = any(name not in objects and name[0] not in _MADE_BY_OTHERS for name in after)
     steps: list[Patch] = []
+    if part.kind == "unusedClaim":
+        return [claim_freed(part.text, old) for name in after if isinstance(old := objects.get(name), ResourceClaim)]
     if part.kind == "deviceClass":
         return [creating(part.text, new) for new in after.values() if new is not None]
     for name, new in after.items() if not is_made and part.kind not in _BY_HAND else ():

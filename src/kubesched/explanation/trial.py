@@ -13,6 +13,7 @@ from kubesched.controllers import detached, is_bound_to_node, left_claims, succe
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.nodes_for_others import kept_for_others
 from kubesched.framework import CycleState, Framework, Status, find_feasible
+from kubesched.plugins import ClaimPlan, DynamicResources
 from kubesched.session import best_of
 from kubesched.state import ClusterState, Nodes
 
@@ -28,6 +29,17 @@ class Move(msgspec.Struct, frozen=True):
 
     pod: Pod
     domains: frozenset[tuple[str, str]] = frozenset()
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a pod goes that makes way.
+
+    Attributes:
+        edits: what puts it on the node, with what its claims for devices get there.
+    """
+
+    node: str
+    edits: tuple[Edit, ...]
 
 
 class Trial:
@@ -64,7 +76,9 @@ class Trial:
             names: list[str] = [] if nodes is None else nodes.names
         return names
 
-    def places(self, change: Change, node: str, moves: Iterable[Move], *, as_scored: bool = False) -> dict[str, str]:
+    def places(
+        self, change: Change, node: str, moves: Iterable[Move], *, as_scored: bool = False
+    ) -> "dict[str, Place]":
         """Find nodes for pods that make way, one after another, once the changed pod is on its node.
 
         Args:
@@ -72,17 +86,42 @@ class Trial:
             node: of the changed pod.
             as_scored: whether the scores alone choose. By default, a pod goes to a node that taints keep for others
                 only if it fits on no other node.
-        Returns: `namespace/name` of those that have a place -> its node. A pod that is not re-created has none.
+        Returns: `namespace/name` of those that have a place -> it. A pod that is not re-created has none.
         """
-        found: dict[str, str] = {}
-        edits = [*change.edits, placing(change.pod(self.pod), node)]
+        found: dict[str, Place] = {}
+        edits = [*change.edits]
+        edits += self._putting(change.pod(self.pod), node, edits)
         for move in moves:
             with _silent(), applied(self._state, tuple(edits)):
                 place = self._place(move, as_scored=as_scored)
             if place:
-                found[move.pod.key] = place
-                edits.append(placing(move.pod, place))
+                left = [_edit_of(event) for event in left_claims(move.pod, self._state.objects.get, comes_back=True)]
+                found[move.pod.key] = Place(place, (*left, *self._putting(move.pod, place, edits)))
+                edits += found[move.pod.key].edits
         return found
+
+    def _putting(self, pod: Pod, node: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+        """The edits that put a pod on a node, with what its claims for devices get there.
+
+        Args:
+            edits: what changes before.
+        """
+        has_claims = pod.spec.resource_claims or len(self._state.devices.classes)
+        if not has_claims:
+            return (placing(pod, node),)
+        waiting = on_node(pod, "")
+        with _silent(), applied(self._state, tuple(edits)):
+            state = CycleState(self._state.pod_info(waiting))
+            self._searched(waiting, state)
+            claims = self._claims_on(state, node)
+        return (*(_edit_of(event) for event in claims), placing(pod, node))
+
+    def _claims_on(self, state: CycleState, node: str) -> list[WatchEvent]:
+        """What becomes of the claims of a pod that was searched for a node."""
+        plugins = (one for one in self._framework.profile.points["reserve"] if isinstance(one, DynamicResources))
+        plans = (one.planned(state, node) for one in plugins)
+        made = (claim for one in plans if isinstance(one, ClaimPlan) for claim in one.assumed)
+        return [WatchEvent(EventType.MODIFIED, kind, claim) for kind, claim in made]
 
     def n_placed(self, change: Change, equal: Iterable[Pod]) -> int:
         """How many of the pod and equal ones get a node one after another in the changed cluster."""
@@ -95,6 +134,8 @@ class Trial:
                 if found is None:
                     break
                 node = best_of(self._framework, state, found)
+                for event in self._claims_on(state, node):
+                    self._state.apply(event)
                 self._state.apply(WatchEvent(EventType.MODIFIED, "Pod", on_node(pod, node)))
                 n += 1
         return n
@@ -163,12 +204,18 @@ def fates(framework: Framework, pod: Pod, node: str, victims: Sequence[Pod]) -> 
     gone = Change(edits=tuple(Edit("Pod", one.key, lambda _: None) for one in victims))
     places = trial.places(gone, node, map(Move, first), as_scored=True)
     left = {one.key: "lost" if trial.lost_because(one) else "pending" for one in first}
-    return left | {key: f"on {place}" for key, place in places.items()}
+    return left | {key: f"on {place.node}" for key, place in places.items()}
 
 
 def placing(pod: Pod, node: str) -> Edit:
     """The edit that puts a pod on a node."""
     return Edit("Pod", pod.key, lambda _: on_node(pod, node))
+
+
+def _edit_of(event: WatchEvent) -> Edit:
+    """An edit that leaves an object as an event has it."""
+    after = None if event.type is EventType.DELETED else event.object
+    return Edit(event.kind, event.object.key, lambda _: after)
 
 
 @contextmanager

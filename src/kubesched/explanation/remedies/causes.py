@@ -9,6 +9,7 @@ from kubesched.api import KUEUE
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
+from kubesched.explanation.remedies.device_holders import device_holders
 from kubesched.explanation.remedies.device_plugins import devices
 from kubesched.explanation.remedies.device_requests import device_requests
 from kubesched.explanation.remedies.given_requests import given_requests
@@ -106,7 +107,9 @@ def _volume_causes(case: Case) -> list[Cause]:
 
 
 def _device_cause(case: Case) -> Cause:
-    remedies = (lacking_claims,) if has_lacking_claims(case) else (terminating, device_requests, more_nodes)
+    remedies = (
+        (lacking_claims,) if has_lacking_claims(case) else (terminating, device_holders, device_requests, more_nodes)
+    )
     return Cause("DynamicResources", case.rejected("DynamicResources"), remedies)
 
 

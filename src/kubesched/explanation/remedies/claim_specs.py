@@ -24,6 +24,7 @@ from kubesched.plugins import claim_name
 
 CLAIM: Final = "ResourceClaim"
 TEMPLATE: Final = "ResourceClaimTemplate"
+SLICE: Final = "ResourceSlice"
 
 DevicesEdit = Callable[[DeviceClaim], DeviceClaim]
 RequestEdit = Callable[[DeviceSubRequest], DeviceSubRequest]

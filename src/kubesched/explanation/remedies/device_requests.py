@@ -1,8 +1,9 @@
 """Remedies for claims that no node can serve: fewer devices, smaller ones, others, tainted ones, fewer constraints."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -21,12 +22,15 @@ from kubesched.cel import Loosened, OtherLiteral, Quantity, compile_selector, lo
 from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.errors import CelCompileError, CelRuntimeError
+from kubesched.explanation.change import Change
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_specs import way_to_change, with_devices, with_request
 from kubesched.explanation.remedies.device_survey import DeviceSurvey
-from kubesched.explanation.remedies.taints import is_of_fault, toleration
-from kubesched.plugins import ALL, ConstraintAsk, DeviceAsk, taint_words, untolerated_taints
+from kubesched.explanation.remedies.requests import cut_down
+from kubesched.explanation.remedies.taints import marks_fault, toleration
+from kubesched.explanation.remedies.together import together
+from kubesched.plugins import ALL, SPECIAL_CLAIM, ConstraintAsk, DeviceAsk, taint_words, untolerated_taints
 from kubesched.state import PoolDevice
 
 _MAX_COUNTS: Final = 6
@@ -37,24 +41,27 @@ _MAX_CONSTRAINTS: Final = 4
 def device_requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Ask for fewer devices, or for what devices have; tolerate their taints; drop constraints."""
     survey = DeviceSurvey(case, where)
-    for number, i, j, claim in survey.asks():
-        for k, ask in enumerate(claim.ask.requests[j]):
-            request = _Request(case, survey.demand.waiting[i], j, k, ask) if survey.demand else None
-            if request is not None:
-                yield from _fewer(request, [kind.requests[number][k].usable for kind in survey.kinds])
-                yield from _others(request, survey)
-                yield from _tolerating(request, survey)
+    each = [list(_of_request(request, survey)) for request in _requests(case, survey)]
+    yield from chain.from_iterable(each)
+    if len(each) > 1 and all(each):
+        yield from together(each)
+    yield from _fewer_served(case, survey)
     yield from _unconstrained(case, survey)
 
 
 class _Request(msgspec.Struct, frozen=True, eq=False):
-    """One alternative of one request of a claim."""
+    """One alternative of one request of a claim.
+
+    Attributes:
+        usable: how many devices some node has for it.
+    """
 
     case: Case
     claim: ResourceClaim
     place: int
     alternative: int
     ask: DeviceAsk
+    usable: int
 
     def remedy(self, what: str, edit: partial[DeviceSubRequest], effort: Effort, ladder: str = "") -> Remedy:
         """The remedy of another request."""
@@ -64,18 +71,49 @@ class _Request(msgspec.Struct, frozen=True, eq=False):
         return Remedy(text, "deviceRequest", False, change, ladder=ladder, effort=effort)
 
 
+def _requests(case: Case, survey: DeviceSurvey) -> Iterator[_Request]:
+    """The alternatives of requests that some nodes cannot serve."""
+    for number, i, j, claim in survey.asks():
+        for k, ask in enumerate(claim.ask.requests[j]):
+            usable = [kind.requests[number][k].usable for kind in survey.kinds]
+            yield _Request(case, survey.waiting[i], j, k, ask, max(usable, default=0))
+
+
+def _of_request(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
+    yield from _tolerating(request, survey)
+    yield from _others(request, survey)
+    yield from _fewer(request)
+
+
 # --- fewer devices ---
 
 
-def _fewer(request: _Request, usable: Sequence[int]) -> Iterator[Remedy]:
+def _fewer(request: _Request) -> Iterator[Remedy]:
     """The most devices that some node has."""
     ask = request.ask
     if ask.mode == ALL:
         return
-    most = min(ask.count - 1, max(usable, default=0))
+    most = min(ask.count - 1, request.usable)
     for n in range(most, max(most - _MAX_COUNTS, 0), -1):
         what = f"ask for {count(n, 'device')} instead of {ask.count}"
         yield request.remedy(what, partial(_counting, n=n), Effort.DROP, "count")
+
+
+def _fewer_served(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """A smaller request for an extended resource that a device class serves."""
+    wanted = case.info.requests.value.wanted
+    for name, class_name in survey.demand.served.items() if survey.demand is not None else ():
+        have = [
+            one.usable
+            for kind in survey.kinds
+            for alternatives in kind.requests
+            for one in alternatives
+            if one.device_class == class_name and one.claim.endswith(SPECIAL_CLAIM)
+        ]
+        most = min(wanted[name] - 1, max(have, default=0))
+        for n in range(most, max(most - _MAX_COUNTS, 0), -1):
+            text, fewer = f"lower the request to {n} {name}", Change((partial(cut_down, targets={name: n}),))
+            yield Remedy(text, "requests", False, fewer, ladder=text.partition(" to ")[0], effort=Effort.DROP)
 
 
 def _counting(one: DeviceSubRequest, n: int) -> DeviceSubRequest:
@@ -186,13 +224,9 @@ def _asking(one: DeviceSubRequest, other: _Other) -> DeviceSubRequest:
 
 def _tolerating(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
     """Tolerate the taints of devices that would do; not those of broken ones, nor those that evict pods."""
-    ask, found = request.ask, dict[tuple[Taint, ...], None]()
-    for _, device in survey.free_devices(ask):
-        blocking = tuple(untolerated_taints(device.spec.taints or (), ask.tolerations))
-        if blocking and _other(ask, device) == _Other():
-            found[blocking] = None
+    found = dict.fromkeys(taints for _, _, taints in survey.tainted_devices(request.ask))
     for taints in found:
-        if any(taint.effect == "NoExecute" or is_of_fault(taint) for taint in taints):
+        if marks_fault(taints):
             continue
         what = f"tolerate the device taint {joined(map(taint_words, taints))}"
         yield request.remedy(what, partial(_with_tolerations, taints=taints), Effort.RESERVED)
@@ -206,7 +240,7 @@ def _unconstrained(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
     """Drop a constraint, where the requests could be served without it."""
     if survey.demand is None or not any(kind.fits_apart for kind in survey.kinds):
         return
-    for claim, asked in zip(survey.demand.waiting, survey.demand.asks, strict=True):
+    for claim, asked in zip(survey.waiting, survey.demand.asks, strict=True):
         for i, one in enumerate(asked.ask.constraints[:_MAX_CONSTRAINTS]):
             change = with_devices(case, claim, partial(_without_constraint, place=i))
             text = f"drop the constraint {_constraint_words(one)}: {way_to_change(case, claim)}"

@@ -1,15 +1,24 @@
 """The devices of the nodes that cannot serve the claims of a pod: one node of each kind is looked at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 import msgspec
 import numpy as np
 
+from kubesched.api import ResourceClaim, Taint
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case
-from kubesched.plugins import DeviceAsk, NamedAsk, PodDemand, RequestDevices, devices_for, refusal_of
+from kubesched.plugins import (
+    DeviceAsk,
+    NamedAsk,
+    PodDemand,
+    RequestDevices,
+    devices_for,
+    refusal_of,
+    untolerated_taints,
+)
 from kubesched.state import DevicePool, PoolDevice
 
 PLUGIN: Final = "DynamicResources"
@@ -49,27 +58,35 @@ class DeviceSurvey:
     def __init__(self, case: Case, where: BoolVector) -> None:
         asked = case.evaluation.asked.get(PLUGIN)
         self.demand = asked.state.find(PodDemand) if asked is not None else None
-        self.in_use = case.evaluation.snapshot.cluster_state.devices.in_use
-        self._case, self._where = case, where
+        self._case, self._where, self._state = case, where, case.evaluation.snapshot.cluster_state
+        self.in_use = self._state.devices.in_use
+
+    @property
+    def waiting(self) -> Sequence[ResourceClaim]:
+        """The claims that have to be allocated."""
+        return self.demand.waiting if self.demand is not None else ()
 
     @cached_property
     def kinds(self) -> list[NodeKind]:
         """The kinds of nodes, those of most nodes first."""
         if self.demand is None or self.demand.left_over is not None:
             return []
-        state, nodes = self._case.evaluation.snapshot.cluster_state, self._case.nodes
+        nodes = self._case.nodes
         by_number: dict[int, list[int]] = {}
         positions = np.flatnonzero(self._where)
         for position, number in zip(
-            positions.tolist(), self.demand.alike(state, nodes)[positions].tolist(), strict=True
+            positions.tolist(), self.demand.alike(self._state, nodes)[positions].tolist(), strict=True
         ):
             by_number.setdefault(number, []).append(position)
-        kinds = []
-        for alike in sorted(by_number.values(), key=lambda one: -len(one))[:_MAX_KINDS]:
-            pools = state.devices.pools_of(nodes.row(alike[0]))
-            asks = self.demand.asks_on(self.demand.served_on(nodes, alike[0]), state)
-            kinds.append(NodeKind(tuple(alike), pools, tuple(devices_for(pools, state.devices, asks))))
-        return kinds
+        most = sorted(by_number.values(), key=lambda one: -len(one))[:_MAX_KINDS]
+        return [NodeKind(tuple(alike), self.pools_of(alike[0]), self._requests_at(alike[0])) for alike in most]
+
+    def _requests_at(self, position: int) -> tuple[tuple[RequestDevices, ...], ...]:
+        known = self._case.devices_at
+        if position not in known and self.demand is not None:
+            asks = self.demand.asks_on(self.demand.served_on(self._case.nodes, position), self._state)
+            known[position] = tuple(devices_for(self.pools_of(position), self._state.devices, asks))
+        return known[position]
 
     def asks(self) -> Iterator[tuple[int, int, int, NamedAsk]]:
         """The requests of claims that some kind of nodes cannot serve: their number, claim and place in the claim."""
@@ -80,6 +97,17 @@ class DeviceSurvey:
                     yield number, i, j, claim
                 number += 1
 
+    def short_asks(self) -> Iterator[DeviceAsk]:
+        """What those requests ask for, and those for extended resources, each alternative once."""
+        asks = [ask for _, _, place, claim in self.asks() for ask in claim.ask.requests[place]]
+        if self.demand is not None and self.demand.served and self.kinds:
+            asks += self.demand.special_claim(self.demand.served, self._state)[1].asks
+        yield from dict.fromkeys(asks)
+
+    def pools_of(self, position: int) -> tuple[DevicePool, ...]:
+        """The pools of a node."""
+        return self._state.devices.pools_of(self._case.nodes.row(position))
+
     def free_devices(self, ask: DeviceAsk) -> Iterator[tuple[NodeKind, PoolDevice]]:
         """The devices of the class of a request that are not taken."""
         for kind in self.kinds:
@@ -87,3 +115,28 @@ class DeviceSurvey:
                 for device in pool.devices if pool.is_complete and pool.is_valid else ():
                     if not self.in_use.is_taken(device.id) and not refusal_of(ask.class_selectors, device):
                         yield kind, device
+
+    def tainted_devices(self, ask: DeviceAsk) -> Iterator[tuple[NodeKind, PoolDevice, tuple[Taint, ...]]]:
+        """Those of them that taints keep from the request, with these taints."""
+        for kind, device in self.free_devices(ask):
+            blocking = tuple(untolerated_taints(device.spec.taints or (), ask.tolerations))
+            if blocking and not refusal_of(ask.selectors, device):
+                yield kind, device, blocking
+
+
+def served_resources(case: Case) -> Mapping[str, str]:
+    """The extended resources of the pod that devices serve where no device plugin does, with their classes."""
+    asked = case.evaluation.asked.get(PLUGIN)
+    demand = asked.state.find(PodDemand) if asked is not None else None
+    return demand.served if demand is not None else {}
+
+
+def with_such_devices(case: Case, where: BoolVector) -> BoolVector:
+    """(nodes,) bool: those of some nodes whose devices would do for the claims of the pod if they were new."""
+    survey = DeviceSurvey(case, where)
+    if survey.demand is None or not (survey.demand.asks or survey.demand.served):
+        return where
+    will_do = np.zeros_like(where)
+    for kind in survey.kinds:
+        will_do[list(kind.positions)] = all(any(one.is_enough_anew for one in some) for some in kind.requests)
+    return will_do

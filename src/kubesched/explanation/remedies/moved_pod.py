@@ -33,17 +33,18 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
             if short and all(held.get(name, 0) >= amount for name, amount in short.items()):
                 enough.append((sum(held[name] / amount for name, amount in short.items()), info))
     kept = (
-        info for _, info in sorted(enough, key=lambda one: (harm(one[1].pod), one[0])) if _comes_back(info.pod, case)
+        info for _, info in sorted(enough, key=lambda one: (harm(one[1].pod), one[0])) if comes_back(info.pod, case)
     )
-    moves = (off_node(case, info, "movePod", _stays(info.pod), needs_places=True, ladder="room") for info in kept)
+    moves = (off_node(case, info, "movePod", stays(info.pod), needs_places=True, ladder="room") for info in kept)
     yield from islice(chain.from_iterable(moves), _MAX_PODS)
 
 
-def _comes_back(pod: Pod, case: Case) -> bool:
+def comes_back(pod: Pod, case: Case) -> bool:
+    """Whether a controller creates a pod again that leaves its node."""
     return successor_of(pod, case.object_of).is_made is True
 
 
-def _stays(pod: Pod) -> str:
+def stays(pod: Pod) -> str:
     """That the pod may come back to its node; empty where a cordon keeps it off."""
     if untolerated_taints([CORDON], pod.tolerations):
         return ""

@@ -15,6 +15,7 @@ from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import respelt_names
+from kubesched.explanation.remedies.device_survey import served_resources, with_such_devices
 from kubesched.explanation.remedies.other_devices import is_device, not_offered, other_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.state import NodeInfo
@@ -35,14 +36,16 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
     nodes = case.nodes
     templates: dict[bytes, int] = {}  # by what the node offers: the nearest such node
     rows = np.ascontiguousarray(np.vstack((nodes.allowed_pods, nodes.allocatable)).T)
-    usable = np.flatnonzero(where & ~nodes.unschedulable)
+    usable = np.flatnonzero(with_such_devices(case, where & ~nodes.unschedulable))
     for position in usable[np.argsort(case.shortage[usable], kind="stable")].tolist():
         templates.setdefault(rows[position].tobytes(), position)
     grown: list[tuple[float, NodeInfo, dict[str, str]]] = []
+    served = served_resources(case)
     for node in islice((nodes[position] for position in templates.values()), _MAX_SIZES):
         offered = node.allocatable
         held = held_by_daemons(node, wanted)
-        lacking = [name for name, amount in wanted.items() if amount + held[name] > offered.get(name, 0)]
+        counted = [name for name in wanted if name not in served or offered.get(name)]
+        lacking = [name for name in counted if wanted[name] + held[name] > offered.get(name, 0)]
         if any(not offered.get(name) and case.largest(name) for name in lacking):
             continue  # other nodes are made for this
         growth = sum((wanted[name] + held[name]) / max(offered.get(name, 0), 1) for name in lacking)

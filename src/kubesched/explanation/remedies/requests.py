@@ -75,7 +75,7 @@ def _more_pods(case: Case, where: BoolVector) -> Iterator[Remedy]:
         n = -(-wanted // most)
         each = wanted // n if wanted % n == 0 else most
         text = f"no node that it chooses has more than {most} {name}: use {n} pods of {each}"
-        fewer = Change(of_pod=(partial(_cut_down, targets={name: each}),))
+        fewer = Change(of_pod=(partial(cut_down, targets={name: each}),))
         effort = Effort.LESS if wanted <= _WHOLE else Effort.ADAPT
         yield Remedy(text, "requests", True, fewer, effort=effort, ladder=f"pods of {name}")
         row = case.nodes.columns.resources.find(name)
@@ -120,7 +120,7 @@ def _smaller(case: Case, position: int, cut: dict[str, int], room: str = "") -> 
     divisible = all(name in DIVISIBLE for name in cut)
     is_small = is_near and all(amount * _HALF <= wanted[name] for name, amount in cut.items())
     effort = (Effort.ADAPT if is_small else Effort.LESS) if divisible else Effort.DROP
-    change = Change(of_pod=(lambda pod: _cut_down(pod, targets),))
+    change = Change(of_pod=(lambda pod: cut_down(pod, targets),))
     return Remedy(text, "requests", effort is Effort.ADAPT, change, effort=effort)
 
 
@@ -147,7 +147,7 @@ def _on_empty_node(case: Case, position: int, targets: Mapping[str, str]) -> tup
 # --- a pod with smaller requests ---
 
 
-def _cut_down(pod: Pod, targets: dict[str, int]) -> Pod:
+def cut_down(pod: Pod, targets: dict[str, int]) -> Pod:
     """The pod with requests that add up to at most the targets; the largest containers are cut first."""
     for name, target in targets.items():
         if pod.spec.resources is not None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -111,8 +111,8 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
                 why, effort = f": it is {age} old, so the scale-down that set it has failed", Effort.OPEN
             yield Remedy(f"remove taint {words} from {node_words(names)}{why}", "taint", True, off, effort=effort)
             continue
-        if any(map(is_of_fault, blocking)):
-            if all(map(is_of_fault, blocking)):
+        if any(map(_is_of_fault, blocking)):
+            if all(map(_is_of_fault, blocking)):
                 text = f"repair {node_words(names)}, which taint {words} fences off, then remove the taint"
                 yield Remedy(text, "nodeCondition", True, off)
             continue
@@ -132,9 +132,14 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         yield Remedy(text, "taint", bool(left), off, effort=removal, steps=steps)
 
 
-def is_of_fault(taint: Taint) -> bool:
+def _is_of_fault(taint: Taint) -> bool:
     """Whether the taint fences off a broken machine."""
     return _has_word(taint, _OF_FAULTS)
+
+
+def marks_fault(taints: Iterable[Taint]) -> bool:
+    """Whether taints fence devices off that are out of order, or evict the pods that have them."""
+    return any(taint.effect == "NoExecute" or _is_of_fault(taint) for taint in taints)
 
 
 def _has_word(taint: Taint, words: frozenset[str]) -> bool:

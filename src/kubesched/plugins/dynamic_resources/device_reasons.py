@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from kubesched.api import ResourceClaim, parse_quantity
-from kubesched.cel import Refusal, compile_selector
+from kubesched.cel import CompiledSelector, Refusal, compile_selector
 from kubesched.documents import count, plural
-from kubesched.errors import CelCompileError
+from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.plugins.dynamic_resources.asks import ALL, DeviceAsk, NamedAsk
 from kubesched.plugins.tolerations import taint_words, untolerated_taints
 from kubesched.state import DevicePool, Devices, PoolDevice
@@ -29,6 +29,7 @@ class _Reason(NamedTuple):
     what: str
     wanted: str = ""
     value: str = ""
+    passes: bool = False
 
 
 class DeviceObstacle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -39,12 +40,14 @@ class DeviceObstacle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
         what: in words; of an attribute or a capacity, its name.
         wanted: what the request wants of it, such as `>= 80Gi`; empty for other reasons.
         values: the different ones that the devices have.
+        passes: whether equal devices of a new node do not have it: others use the devices, or they have a taint.
     """
 
     devices: int
     what: str
     wanted: str = ""
     values: tuple[str, ...] = ()
+    passes: bool = False
 
     def words(self, n_of_class: int) -> str:
         """It as a phrase."""
@@ -82,6 +85,11 @@ class RequestDevices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     def is_enough(self) -> bool:
         """Whether the request could be served if it were the only one."""
         return self.of_class > 0 and self.usable >= self.wanted
+
+    @property
+    def is_enough_anew(self) -> bool:
+        """Whether it could be served by equal devices of a new node."""
+        return 0 < self.wanted <= self.usable + sum(one.devices for one in self.obstacles if one.passes)
 
     @property
     def words(self) -> str:
@@ -174,22 +182,22 @@ def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceA
     if refusal := refusal_of(ask.selectors, device):
         return _in_words(refusal)
     if not ask.is_admin and devices.in_use.is_taken(device.id):
-        return _Reason(_TAKEN)
+        return _Reason(_TAKEN, passes=True)
     for taint in untolerated_taints(device.spec.taints or (), ask.tolerations):
-        return _Reason(f"taint {taint_words(taint)} is not tolerated")
+        return _Reason(f"taint {taint_words(taint)} is not tolerated", passes=True)
     for name, amount in ask.capacity:
         has = (device.spec.capacity or {}).get(name)
         if has is None or parse_quantity(has.amount) < parse_quantity(amount):
             return _Reason(_bare(name), f">= {amount}", str(has.amount) if has is not None else _ABSENT)
     if device.spec.allow_multiple_allocations and _is_used_up(device, devices, ask):
-        return _Reason("too little of its capacity is left")
+        return _Reason("too little of its capacity is left", passes=True)
     entries = device.spec.consumes_counters or ()
     used = devices.used_counters(pool) if entries else {}
     for entry in entries:
         for name, counter in (entry.counters or {}).items():
             in_use = used[entry.counter_set].get(name, 0) if entry.counter_set in used else 0
             if in_use + parse_quantity(counter.amount) > pool.counters[entry.counter_set][name]:
-                return _Reason(f"{name} of {entry.counter_set} is used up by other devices")
+                return _Reason(f"{name} of {entry.counter_set} is used up by other devices", passes=True)
     return None
 
 
@@ -206,11 +214,20 @@ def refusal_of(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
     """The first part of a selector that does not hold for a device."""
     for text in texts:
         try:
-            if refusal := compile_selector(text).refusal(device.value):
+            selector = compile_selector(text)
+            if not _holds(selector, device) and (refusal := selector.refusal(device.value)):
                 return refusal
         except CelCompileError:
             continue
     return None
+
+
+def _holds(selector: CompiledSelector, device: PoolDevice) -> bool:
+    """Whether a device matches: that is known for a part of what a refusal costs."""
+    try:
+        return selector.matches(device.value)
+    except CelRuntimeError:
+        return False
 
 
 def _in_words(refusal: Refusal) -> _Reason:
@@ -231,11 +248,11 @@ def _cut(text: str) -> str:
 
 def _counted(reasons: Sequence[_Reason]) -> Iterator[DeviceObstacle]:
     """The reasons with how many devices each concerns, the most frequent first."""
-    values: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    values: defaultdict[tuple[str, str, bool], list[str]] = defaultdict(list)
     for reason in reasons:
-        values[reason.what, reason.wanted].append(reason.value)
-    for (what, wanted), found in sorted(values.items(), key=lambda kind: -len(kind[1])):
-        yield DeviceObstacle(len(found), what, wanted, tuple(dict.fromkeys(filter(None, found))))
+        values[reason.what, reason.wanted, reason.passes].append(reason.value)
+    for (what, wanted, passes), found in sorted(values.items(), key=lambda kind: -len(kind[1])):
+        yield DeviceObstacle(len(found), what, wanted, tuple(dict.fromkeys(filter(None, found))), passes)
 
 
 def _together(claims: Iterable[NamedAsk]) -> Iterator[str]:

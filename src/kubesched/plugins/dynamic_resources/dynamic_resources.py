@@ -198,6 +198,19 @@ class DynamicResources(Plugin):
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Assume what the claims get on the node, so that the next pod finds it taken."""
+        plan = self.planned(state, node_name)
+        if isinstance(plan, Status):
+            return plan
+        self.handle.cluster_state.assume_objects(pod.uid, plan.assumed)
+        state.write(plan)
+        return Status.SUCCESS
+
+    def planned(self, state: CycleState, node_name: str) -> ClaimPlan | Status:
+        """What the claims get on a node, or why they get nothing; SUCCESS if they need nothing.
+
+        Args:
+            state: what PreFilter left.
+        """
         demand, nodes = state.find(PodDemand), self.handle.snapshot().nodes
         position = nodes.position_of(node_name)
         if demand is None or position is None or not (demand.claims or demand.served):
@@ -208,10 +221,7 @@ class DynamicResources(Plugin):
         if isinstance(found, Shortage | ClaimError):
             return Status.unschedulable(found.value if isinstance(found, Shortage) else str(found))
         chosen = chosen_on(self.handle.cluster_state.devices, nodes.row(position), found)
-        plan = self._plan(demand, chosen, demand.served_on(nodes, position), node_name)
-        self.handle.cluster_state.assume_objects(pod.uid, plan.assumed)
-        state.write(plan)
-        return Status.SUCCESS
+        return self._plan(demand, chosen, demand.served_on(nodes, position), node_name)
 
     def _plan(
         self, demand: PodDemand, chosen: tuple[Chosen, ...], served: Mapping[str, str], node_name: str

@@ -1,0 +1,149 @@
+"""Remedies for devices that others have, or that are out of order: free them, repair them, move a pod."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import partial
+from itertools import chain, islice
+from typing import Final
+
+import msgspec
+
+from kubesched.api import Device, ResourceClaim, ResourceClaimStatus, ResourceSlice, Taint, edited
+from kubesched.documents import joined, plural
+from kubesched.engine import BoolVector
+from kubesched.explanation.change import Change, Edit
+from kubesched.explanation.remedies.case import Case, Remedy, harm, node_words, off_node
+from kubesched.explanation.remedies.claim_specs import CLAIM, SLICE
+from kubesched.explanation.remedies.device_survey import DeviceSurvey
+from kubesched.explanation.remedies.moved_pod import comes_back, stays
+from kubesched.explanation.remedies.taints import marks_fault
+from kubesched.plugins import DeviceAsk, refusal_of, taint_words
+from kubesched.state import PodInfo
+
+_MAX_NODES: Final = 20
+_MAX_PODS: Final = 10
+_MAX_CLAIMS: Final = 5
+_MAX_NAMED: Final = 3
+
+
+def device_holders(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Free claims that no pod uses; repair devices; move a pod that has some."""
+    survey = DeviceSurvey(case, where)
+    asks = list(survey.short_asks())
+    yield from _elsewhere(case, survey)
+    if asks:
+        yield from _unused(case, survey)
+        yield from _repaired(case, survey, asks)
+        yield from _moved(case, survey, asks)
+
+
+# --- claims ---
+
+
+def _elsewhere(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """A claim of the pod that is allocated where the pod does not fit, and that no other pod uses.
+
+    Rule: kube-scheduler v1.36 DynamicResources PostFilter frees such a claim, and tries the pod again.
+    """
+    for claim in survey.demand.claims if survey.demand is not None else ():
+        users = claim.status.reserved_for or ()
+        if claim.status.allocation is not None and all(user.uid == case.pod.uid for user in users):
+            text = f"let kube-scheduler free claim {claim.name}, which is allocated elsewhere and no other pod uses"
+            yield Remedy(text, "resourceClaim", True, _freed([claim]))
+
+
+def _unused(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """Claims that have devices of the drivers that the pod needs, and that no pod uses: one of them, or some."""
+    drivers = {device.driver for kind in survey.kinds for pool in kind.pools for device in pool.devices}
+    every = [one for one in case.objects(CLAIM) if isinstance(one, ResourceClaim) and not one.status.reserved_for]
+    claims = list(islice((one for one in every if not drivers.isdisjoint(_drivers_of(one))), _MAX_CLAIMS))
+    for some in dict.fromkeys([*((one,) for one in claims), tuple(claims)] if claims else ()):
+        which = joined([one.key for one in some], _MAX_NAMED)
+        text = f"free the devices of {plural(len(some), 'claim')} {which}, which no pod uses"
+        yield Remedy(text, "unusedClaim", True, _freed(some), ladder="unusedClaim")
+
+
+def _drivers_of(claim: ResourceClaim) -> Iterator[str]:
+    """The drivers of the devices that a claim has for itself."""
+    allocation = claim.status.allocation
+    results = (allocation.devices.results or ()) if allocation is not None else ()
+    return (result.driver for result in results if not result.admin_access)
+
+
+def _freed(claims: Iterable[ResourceClaim]) -> Change:
+    return Change(edits=tuple(Edit(CLAIM, claim.key, _without_devices) for claim in claims))
+
+
+def _without_devices(claim: ResourceClaim) -> ResourceClaim:
+    return edited(claim, status=ResourceClaimStatus())
+
+
+# --- devices that are out of order ---
+
+
+def _repaired(case: Case, survey: DeviceSurvey, asks: Sequence[DeviceAsk]) -> Iterator[Remedy]:
+    """Repair devices that a taint fences off because they are out of order."""
+    found: dict[tuple[Taint, ...], set[int]] = {}
+    for ask in asks:
+        for kind, _, taints in survey.tainted_devices(ask):
+            if marks_fault(taints):
+                found.setdefault(taints, set()).update(kind.positions[:_MAX_NODES])
+    for taints, positions in found.items():
+        there = sorted(positions)[:_MAX_NODES]
+        pools = {(one.driver, one.name) for position in there for one in survey.pools_of(position)}
+        change = Change(edits=tuple(_repairs(case, pools, taints)))
+        text = f"repair the devices of {node_words(map(case.nodes.name, there))}, which taint "
+        text = f"{text}{joined(map(taint_words, taints))} fences off"
+        yield Remedy(text, "deviceTaint", True, change)
+
+
+def _repairs(case: Case, pools: Set[tuple[str, str]], taints: tuple[Taint, ...]) -> Iterator[Edit]:
+    for one in case.objects(SLICE):
+        if isinstance(one, ResourceSlice) and (one.spec.driver, one.spec.pool.name) in pools:
+            if any(not set(taints).isdisjoint(device.taints or ()) for device in one.spec.devices or ()):
+                yield Edit(SLICE, one.key, partial(_untainted, gone=taints))
+
+
+def _untainted(known: ResourceSlice, gone: tuple[Taint, ...]) -> ResourceSlice:
+    def repaired(device: Device) -> Device:
+        kept = tuple(taint for taint in device.taints or () if taint not in gone)
+        return msgspec.structs.replace(device, taints=kept or None)
+
+    devices = tuple(map(repaired, known.spec.devices or ()))
+    return edited(known, spec=msgspec.structs.replace(known.spec, devices=devices))
+
+
+# --- pods ---
+
+
+def _moved(case: Case, survey: DeviceSurvey, asks: Sequence[DeviceAsk]) -> Iterator[Remedy]:
+    """Move a pod that has a device for one of the requests, from one of the nearest nodes: the one that loses least.
+
+    A pod may go if a controller creates it again elsewhere, if its priority is not higher, and if no disruption budget
+    prevents its eviction. Preemption makes no room for devices, so this is not what kube-scheduler does by itself.
+    """
+    positions = chain.from_iterable(kind.positions for kind in survey.kinds)
+    holders = [one for position in islice(positions, _MAX_NODES) for one in _holders(case, survey, position, asks)]
+    holders.sort(key=lambda one: (harm(one[1].pod), one[0]))
+    may_go = (info for _, info in holders if info.pod.priority <= case.pod.priority and comes_back(info.pod, case))
+    moves = (off_node(case, info, "movePod", stays(info.pod), needs_places=True, ladder="devices") for info in may_go)
+    yield from islice(chain.from_iterable(moves), _MAX_PODS)
+
+
+def _holders(
+    case: Case, survey: DeviceSurvey, position: int, asks: Sequence[DeviceAsk]
+) -> Iterator[tuple[int, PodInfo]]:
+    """The pods of a node that alone have devices which a request could have, with how many each has."""
+    keys = Counter(
+        key
+        for pool in survey.pools_of(position)
+        for device in pool.devices
+        if any(not refusal_of((*ask.class_selectors, *ask.selectors), device) for ask in asks)
+        for key in survey.in_use.holders(device.id)
+    )
+    pods = {info.pod.uid: info for info in case.nodes.pods(position)} if keys else {}
+    for key, n in keys.items():
+        claim = case.object_of(CLAIM, key)
+        users = (claim.status.reserved_for or ()) if isinstance(claim, ResourceClaim) else ()
+        if len(users) == 1 and users[0].uid in pods:
+            yield n, pods[users[0].uid]
