@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from kubesched import fit, load_snapshot
+from kubesched.api import KubeObject
 from kubesched.errors import InputError
-from kubesched.testing import make_node
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 from tests.session.test_device_use import claim, device, device_class, slice_of
 
@@ -127,3 +128,47 @@ def test_a_workload_with_the_template_of_its_claims(snapshot: str, tmp_path: Pat
     assert said.startswith("3 of 4 would fit; the 4th: ")
     assert "request gpu: all 2 devices are taken" in said
     assert first_line(snapshot, "-f", manifest, "--max").startswith("3 would fit; the 4th: ")
+
+
+def devices_line(said: str) -> str:
+    rows = [" ".join(line.split()) for line in said.splitlines()]
+    return next(row for row in rows if row.startswith("gpu.example.com gpu.example.com A100"))
+
+
+def test_pods_get_the_devices_of_added_nodes(snapshot: str, tmp_path: Path) -> None:
+    manifest = tmp_path / "train.yaml"
+    manifest.write_text(TEMPLATE + DEPLOYMENT.replace("replicas: 4", "replicas: 6"))
+    said = run("simulate", snapshot, "--manifest", manifest, "--add-nodes", 1, "--like", "n1").stdout
+    assert "6 pending pods: 5 would be placed, 1 would stay pending." in said
+    assert devices_line(said) == "gpu.example.com gpu.example.com A100 6 1 -> 6 5 -> 0 0"
+
+
+def test_a_drain_gives_a_claim_back_with_the_last_pod_that_uses_it(tmp_path: Path) -> None:
+    """Both pods share a device of n1; it is free when both have left, and they share another one then."""
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "train", "uid": "train", "controller": True}
+    spec = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "shared"}]}
+    cluster = [
+        *(make_node(name, allocatable=ROOM) for name in ("n1", "n2")),
+        device_class("gpu.example.com", 'device.driver == "gpu.example.com"'),
+        slice_of("n1", device("a")),
+        slice_of("n2", device("b")),
+        make_object("StatefulSet", "train", spec={"replicas": 2}, metadata={"uid": "train"}),
+        *(make_pod(f"train-{i}", node="n1", spec=spec, metadata={"ownerReferences": [owner]}) for i in (0, 1)),
+        shared_claim("train-0", "train-1"),
+    ]
+    document = json.loads(run("drain", write(tmp_path, *cluster), "n1", "-o", "json").stdout)
+    assert [(one["pod"], one["fate"], one["to"]) for one in document["pods"]] == [
+        ("default/train-0", "moves", "n2"),
+        ("default/train-1", "moves", "n2"),
+    ]
+    assert [one["after"]["taken"] for one in document["devices"]] == [1]
+
+
+def shared_claim(*pods: str) -> KubeObject:
+    users = [{"resource": "pods", "name": pod, "uid": make_pod(pod).uid} for pod in pods]
+    on_n1 = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
+    result = {"request": "r", "driver": "gpu.example.com", "pool": "n1", "device": "a"}
+    allocation = {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": [on_n1]}}
+    exactly = {"deviceClassName": "gpu.example.com", "allocationMode": "ExactCount", "count": 1}
+    spec = {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}
+    return make_object("ResourceClaim", "shared", spec=spec, status={"allocation": allocation, "reservedFor": users})

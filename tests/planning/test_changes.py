@@ -1,8 +1,9 @@
 """What is different in a cluster after a change, and what a simulation makes of it."""
 
+import msgspec
 import pytest
 
-from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod, ResourceSlice
+from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod, ResourceSlice, edited
 from kubesched.controllers import note_on_model
 from kubesched.errors import InputError
 from kubesched.planning import (
@@ -289,6 +290,23 @@ def slice_on(node, name, pool, **device):
     devices = [{"name": "gpu-0", "attributes": {"model": {"string": "A100"}}, **device}]
     pool = {"name": pool, "generation": 1, "resourceSliceCount": 1}
     return make_object("ResourceSlice", name, spec={"driver": "d", "nodeName": node, "pool": pool, "devices": devices})
+
+
+def test_the_pools_of_new_nodes_are_whole():
+    """The model has one of two slices of a pool, and one that a newer generation has replaced."""
+    half, old = slice_on("n1.example", "half", "rack"), slice_on("n1.example", "old", "rack")
+    pools = [msgspec.structs.replace(half.spec.pool, generation=n, resource_slice_count=2) for n in (2, 1)]
+    known = [
+        edited(one, spec=msgspec.structs.replace(one.spec, pool=pool))
+        for one, pool in zip((half, old), pools, strict=True)
+    ]
+    cluster = [*CLUSTER, *known]
+    (copy,) = (one for one in with_nodes_like(cluster, "n1", 1)[len(cluster) :] if isinstance(one, ResourceSlice))
+    assert (copy.name, copy.spec.pool.name, copy.spec.pool.resource_slice_count) == (
+        "half-new-1.example",
+        "rack-new-1.example",
+        1,
+    )
 
 
 def test_new_nodes_have_the_devices_of_their_model_in_pools_of_their_own():

@@ -63,8 +63,24 @@ def new_nodes(objects: Iterable[KubeObject], model: Node, n: int) -> list[KubeOb
 def on_new_node(cluster: Sequence[KubeObject], model: Node) -> list[KubeObject]:
     """What new nodes like another one have the like of: see `new_nodes`."""
     if any(isinstance(obj, Node) and obj.name == model.name for obj in cluster):
-        return [obj for obj in cluster if node_of(obj) == model.name and _comes_with_node(obj)]
+        found = [obj for obj in cluster if node_of(obj) == model.name and _comes_with_node(obj)]
+        return [obj for obj in found if not isinstance(obj, ResourceSlice)] + list(_whole_pools(found))
     return _daemons_for(model, cluster)
+
+
+def _whole_pools(on_model: Iterable[KubeObject]) -> Iterator[ResourceSlice]:
+    """The slices of a node, as many as their pools have: no older ones, and no others on other nodes."""
+    of_pool: dict[tuple[str, str], list[ResourceSlice]] = {}
+    for one in on_model:
+        if isinstance(one, ResourceSlice):
+            of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
+    for slices in of_pool.values():
+        newest = max(one.spec.pool.generation for one in slices)
+        current = [one for one in slices if one.spec.pool.generation == newest]
+        for one in current:
+            pool = msgspec.structs.replace(one.spec.pool, resource_slice_count=len(current))
+            same = pool == one.spec.pool
+            yield one if same else edited(one, spec=msgspec.structs.replace(one.spec, pool=pool))
 
 
 def new_names(model: Node) -> Iterator[str]:
