@@ -35,14 +35,24 @@ def test_the_first_line_counts_and_the_table_names_who_holds_them(snapshot):
     rows = [" ".join(line.split()) for line in said.splitlines()]
     assert "gpu.example.com gpu A100 1 3 1 1 1 default/p" in rows
     assert "device plugin example.com/fpga - 1 4 1 3 0 -" in rows
+    assert "Unusable: taint hot:NoSchedule (1 device)." in said
     assert "2 devices of ResourceSlices that no node of the cluster can use." in said
     assert "1 claim without devices: default/waits." in said
 
 
 def test_wide_has_each_device_with_its_claim(snapshot):
     said = [" ".join(line.split()) for line in run("devices", snapshot, "-o", "wide").stdout.splitlines()]
-    assert "n1 gpu.example.com/n1/a gpu A100 taken - default/p default/train -" in said
-    assert "n1 gpu.example.com/n1/c gpu A100 unusable taint hot:NoSchedule - - -" in said
+    assert "NODE DEVICE STATE CLASS MODEL WHY PODS CLAIMS" in said
+    assert "n1 gpu.example.com/a taken gpu A100 - default/p default/train" in said
+    assert "n1 gpu.example.com/c unusable gpu A100 taint hot:NoSchedule - -" in said
+
+
+def test_wide_names_the_pool_of_a_device_unless_it_is_the_node(tmp_path):
+    rack = slice_of("rack", device("a"), nodeName=None, allNodes=True)
+    path = write(tmp_path, make_node("n1"), make_node("n2"), slice_of("n1", device("a")), rack)
+    said = [" ".join(line.split()) for line in run("devices", path, "-o", "wide").stdout.splitlines()]
+    assert "n1 gpu.example.com/a free A100" in said
+    assert "2 nodes gpu.example.com/rack/a free A100" in said
 
 
 def test_the_formats_for_programs_have_each_device(snapshot):
@@ -65,6 +75,7 @@ def test_the_formats_for_programs_have_each_device(snapshot):
     assert document["plugins"] == [{"resource": "example.com/fpga", "devices": 4, "taken": 3, "nodes": 1}]
     rows = list(csv.DictReader(io.StringIO(run("devices", snapshot, "-o", "csv").stdout)))
     assert [row["state"] for row in rows] == ["taken", "free", "unusable"]
+    assert {(row["driver"], row["pool"], row["used"]) for row in rows} == {("gpu.example.com", "n1", "")}
 
 
 def test_a_cluster_without_devices_says_so(tmp_path):

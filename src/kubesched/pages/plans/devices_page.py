@@ -26,6 +26,9 @@ from kubesched.session import DeviceFill, DeviceState, DeviceUse
 
 _MOST_NAMED: Final = 3
 _OF_PLUGIN: Final = "device plugin"
+_NONE: Final = "-"
+_N_NAMES: Final = 4
+"""What says which device it is: node, driver, pool and device."""
 _LEVELS: Final = {
     DeviceState.FREE: Level.GOOD,
     DeviceState.SHARED: Level.GOOD,
@@ -49,7 +52,7 @@ def devices_page(answer: DeviceList, *, now: datetime | None = None) -> Page:
         limits=() if answer.taken_at is None else (f"The {age_sentence(answer.taken_at, now)}.",),
         document=document,
         lines=document["devices"],
-        data=_each(answer),
+        data=_data(answer),
     )
 
 
@@ -109,13 +112,31 @@ def _kind_row(fill: DeviceFill, answer: DeviceList) -> Row:
 
 
 def _each(answer: DeviceList) -> Table:
-    """A row for each device."""
+    """A row for each device, without the columns that none of them has."""
+    table = _data(answer)
+    columns = (table.columns[0], Column("device"), *table.columns[_N_NAMES:])
+    rows = [[row[0], _short_name(one), *row[_N_NAMES:]] for one, row in zip(answer.devices, table.rows, strict=True)]
+    shown = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    return Table(
+        "devices",
+        "Every device:",
+        tuple(columns[i] for i in shown),
+        [[row[i] or _NONE for i in shown] for row in rows],
+        notes=_note_on_names(answer),
+        is_wide=True,
+    )
+
+
+def _data(answer: DeviceList) -> Table:
+    """A row for each device, for programs."""
     columns = (
         Column("node", align=Align.NODE),
+        Column("driver"),
+        Column("pool"),
         Column("device"),
+        Column("state"),
         Column("class"),
         Column("model"),
-        Column("state"),
         Column("why"),
         Column("pods"),
         Column("claims"),
@@ -124,18 +145,36 @@ def _each(answer: DeviceList) -> Table:
     rows: list[Row] = [
         [
             one.nodes[0] if len(one.nodes) == 1 else count(len(one.nodes), "node"),
-            f"{one.driver}/{one.pool}/{one.device}",
-            ", ".join(one.classes) or "-",
-            one.model or "-",
+            one.driver,
+            one.pool,
+            one.device,
             Cell(one.state.value, level=_LEVELS[one.state]),
-            one.why or "-",
-            ", ".join(one.pods) or "-",
-            ", ".join(one.claims) or "-",
-            _used(one) or "-",
+            ", ".join(one.classes),
+            one.model,
+            one.why,
+            ", ".join(one.pods),
+            ", ".join(one.claims),
+            _used(one),
         ]
         for one in answer.devices
     ]
-    return Table("devices", "Every device:", columns, rows, is_wide=True)
+    return Table("devices", "", columns, rows)
+
+
+def _short_name(device: DeviceUse) -> str:
+    """The device with its driver, and with its pool unless that has the name of the node."""
+    pool = () if _is_of_node(device) else (device.pool,)
+    return "/".join((device.driver, *pool, device.device))
+
+
+def _is_of_node(device: DeviceUse) -> bool:
+    return device.nodes == (device.pool,)
+
+
+def _note_on_names(answer: DeviceList) -> tuple[str, ...]:
+    if not any(map(_is_of_node, answer.devices)):
+        return ()
+    return ("DEVICE is driver/pool/device; a pool with the name of its node is left out.",)
 
 
 def _used(device: DeviceUse) -> str:
@@ -151,13 +190,16 @@ def _amount(nano: int) -> str:
 
 
 def _beside(answer: DeviceList) -> Iterator[Paragraph]:
+    if reasons := Counter(one.why for one in answer.devices if one.why):
+        named = [f"{why} ({count(n, 'device')})" for why, n in reasons.most_common()]
+        yield Paragraph(f"Unusable: {listed(named, _MOST_NAMED)}.", Level.WARNING)
     if answer.n_elsewhere:
         yield Paragraph(
             f"Not counted: {count(answer.n_elsewhere, 'device')} of ResourceSlices that no node of the cluster can use."
         )
     if answer.waiting:
-        named = listed(answer.waiting, _MOST_NAMED)
-        yield Paragraph(f"{count(len(answer.waiting), 'claim')} without devices: {named}.", Level.WARNING)
+        n, waiting = len(answer.waiting), listed(answer.waiting, _MOST_NAMED)
+        yield Paragraph(f"{count(n, 'claim')} without devices: {waiting}.", Level.WARNING)
 
 
 def _document(answer: DeviceList) -> dict[str, Any]:
