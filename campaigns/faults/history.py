@@ -99,6 +99,8 @@ class History:
     Attributes:
         pods: as they are at the end, by name.
         nodes: the same.
+        claims: the same of resource claims.
+        doubled: devices that two claims had at once, and claims whose devices changed while a pod used them.
         bound: every pod that came to a node, in order.
         rebound: pods whose node changed.
         renewals: of the Lease: (holder, renewTime in seconds since 1970).
@@ -106,10 +108,16 @@ class History:
 
     pods: dict[str, Document] = field(default_factory=dict)
     nodes: dict[str, Document] = field(default_factory=dict)
+    claims: dict[str, Document] = field(default_factory=dict)
+    doubled: list[str] = field(default_factory=list)
     bound: list[Bound] = field(default_factory=list)
     rebound: list[str] = field(default_factory=list)
     holder: str = ""
     renewals: list[tuple[str, float]] = field(default_factory=list)
+
+    def devices_of(self, claim: str) -> set[tuple[str, str, str]]:
+        """Driver, pool and name of each device that a claim has."""
+        return _devices(self.claims.get(claim))
 
 
 def read(changes: list[Change]) -> History:
@@ -125,11 +133,29 @@ def read(changes: list[Change]) -> History:
             history.holder = spec.get("holderIdentity", "")
             if history.holder and spec.get("renewTime"):
                 history.renewals.append((spec["holderIdentity"], datetime.fromisoformat(spec["renewTime"]).timestamp()))
+        elif kind == "resourceclaims":
+            _note_claim(history, name, change.document)
         elif kind == "pods":
             _put(history.pods, name, change.document)
             if change.document:
                 _note_pod(history, nodes_of, change.document)
     return history
+
+
+def _note_claim(history: History, name: str, claim: Document | None) -> None:
+    before = history.devices_of(name) if history.claims.get(name, {}).get("status", {}).get("reservedFor") else set()
+    _put(history.claims, name, claim)
+    after = history.devices_of(name)
+    if before and after and before != after:
+        history.doubled.append(f"{name}: {sorted(before)}, then {sorted(after)}")
+    for other in history.claims.keys() - {name}:
+        if common := after & history.devices_of(other):
+            history.doubled.append(f"{name} and {other}: {sorted(common)}")
+
+
+def _devices(claim: Document | None) -> set[tuple[str, str, str]]:
+    allocation = (claim or {}).get("status", {}).get("allocation") or {}
+    return {(one["driver"], one["pool"], one["device"]) for one in allocation.get("devices", {}).get("results", ())}
 
 
 def _note_pod(history: History, nodes_of: dict[str, str], pod: Document) -> None:

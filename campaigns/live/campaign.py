@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from campaigns.live.device_play import Script as DeviceScript
 from campaigns.live.device_play import play as play_devices
 from campaigns.live.device_scenes import SCENES
 from campaigns.live.device_script import RandomScript
+from campaigns.live.intrusion import intruded, with_json
 from campaigns.live.outcome import Outcome, differ_in_attempts_alone, differences, play
 from campaigns.live.scenarios import Script
 from tests.integration.build import find_binary
@@ -63,7 +64,8 @@ def compare_devices(
 
     def played(place: str, start: type[LiveProcess | SchedulerProcess], *options: str) -> DeviceOutcome:
         script = script_of()
-        with _running(plane, folder / place, config_of(script), start, *options):
+        way = intruded(plane, script.intrusions) if script.intrusions else nullcontext(plane)
+        with way as view, _running(plane, folder / place, config_of(script), start, *options, view=view):
             return play_devices(plane, script)
 
     ours = played("kubesched", LiveProcess)
@@ -96,11 +98,18 @@ def _running(
     config: Mapping[str, Any],
     start: type[LiveProcess | SchedulerProcess],
     *options: str,
+    view: Any = None,
 ) -> Iterator[None]:
-    """A scheduler that runs on an empty cluster."""
+    """A scheduler that runs on an empty cluster.
+
+    Args:
+        view: how it sees the control plane, where that is another one.
+    """
     clear(plane.client)
     folder.mkdir(parents=True)
-    scheduler = start(plane, folder, config, *options)
+    if view not in (None, plane) and start is SchedulerProcess:
+        config = with_json(config, str(folder / "kubeconfig"))
+    scheduler = start(view or plane, folder, config, *options)
     try:
         yield
     finally:
@@ -131,16 +140,22 @@ def main() -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         planes = start_planes(stack, folder, options.jobs)
 
-        def compared(name: str, place: Path) -> tuple[str, tuple[Outcome, Outcome], float]:
+        def compared(name: str, place: Path) -> tuple[tuple[Outcome, Outcome], float]:
             plane, began = planes.get(), time.monotonic()
             try:
-                return name, comparisons[name](plane, place), time.monotonic() - began
+                return comparisons[name](plane, place), time.monotonic() - began
             finally:
                 planes.put(plane)
 
         pool = stack.enter_context(ThreadPoolExecutor(options.jobs))
-        for done in as_completed([pool.submit(compared, name, folder / str(i)) for i, name in enumerate(comparisons)]):
-            name, outcomes, seconds = done.result()
+        futures = {pool.submit(compared, name, folder / str(i)): name for i, name in enumerate(comparisons)}
+        for done in as_completed(futures):
+            if error := done.exception():
+                n_different += 1
+                print(f"{futures[done]}: not played: {error!r}", flush=True)
+                continue
+            outcomes, seconds = done.result()
+            name = futures[done]
             lines = differences(*outcomes)
             is_in_attempts = bool(lines) and differ_in_attempts_alone(*outcomes)
             n_different += bool(lines)

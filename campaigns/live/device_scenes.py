@@ -27,6 +27,7 @@ from campaigns.live.device_steps import (
     of_gpu,
     pod,
     report,
+    report_all,
     republish,
     slice_spec,
     taint,
@@ -37,6 +38,7 @@ from campaigns.live.device_steps import (
     wanting,
     wants,
 )
+from campaigns.live.intrusion import Intrusion
 from campaigns.live.volumes import Step, create
 from tests.integration.control_plane import ControlPlane
 
@@ -48,7 +50,7 @@ class Scene:
     """A script whose steps are fixed.
 
     Attributes:
-        before: steps before the scheduler is looked at, besides the usual ones.
+        before: steps before the first pod, besides the usual ones.
         then: steps one after another.
         has_usual: whether it begins with the class `gpu` and two nodes.
     """
@@ -58,6 +60,8 @@ class Scene:
     then: tuple[Step, ...]
     timeout: int = 0
     has_usual: bool = True
+    is_exact: bool = True
+    intrusions: tuple[Intrusion, ...] = ()
     pods: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -111,6 +115,7 @@ def halves(name: str = "r") -> dict[str, object]:
     return exactly(1, test, of="parts", name=name)
 
 
+TOUCHED = update("ResourceClaim", "c", {"metadata": {"annotations": {"touched": "yes"}}})
 PART_CLASS = device_class("parts", driver=PARTS)
 NIC_CLASS = device_class("nic", driver=NIC)
 FABRIC_CLASS = device_class("fabric", driver=FABRIC)
@@ -410,5 +415,81 @@ SCENES = (
             pod("b", "d", cpu="4"),
             update("Node", "n2", {"spec": {"taints": []}}),
         ),
+    ),
+    Scene(
+        "an extended resource whose device is attached in time",
+        (gpus("n1", device("d0", **ATTACHED)),),
+        (pod("a", extended={GPUS: "1"}), report_all("attached")),
+    ),
+    Scene(
+        "an extended resource whose device cannot be attached, and then another",
+        (gpus("n1", device("d0", **ATTACHED)),),
+        (pod("a", extended={GPUS: "1"}), republish("n1", device("d1")), report_all("broken")),
+    ),
+    Scene(
+        "a claim that changes before its finalizer is added",
+        (gpus("n1", 1), claim("c")),
+        (pod("a", "c"),),
+        intrusions=(Intrusion("PUT", "resourceclaims/c", TOUCHED),),
+    ),
+    Scene(
+        "a claim that changes before its devices are written",
+        (gpus("n1", 1), claim("c")),
+        (pod("a", "c"),),
+        intrusions=(Intrusion("PUT", "resourceclaims/c/status", TOUCHED),),
+    ),
+    Scene(
+        "a claim that changes again and again",
+        (gpus("n1", 1), claim("c")),
+        (pod("a", "c"),),
+        intrusions=(Intrusion("PUT", "resourceclaims/c/status", TOUCHED),) * 3,
+    ),
+    Scene(
+        "a claim that another scheduler allocates before its finalizer is added",
+        (gpus("n1", 1), gpus("n2", 1), claim("c")),
+        (pod("a", "c"),),
+        intrusions=(Intrusion("PUT", "resourceclaims/c", allocate("c", "n2", "gpu-0")),),
+    ),
+    Scene(
+        "a claim that another scheduler allocates before its devices are written",
+        (gpus("n1", 1), gpus("n2", 1), claim("c")),
+        (pod("a", "c"),),
+        intrusions=(Intrusion("PUT", "resourceclaims/c/status", allocate("c", "n2", "gpu-0")),),
+    ),
+    Scene(
+        "a shared claim that another scheduler allocates to the same device",
+        (gpus("n1", 1), claim("c"), pod("other", spec={"schedulerName": "nobody"})),
+        (pod("a", "c"),),
+        intrusions=(Intrusion("PUT", "resourceclaims/c/status", allocate("c", "n1", "gpu-0", users=("other",))),),
+    ),
+    Scene(
+        "a claim that is deleted before its devices are written",
+        (gpus("n1", 1), claim("c")),
+        (pod("a", "c"), claim("c")),
+        intrusions=(Intrusion("PUT", "resourceclaims/c", delete("ResourceClaim", "c")),),
+    ),
+    Scene(
+        "a pod that is deleted before its devices are written",
+        (gpus("n1", 1), claim("c"), claim("d")),
+        (pod("a", "c"), pod("b", "d")),
+        intrusions=(Intrusion("PUT", "resourceclaims/c/status", delete("Pod", "a")),),
+    ),
+    Scene(
+        "a pod that is deleted before it is bound",
+        (gpus("n1", 1), claim("c"), claim("d")),
+        (pod("a", "c"), pod("b", "d")),
+        intrusions=(Intrusion("POST", "pods/a/binding", delete("Pod", "a")),),
+    ),
+    Scene(
+        "a pod with an extended resource that is deleted before it is bound",
+        (gpus("n1", 1),),
+        (pod("a", extended={GPUS: "1"}), pod("b", extended={GPUS: "1"})),
+        intrusions=(Intrusion("POST", "pods/a/binding", delete("Pod", "a")),),
+    ),
+    Scene(
+        "a claim that changes before it is deallocated",
+        (gpus("n1", 1), gpus("n2", 1), claim("c"), allocate("c", "n1", "gpu-0")),
+        (pod("a", "c", on="n2"),),
+        intrusions=(Intrusion("PUT", "resourceclaims/c/status", TOUCHED),),
     ),
 )

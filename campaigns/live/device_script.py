@@ -10,7 +10,8 @@ from random import Random
 from typing import Any, Final
 
 from campaigns.devices.generate import SINCE, World
-from campaigns.live.device_steps import IN_ADMIN_NAMESPACE, delete, report, together, update
+from campaigns.live.device_steps import IN_ADMIN_NAMESPACE, delete, report_all, together, update
+from campaigns.live.intrusion import Intrusion
 from campaigns.live.volumes import Step
 from tests.integration.api_client import ApiClient
 from tests.integration.control_plane import ControlPlane
@@ -24,6 +25,8 @@ class RandomScript:
     """The script of a seed; see Script."""
 
     timeout = 0
+    is_exact = False
+    intrusions: tuple[Intrusion, ...] = ()
 
     def __init__(self, seed: int) -> None:
         self.name = f"seed {seed}"
@@ -113,15 +116,7 @@ class RandomScript:
 
     def _attach(self, plane: ControlPlane) -> Iterable[Step]:
         """Drivers report that the devices of all claims of a kind are attached, or that they are not."""
-        condition = self._random.choice(("attached", "attached", "broken"))
-
-        def do(client: Any) -> None:
-            for claim in client.read_all("ResourceClaim", "default"):
-                results = ((claim["status"].get("allocation") or {}).get("devices") or {}).get("results") or ()
-                if any("bindingConditions" in one for one in results) and not claim["status"].get("devices"):
-                    report(claim["metadata"]["name"], condition)[1](client)
-
-        return [(f"all devices are {condition}", do)]
+        return [report_all(self._random.choice(("attached", "attached", "broken")))]
 
     def _change_class(self, plane: ControlPlane) -> Iterable[Step]:
         one = self._of("DeviceClass", "gpu")[0]

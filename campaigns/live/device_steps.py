@@ -194,6 +194,18 @@ def report(name: str, condition: str, status: str = "True", reason: str = "Drive
     return f"{condition} of {name} is {status}", do
 
 
+def report_all(condition: str) -> Step:
+    """Drivers report the condition of all devices that have to be attached, and of which nothing is known yet."""
+
+    def do(client: ApiClient) -> None:
+        for found in client.read_all("ResourceClaim", "default"):
+            results = ((found["status"].get("allocation") or {}).get("devices") or {}).get("results") or ()
+            if any("bindingConditions" in one for one in results) and not found["status"].get("devices"):
+                report(found["metadata"]["name"], condition)[1](client)
+
+    return f"all devices are {condition}", do
+
+
 def allocate(name: str, pool: str, device_name: str, *, users: tuple[str, ...] = (), driver: str = GPU) -> Step:
     """Somebody has allocated a claim on a node of its own."""
 

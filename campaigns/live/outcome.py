@@ -91,7 +91,15 @@ def _events(client: ApiClient) -> Facts:
             note = note.replace(uid, name)
         related = event.get("related", {}).get("name", "")
         count = event.get("series", {}).get("count", 1)
-        fact = (event["reason"], event["type"], event["action"], note, event["reportingController"], related, count)
+        fact = (
+            event["reason"],
+            event["type"],
+            event.get("action", ""),
+            note,
+            event["reportingController"],
+            related,
+            count,
+        )
         facts.setdefault(event["regarding"]["name"], Counter())[fact] += 1
     return facts
 
@@ -174,7 +182,7 @@ def wait_until_quiet(
             seen, since = state, time.monotonic()
         elif time.monotonic() - since > (quiet_seconds if all(map(is_settled, pods)) else PATIENCE_SECONDS):
             return
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def _is_binding(pod: dict[str, Any]) -> bool:
