@@ -95,7 +95,7 @@ def play(plane: ControlPlane, script: Script) -> DeviceOutcome:
         name: Counter([(*one[:3], _said(one[3] or "", script), *one[4:]) for one in conditions.elements()])
         for name, conditions in outcome.conditions.items()
     }
-    outcome.events = {name: _plain_events(events) for name, events in outcome.events.items()}
+    outcome.events = {name: _plain_events(events, script) for name, events in outcome.events.items()}
     return outcome
 
 

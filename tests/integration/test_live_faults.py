@@ -1,4 +1,4 @@
-"""A few runs of the faults campaign: nothing is lost, and nothing is bound twice."""
+"""A few runs of the faults campaign: nothing is lost, and nothing is bound or allocated twice."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.faults.campaign import play
+from campaigns.faults.claim_stops import ClaimStop
 from campaigns.faults.run import RecordedPlane
 from tests.integration.build import find_binary
 
@@ -24,3 +25,11 @@ def test_faults_lose_no_pod_and_over_commit_no_node(recorded_plane: RecordedPlan
     report = play(recorded_plane, tmp_path / "run", seed)
     assert report.harm == []
     assert report.n_bound
+
+
+def test_a_scheduler_that_is_killed_between_two_writes_of_claims_allocates_none_twice(
+    recorded_plane: RecordedPlane, tmp_path: Path
+) -> None:
+    stop = ClaimStop(recorded_plane, tmp_path / "run", 6, "killed after")
+    assert stop.at
+    assert stop.harm == []
