@@ -79,6 +79,7 @@ def test_a_pod_of_a_manifest_that_is_refused_is_not_said_to_go_to_a_node(tmp_pat
     pod.write_text(json.dumps(bound_pod(nodeName="") | {"metadata": {"name": "new"}}))
     result = run("explain", cluster, *pods, "--manifest", pod)
     assert "exceeded quota: q" in result.stdout
+    assert bool(pods) or "fix: raise pods of ResourceQuota default/q" in result.stdout
     assert "would go to n1" not in result.stdout
     assert "API server" not in result.stderr
 

@@ -23,6 +23,7 @@ spec:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: web, image: web, resources: {requests: {cpu: "2"}}}]}
 """
+HOST = "kubernetes.io/hostname"
 
 
 @pytest.fixture
@@ -425,6 +426,37 @@ def test_the_patch_of_a_pod_of_a_manifest_is_for_the_manifest(tmp_path):
     manifest.write_text(json.dumps(document))
     printed = run("fit", cluster, "-f", manifest, "-o", "patch").stdout
     assert "# In the manifest of Deployment default/web, as a strategic merge patch: " in printed
+    assert "kubectl" not in printed
+
+
+@pytest.mark.parametrize(
+    ("image", "replicas", "change"),
+    [
+        ("app:2", 1, 'merge patch: {"spec": {"strategy": {"rollingUpdate": {"maxSurge": 0,'),
+        ("app:1", 2, 'strategic merge patch: {"spec": {"template": {"spec": {"topologySpreadConstraints":'),
+    ],
+    ids=["rollout", "scaled"],
+)
+def test_the_patch_of_a_workload_that_runs_is_for_the_manifest_too(tmp_path, image, replicas, change):
+    """Not for the Deployment that runs: the next apply would take that back."""
+    app = {"name": "app", "image": "app:1", "command": ["run"], "resources": {"requests": {"cpu": "1500m"}}}
+    selector = {"matchLabels": {"app": "web"}}
+    spread = {"maxSkew": 1, "topologyKey": HOST, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d", "uid": "rs", "controller": True}
+    metadata = {"ownerReferences": [owner], "labels": {"app": "web", "pod-template-hash": "5d"}}
+    constrained = {"containers": [app], "topologySpreadConstraints": [spread]}
+    old = make_pod("web-5d-a", node="n1", metadata=metadata, spec=constrained)
+    containers = [{**app, "image": image}]
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {**constrained, "containers": containers}}
+    strategy = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    spec = {"replicas": replicas, "strategy": strategy, "selector": selector, "template": template}
+    document = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    manifest = tmp_path / "web.json"
+    manifest.write_text(json.dumps(document))
+    large = "2" if image == "app:2" else "4"
+    nodes = [make_node(name, allocatable={"cpu": cpu, "pods": "9"}) for name, cpu in (("n1", large), ("n2", "1"))]
+    printed = run("fit", write(tmp_path, *nodes, old), "-f", manifest, "-o", "patch").stdout
+    assert f"In the manifest of Deployment default/web, as a {change}" in " ".join(printed.replace("\n# ", " ").split())
     assert "kubectl" not in printed
 
 

@@ -1,7 +1,11 @@
 """New pods are asked about as an API server, controllers and kubelets would have them."""
 
+import io
+import json
+
 import pytest
 
+from kubesched.api import Deployment
 from kubesched.errors import InputError
 from kubesched.pages.formats import Paragraph, Table
 from kubesched.pages.plans import fit_page
@@ -9,6 +13,7 @@ from kubesched.pages.simulations import report_page
 from kubesched.planning import fit
 from kubesched.planning.pods_that_fit import Fit
 from kubesched.session import PodState, Simulator
+from kubesched.snapshot import admit_manifests
 from kubesched.testing import make_object, make_pod
 from tests.device_cluster import GPU, device_cluster
 from tests.planning.drain_clusters import owned_by
@@ -149,3 +154,16 @@ def test_pods_that_cannot_be_decided_have_one_output_id():
     tables = [[one for one in page.parts if isinstance(one, Table) and one.rows] for page in pages]
     ids = [[one.name for one in of if one.title.startswith("Cannot be decided")] for of in tables]
     assert ids == [["notDecided"]] * 2
+
+
+def test_a_deployment_that_is_there_has_the_strategy_of_its_manifest():
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "x"}]}}
+    strategy = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "strategy": strategy, "template": template}
+    manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    there = make_object("Deployment", "web", namespace="default", spec={"strategy": {"type": "Recreate"}})
+    new = admit_manifests([there], [io.StringIO(json.dumps(manifest))])
+    (deployment,) = (one for one in new.applied_to([there]) if isinstance(one, Deployment))
+    assert deployment.spec.strategy.rolling_update is not None
+    assert deployment.spec.strategy.rolling_update.max_unavailable == 1
+    assert not [note for note in new.notes if "which are used" in note]

@@ -298,6 +298,7 @@ class Admission:
         strategy = spec.strategy or spec.update_strategy or UpdateStrategy()
         is_parallel = spec.pod_management_policy == PARALLEL
         self.strategies[key] = msgspec.structs.replace(strategy, is_parallel=is_parallel)
+        self._change_strategy(key, workload.document)
         present = self._cluster.pods_of(key)
         names = {pod.name for pod in present}
         kept = added = 0
@@ -319,6 +320,13 @@ class Admission:
         if not present and not added:
             why = why_no_pods(kind, workload.spec, self._cluster.nodes)
             self._say_no_pods(WithoutPods(str(place), f"{kind} {workload.namespace}/{workload.name}", why))
+
+    def _change_strategy(self, key: Key, document: Document) -> None:
+        """Give a Deployment that is there the strategy of its manifest."""
+        stored, strategy = self._present.get(key), document["spec"].get("strategy")
+        if key[0] == "Deployment" and stored is not None and strategy:
+            changed = {**stored.document, "spec": {**(stored.document.get("spec") or {}), "strategy": strategy}}
+            self.changed[key] = self._checked("Deployment", changed)
 
     def _autoscaled(self, workload: WrittenWorkload, place: object) -> WrittenWorkload:
         """The workload with the replicas that its autoscaler gives it."""

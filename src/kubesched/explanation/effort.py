@@ -67,6 +67,7 @@ SmallKind = Literal[
     "claimRef",
     "schedulingGate",
     "rolloutStrategy",
+    "rollout",
     "admission",
     "deviceRequest",
     "resourceClaim",

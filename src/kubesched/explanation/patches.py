@@ -50,6 +50,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "nomination",
         "recreateClaim",
         "resourceClaim",
+        "rollout",
         "startPod",
         "storageCapacity",
         "terminating",
@@ -118,7 +119,7 @@ def patches_of(parts: Sequence[FixPart], change: Change, before: Before) -> tupl
         for part in of_pod:
             pod = part.change.pod(pod)
         steps += pod_patches(text, before.pod, pod, before.owners, before.added, is_new=before.is_new)
-    elif steps and steps[-1].commands and parts[-1].kind == _AT_ADMISSION:
+    elif steps and steps[-1].commands and parts[-1].kind == _AT_ADMISSION and not before.is_new:
         steps += created_again(parts[-1].text, before.pod, "with what admission gives it now")
     return tuple(steps)
 
@@ -152,7 +153,7 @@ def _of_objects(
         elif part.kind == _STRATEGY:
             owner = before.owners[-1]
             target = PatchTarget(owner.api_version, owner.kind, before.pod.namespace, owner.name)
-            return [of_strategy(part.text, target)]
+            return [of_strategy(part.text, target, is_new=before.is_new)]
         elif isinstance(old, ResourceClaimTemplate) and new is not None:
             steps += claims_made_again(part.text, old, new, before.pod, is_new=before.is_new)
             objects[name] = new

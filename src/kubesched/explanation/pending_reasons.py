@@ -17,6 +17,7 @@ from kubesched.explanation.explainer import Explainer
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.outcome import PodOutcome, State, diagnosis, outcome
 from kubesched.explanation.pod_answer import MOST_TO_AVOID_EVICTIONS, Told
+from kubesched.explanation.remedies import WAY_OUT, Case, holds_old_pods
 from kubesched.explanation.trial import fates, take_back
 from kubesched.session import Placement, PodState, Report, Session, waiting_words
 
@@ -48,11 +49,12 @@ class PendingReasons:
         self._leaving = set(_to_go(session))
         self._told: dict[Hashable, Told] = {}
         self._names_pod: dict[Hashable, bool] = {}
+        self._advised: dict[str, str] = {}
 
     def of(self, placement: Placement) -> Told:
         """Why a pod is left pending, is not tried, or has to evict others, and the best fix."""
         if placement.is_not_created:
-            return Told(PodOutcome(State.HELD_BACK, placement.why_not_created))
+            return Told(PodOutcome(State.HELD_BACK, placement.why_not_created), advice=self._advice(placement))
         key = self._key(placement)
         if key not in self._told:
             self.find([placement.pod])
@@ -60,6 +62,15 @@ class PendingReasons:
         if not self.names_pod(placement):
             return told
         return msgspec.structs.replace(told, fixes=tuple(fix.for_pod(pod) for fix in told.fixes))
+
+    def _advice(self, placement: Placement) -> str:
+        """What helps a pod that the API server refuses: of a rollout, another strategy."""
+        if "quota: " not in placement.refused:
+            return placement.fix
+        if placement.workload not in self._advised:
+            holds = holds_old_pods(Case(self.evaluated(placement)))
+            self._advised[placement.workload] = "; or ".join(filter(None, (WAY_OUT if holds else "", placement.fix)))
+        return self._advised[placement.workload]
 
     def names_pod(self, placement: Placement) -> bool:
         """Whether the best fix of a pod that was found has steps for each of the equal pods."""

@@ -29,6 +29,7 @@ class Told(msgspec.Struct, frozen=True):
         fixes: what makes the pod fit, the best first.
         recorded: what kube-scheduler itself said of the pod at last, where that is not this answer; None for others.
         claims_in_use: claims whose disks are attached to another node than that of the pod, which would not start.
+        advice: what helps a pod for which no change of the cluster was tried; empty for nothing.
     """
 
     outcome: PodOutcome
@@ -36,11 +37,12 @@ class Told(msgspec.Struct, frozen=True):
     fixes: tuple[Fix, ...] = ()
     recorded: Recorded | None = None
     claims_in_use: tuple[ClaimInUse, ...] = ()
+    advice: str = ""
 
     @property
     def fix(self) -> str:
         """The best fix, with how many nodes fit then; empty for none."""
-        return str(self.fixes[0]) if self.fixes else ""
+        return str(self.fixes[0]) if self.fixes else self.advice
 
 
 class PodAnswer(msgspec.Struct, frozen=True):

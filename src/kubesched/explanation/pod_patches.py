@@ -51,10 +51,14 @@ _GATES: Final = "schedulingGates"
 _BY_HAND: Final = "only by hand if its controller is gone: what that waits for is not checked then"
 
 
-def of_strategy(text: str, deployment: PatchTarget) -> Patch:
-    """The step that lets an old pod of a Deployment go before the new one comes."""
+def of_strategy(text: str, deployment: PatchTarget, *, is_new: bool = False) -> Patch:
+    """The step that lets an old pod of a Deployment go before the new one comes.
+
+    Args:
+        is_new: whether the Deployment is one of a manifest, so that the manifest changes.
+    """
     body = {"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}}
-    return patching(text, deployment, body, "merge")
+    return Patch(text, deployment, "patch", body, "merge") if is_new else patching(text, deployment, body, "merge")
 
 
 def pod_patches(

@@ -193,7 +193,7 @@ def _answer(
         run = _with_reasons_of_kept(session, run, kept)
         after = msgspec.structs.replace(read, objects=(*run.cluster, *run.new))
         objects = cluster_after_run(session, run.report, after) if question.keeps_objects else ()
-        placements = placements_of(run.new, run.report)
+        placements = tuple(_of_file(one, kept) for one in placements_of(run.new, run.report))
         caveats = storage_caveats(session, placements, after.objects, _surging(asked, run.rollouts))
     nowhere = () if there or not (question.add or question.rollout) else (_NOTHING_EXISTS,)
     notes = (*asked.notes_on(question.replicas, is_search=question.maximum), *nowhere)
@@ -240,7 +240,7 @@ def _run(
     """Simulate a cluster with the new pods: replace old ones by them, find how many fit, or with how many nodes."""
     if asked.existing:
         new, report, rollouts = roll_out(session, asked, question.replicas, progress)
-        without = () if any(one.lets_old_go for one in rollouts) else ("rolloutStrategy",)
+        without = ("rollout", *(() if any(one.lets_old_go for one in rollouts) else ("rolloutStrategy",)))
         return _Run(cluster, new, with_reasons(session, report, only=_names(new), without=without), rollouts=rollouts)
     if not asked.pods:
         asked.check_number(question.replicas, is_search=question.maximum)
@@ -254,6 +254,18 @@ def _run(
     session.change(new)
     report = session.schedule(progress)
     return _Run(cluster, new, with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)]))
+
+
+def _of_file(one: Placement, kept: Iterable[Kept]) -> Placement:
+    """The placement of a new pod of a workload that runs, whose template is the one of the manifest: that changes."""
+    if not one.patches or all(workload.workload != one.workload for workload in kept):
+        return one
+    steps = []
+    for step in one.patches:
+        name = "" if step.target is None else f"{step.target.kind} {step.target.namespace}/{step.target.name}"
+        if name != f"Pod {one.pod}":  # which is not there
+            steps.append(msgspec.structs.replace(step, commands=()) if name == one.workload else step)
+    return msgspec.structs.replace(one, patches=tuple(steps))
 
 
 def _with_reasons_of_kept(session: Session, run: _Run, kept: Iterable[Kept]) -> _Run:

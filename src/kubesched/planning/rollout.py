@@ -91,7 +91,7 @@ def _with_strategy(refused: Placement, ways_out: Mapping[str, tuple[str, int]]) 
     if not lowest or kind != "Deployment":
         return refused
     namespace, _, name = key.partition("/")
-    step = of_strategy(WAY_OUT, PatchTarget("apps/v1", kind, namespace, name))
+    step = of_strategy(WAY_OUT, PatchTarget("apps/v1", kind, namespace, name), is_new=True)
     fix = f"{WAY_OUT}; or {refused.fix}" if refused.fix else WAY_OUT
     return msgspec.structs.replace(refused, fix=fix, patches=(step,))
 

@@ -215,8 +215,9 @@ def _notes_on(admission: Admission) -> Iterator[str]:
     yield from admission.unapplied.notes()
     yield from admission.idle_constraints()
     if admission.changed:
-        changed = Counter(KINDS[kind].name for kind, _, _ in admission.changed)
-        yield f"in the snapshot and in the manifests, which are used: {_counted(changed)}"
+        changed = Counter(KINDS[kind].name for kind, _, _ in admission.changed if kind != "Deployment")
+        if changed:
+            yield f"in the snapshot and in the manifests, which are used: {_counted(changed)}"
     if admission.present:
         yield f"in the manifests and in the snapshot, which is used: {_counted(admission.present)}"
     if not _has_pods(admission):

@@ -39,6 +39,24 @@ def test_an_old_pod_goes_first_where_new_ones_wait_for_its_place(more):
     assert step.commands == (f"kubectl patch deployment web -n default --type merge -p '{body}'",)
 
 
+@pytest.mark.parametrize(
+    ("strategy", "waits"),
+    [
+        ({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}, True),
+        ({"type": "Recreate"}, True),
+        ({"rollingUpdate": {"maxUnavailable": 0}}, False),
+        ({}, False),  # 25% of 2 pods
+    ],
+)
+def test_a_strategy_that_lets_old_pods_go_first_is_not_offered(strategy: dict[str, object], waits: bool):
+    old = [_replica("1", i, node, host_ports=[443]) for i, node in enumerate(("n1", "n2"))]
+    deployment = make_object("Deployment", "web", spec={"strategy": strategy})
+    first = ask(_replica("2", 0, host_ports=[443]), *_NODES, *old, *_sets("1", "2", wanted="2"), deployment).fixes[0]
+    wait = "wait for the rollout: its strategy lets an old pod go before each new one"
+    assert first.text == (wait if waits else WAY_OUT)
+    assert bool(first.patches[0].commands) is not waits
+
+
 def test_where_an_old_pod_has_gone_or_pods_are_of_another_workload_the_strategy_is_no_fix():
     new, port = _replica("2", 0, host_ports=[443]), {"host_ports": [443]}
     one_left = [_NODES[0], _replica("1", 0, "n1", **port)]

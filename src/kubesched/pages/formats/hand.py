@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from kubesched.api import Patch, PatchTarget
 from kubesched.pages.formats.model import Level, Paragraph
+
+_MERGES: Final = {"merge": "merge patch", "strategic": "strategic merge patch", "": "patch"}
 
 
 def with_fix(why: str, fix: str, between: str = "\n") -> str:
@@ -35,7 +38,7 @@ def hand(title: str, patches: Sequence[Patch]) -> Iterator[Paragraph]:
 def _in_words(patch: Patch, target: PatchTarget) -> str:
     """A patch that no command makes, such as that of a manifest."""
     where = f"{target.kind} {target.namespace}/{target.name}" if target.namespace else f"{target.kind} {target.name}"
-    return f"In the manifest of {where}, as a {patch.type} merge patch: {json.dumps(patch.patch, sort_keys=True)}"
+    return f"In the manifest of {where}, as a {_MERGES[patch.type]}: {json.dumps(patch.patch, sort_keys=True)}"
 
 
 def _sentence(text: str) -> str:

@@ -62,7 +62,7 @@ def fit_page(
         checks=list(_checks(answer)),
         faults=faults,
         notes=(*answer.notes, *answer.caveats),
-        appendix=tuple(hands_of(answer.placements)),
+        appendix=tuple(hands_of((*answer.placements, *answer.left_of_kept))),
     )
 
 
