@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kubesched.testing import make_node, make_pod
-from tests.extender.virtual_time import run
+from tests.extender.virtual_time import LoopClock, run
 from tests.live.claim_server import ClaimServer, Document, claim_rejected, until
 from tests.plugins.dynamic_resources.device_objects import (
     allocation,
@@ -556,3 +556,38 @@ async def test_a_pod_says_why_its_claim_cannot_be_deallocated():
         await until(lambda: server.message("p"))
         causes = "1 node(s) didn't match Pod's node affinity/selector, 1 resourceclaim not available on the node"
         assert server.message("p") == f"0/2 nodes are available: {causes}. no"
+
+
+# --- a search that takes too long ---
+
+
+class Ticking(LoopClock):
+    """A clock that goes on by a millisecond whenever it is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read, self._seconds = self.monotonic, 0.0
+        self.monotonic = self._tick
+
+    def _tick(self) -> float:
+        self._seconds += 0.001
+        return self._read() + self._seconds
+
+
+@on_virtual_time
+async def test_a_search_that_takes_too_long_fails_the_attempt_and_names_the_node():
+    config = LIMITED.replace(b"bindingTimeout: 30s", b"filterTimeout: 20ms")
+    devices = [device(f"gpu-{i}", x=i % 14) for i in range(28)]
+    hard = claim("mine", *[ask()] * 15, constraints=({"distinctAttribute": "gpu.example.com/x"},))
+    nodes = [make_node(name, allocatable={"cpu": "8", "pods": "20"}) for name in ("n1", "n2")]
+    slices = [resource_slice(name, devices) for name in ("n1", "n2")]
+    objects = [*nodes, *slices, device_class("gpu"), hard, claim("easy", ask())]
+    server = ClaimServer(*objects, config=config, clock=Ticking)
+    async with server.scheduling():
+        server.add(pod("p", "mine"))
+        await until(lambda: server.message("p"))
+        server.add(pod("q", "easy"))
+        await until(lambda: server.node_of("q"))
+    text = 'running "DynamicResources" filter plugin: node n1: timed out trying to allocate devices'
+    assert server.message("p") == text
+    assert server.claim("mine").get("status", {}) == {}

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from kubesched.api import EventType, KubeObject
-from kubesched.framework import Plugin, Status, Wait
+from kubesched.framework import CycleState, Plugin, Status, Wait
 from kubesched.live import DryRunWriter, LiveScheduler, SchedulerOptions, dry_run_setup, run_scheduler
 from kubesched.scheduler import TieBreak
 from kubesched.setup import set_up
@@ -18,6 +18,16 @@ from tests.cluster.fake_timing import run
 from tests.live.fake_api import FakeTiming, on_a_loop
 from tests.live.read_only import kubeconfig_of, read_only_server
 from tests.live.shown_cluster import ShownCluster
+from tests.plugins.dynamic_resources.device_objects import (
+    allocation,
+    ask,
+    claim,
+    device,
+    device_class,
+    resource_slice,
+    using,
+)
+from tests.plugins.one_plugin import read
 
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
 
@@ -101,7 +111,8 @@ async def test_what_the_cluster_does_with_a_pod_replaces_the_decision(log):
 def test_a_pod_that_was_deleted_is_said_to_be_gone():
     dry = DryRun(objects=[make_node("n1")])
     (binder,) = dry.live.scheduler.frameworks["default-scheduler"].profile.points["bind"]
-    binding = binder.bind(None, make_pod("web"), "n1")
+    pod = make_pod("web")
+    binding = binder.bind(CycleState(dry.live.cluster_state.pod_info(pod)), pod, "n1")
     binding.send(None)
     with pytest.raises(StopIteration) as end:
         binding.send(True)
@@ -187,3 +198,44 @@ def test_the_process_only_lists_and_watches(tmp_path: Path, log: Callable[[], li
     run(story())
     assert sorted(log()) == ["unschedulable default/p2", "would bind default/p0 n1", "would bind default/p1 n1"]
     assert {asked.method for asked in server.asked} == {"LIST", "WATCH"}
+
+
+@on_a_loop
+async def test_the_devices_of_claims_are_logged_taken_and_not_written(log, caplog):
+    devices = resource_slice("n1", [device("gpu-0"), device("gpu-1")])
+    others = (device_class("gpu", resource="example.com/gpu"), devices, claim("mine", ask()), claim("second", ask()))
+    dry = DryRun(objects=[make_node("n1", allocatable=SMALL), *map(read, others)])
+
+    async def story():
+        dry.show(make_pod("a", spec={"resourceClaims": using("mine")}))
+        dry.show(make_pod("b", requests={"example.com/gpu": "1"}))
+        dry.show(make_pod("c", spec={"resourceClaims": using("second")}))
+        await dry.until(lambda: len(log()) == 3)
+        assert sorted(log()) == ["unschedulable default/c", "would bind default/a n1", "would bind default/b n1"]
+        named = {r.__dict__["pod"]: r.__dict__.get("devices") for r in caplog.records if "pod" in r.__dict__}
+        assert named["default/a"] == "default/mine=gpu.example.com/n1/gpu-0"
+        assert named["default/b"] == "default/b-<extended-resources>=gpu.example.com/n1/gpu-1"
+        dry.show(make_pod("a", spec={"resourceClaims": using("mine")}), EventType.DELETED)
+        await dry.until(lambda: not dry.live.cluster_state.devices.in_use.is_taken(("gpu.example.com", "n1", "gpu-0")))
+
+    await dry.while_running(story)
+
+
+@on_a_loop
+async def test_a_claim_that_would_be_given_back_is_logged_and_stays(caplog):
+    caplog.set_level(logging.INFO, logger="kubesched.dryrun")
+    status = {"allocation": {**allocation("n1", "gpu-0")["allocation"], "allocationTimestamp": "2026-01-01T00:00:00Z"}}
+    nodes = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
+    others = (device_class("gpu"), resource_slice("n1", [device("gpu-0")]), claim("mine", ask(), status=status))
+    dry = DryRun(objects=[*nodes, *map(read, others)])
+
+    async def story():
+        on_n2 = {"nodeSelector": {"kubernetes.io/hostname": "n2"}}
+        dry.show(make_pod("a", spec={"resourceClaims": using("mine"), **on_n2}))
+        await dry.until(lambda: len(caplog.records) == 2)
+        first, second = caplog.records
+        assert (first.message, first.__dict__["claim"]) == ("would deallocate", "default/mine")
+        assert "deallocation of ResourceClaim completed" in second.__dict__["reason"]
+        assert dry.live.cluster_state.objects.get("ResourceClaim", "default/mine").status.allocation is not None
+
+    await dry.while_running(story)

@@ -18,6 +18,16 @@ from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 from tests.device_cluster import GPU, NOT_DECIDED, device_cluster
 from tests.live.fake_api import FakeTiming
+from tests.plugins.dynamic_resources.device_objects import (
+    allocation,
+    ask,
+    claim,
+    device,
+    device_class,
+    resource_slice,
+    using,
+)
+from tests.plugins.one_plugin import read
 
 SMALL = {"cpu": "4", "memory": "8Gi", "pods": "20"}
 ONE = {"cpu": "1", "memory": "1Gi"}
@@ -363,3 +373,22 @@ def test_a_pod_that_is_not_decided_is_not_judged_and_keeps_its_room(announced: b
     assert watched.end() == ["undecided", "tie"]
     assert watched.verdicts[0].reason == NOT_DECIDED
     assert watched.shadow.cluster_state.snapshot().node_info("dra-2").requested["cpu"] == 6000
+
+
+@pytest.mark.parametrize("is_extended", [False, True])
+def test_a_pod_with_devices_is_judged_before_its_claim_is_written(is_extended: bool) -> None:
+    resource = "example.com/gpu"
+    slices = [resource_slice(name, [device("gpu-0")]) for name in ("n1", "n2")]
+    mine = claim("p-extended-resources-x" if is_extended else "mine", ask())
+    others = [*slices, device_class("gpu", resource=resource), *([] if is_extended else [mine])]
+    spec = {} if is_extended else {"resourceClaims": using("mine")}
+    pod = make_pod("p", requests={**ONE, **({resource: "1"} if is_extended else {})}, spec=spec)
+    watched = Watched(small("n1"), small("n2"), *map(read, others), pod)
+    watched.change(nominated(pod, "n1"))
+    if is_extended:
+        mine["metadata"]["annotations"] = {"resource.kubernetes.io/extended-resource-claim": "true"}
+        mine["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": "p", "uid": pod.uid, "controller": True}]
+        watched.show(read(mine))
+    watched.change(read({**mine, "status": allocation("n1", "gpu-0")}))
+    watched.change(bound(nominated(pod, "n1"), "n1"))
+    assert watched.end() == ["agreed"]

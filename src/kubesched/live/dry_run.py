@@ -13,18 +13,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from kubesched.api import Pod
+from kubesched.api import Pod, ResourceClaim
 from kubesched.framework import (
     Action,
     ActionDone,
     CycleState,
+    DeleteObject,
     DeletePod,
     Plugin,
     Profile,
     RecordEvent,
     Status,
+    WriteObject,
     logged_plugin_events,
 )
+from kubesched.plugins import ClaimPlan
 from kubesched.setup import Setup, without_bind
 from kubesched.state import ClusterState
 
@@ -60,7 +63,11 @@ class _Unbound(Plugin):
 
     async def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Wait until the pod is on a node or gone. Returns: SUCCESS if it is on this node."""
-        _LOG.info("would bind", extra={"pod": pod.key, "node": node_name, "profile": pod.scheduler_name})
+        extra = {"pod": pod.key, "node": node_name, "profile": pod.scheduler_name}
+        plan = state.find(ClaimPlan)
+        if plan is not None and (devices := ",".join(plan.new_devices())):
+            extra["devices"] = devices
+        _LOG.info("would bind", extra=extra)
         await self.handle.wait(lambda: self._node_of(pod) != "", _NO_LIMIT, reads=[("Pod", pod.key)])
         actual = self._node_of(pod)
         if actual == node_name:
@@ -90,10 +97,15 @@ class DryRunWriter:
             _LOG.info("unschedulable", extra={"pod": action.regarding.key, "reason": action.note})
 
     async def perform(self, action: Action) -> ActionDone:
-        """Log an eviction, as if it were carried out; refuse what else cannot be undone."""
+        """Log an eviction or a claim that is given back, as if it were done; refuse what else cannot be undone."""
         if isinstance(action, DeletePod):
             extra = {"pod": action.pod.key, "node": action.node_name, "preemptor": action.preemptor.key}
             _LOG.info("would evict", extra=extra)
+            return ActionDone(action)
+        if isinstance(action, WriteObject | DeleteObject) and isinstance(action.object, ResourceClaim):
+            verb = "delete" if isinstance(action, DeleteObject) else "deallocate" if action.subresource else ""
+            if verb:  # a finalizer is taken off before a deletion
+                _LOG.info("would %s", verb, extra={"claim": action.object.key})
             return ActionDone(action)
         self.emit(action)
         return ActionDone(action, "" if isinstance(action, RecordEvent) else _NOT_WRITTEN)

@@ -56,6 +56,14 @@ class ClaimPlan(msgspec.Struct, eq=False):
         """What the next pods see."""
         return [(CLAIM, one) for one in (*self.claims, *((self.special,) if self.special else ()))]
 
+    def new_devices(self) -> Iterator[str]:
+        """The devices that claims get, such as `default/mine=gpu.example.com/n1/gpu-0`."""
+        new = [claim for claim in self.claims if claim.key in self.allocating]
+        for claim in (*new, *((self.special,) if self.special else ())):
+            allocation = claim.status.allocation
+            for one in (allocation.devices.results or ()) if allocation is not None else ():
+                yield f"{claim.key}={one.driver}/{one.pool}/{one.device}"
+
     async def write(self, handle: Handle, pod: Pod) -> str:
         """Write the claims. Returns: what went wrong, in upstream's words; empty for nothing."""
         for claim in self.claims:
