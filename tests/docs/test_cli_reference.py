@@ -53,6 +53,6 @@ def test_examples_are_code_as_a_user_types_it() -> None:
 
 
 def test_exit_codes_are_listed() -> None:
-    assert "- `--fail-on-pending`: Exit with 1 if a tried pod stays pending, a new" in sections()["kubesched simulate"]
+    assert "- `--fail-on-pending`: Exit with 1 if a tried pod stays pending or" in sections()["kubesched simulate"]
     assert "exits with 1." in sections()["kubesched simulate"].partition("Exit codes:")[2]
     assert "Exits with 3" in sections()["kubesched config convert"].partition("Exit codes:")[2]
