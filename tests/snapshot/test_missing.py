@@ -176,6 +176,20 @@ def test_device_classes_are_missed_where_no_node_offers_the_devices_that_a_pod_a
     assert missing(other("resource.k8s.io/v1", "DeviceClass", "gpu"), asks_for("example.com/gpu")) == []
 
 
+def test_slices_are_missed_where_a_class_serves_what_a_pod_asks_for():
+    serving = other("resource.k8s.io/v1", "DeviceClass", "gpu", spec={"extendedResourceName": "example.com/gpu"})
+    offering = other("v1", "Node", "n2", status={"allocatable": {"example.com/gpu": "4"}})
+    for more in ([], [offering]):
+        (found,) = missing(serving, *more, asks_for("example.com/gpu"))
+        assert found.kinds == ("ResourceSlice",)
+        assert found.sentence == "the devices for 1 pod (shop/p1) are not known"
+        assert found.command == "kubectl get resourceslices -o json"
+    assert missing(serving, asks_for("example.com/gpu", nodeName="n1")) == []
+    assert missing(serving, asks_for("example.com/nic")) == []
+    piece = other("resource.k8s.io/v1", "ResourceSlice", "s")
+    assert missing(serving, piece, asks_for("example.com/gpu")) == []
+
+
 def test_pending_pods_with_resource_claims_miss_what_is_allocated_to_them():
     entries = [{"name": "gpu", "resourceClaimName": "c"}]
     (found,) = missing(pod("a", resourceClaims=entries), pod("b", resourceClaims=entries, nodeName="n1"))

@@ -2,10 +2,10 @@
 
 A kind that is partly there is taken as complete. Kinds that a cluster may well do without (PodDisruptionBudget,
 VolumeAttachment) are not missed. CSIDriver and CSIStorageCapacity are, where another object names the driver, and
-DeviceClass is, where a pod asks for a device that no node offers.
+DeviceClass is, where a pod asks for a device that no node offers, and ResourceSlice, where a DeviceClass serves that.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -26,7 +26,7 @@ from kubesched.api import (
     kind_of,
 )
 from kubesched.documents import count, listed
-from kubesched.state import storage_class_of
+from kubesched.state import resources_of_class, storage_class_of
 
 _Claims = Mapping[tuple[str, str], PersistentVolumeClaim]
 
@@ -105,6 +105,7 @@ def missing_kinds(
     present = {kind_of(one) for one in known}.union(listed)
     claims = {(one.namespace, one.name): one for one in known if isinstance(one, PersistentVolumeClaim)}
     pods = [one for one in new or known if isinstance(one, Pod) and not one.is_finished]
+    offers = _DeviceOffers(known)
     uses = (
         _Use("{pods} cannot be placed", ("Node",), _kinds_for_placing),
         _Use(
@@ -118,7 +119,8 @@ def missing_kinds(
             _CapacityKinds(known, claims),
         ),
         _Use("the claims of {pods} cannot be allocated", _DEVICE_KINDS, _kinds_for_claims),
-        _Use("whether a DeviceClass serves {pods} is not known", ("DeviceClass",), _DeviceKinds(known)),
+        _Use("the devices for {pods} are not known", ("ResourceSlice",), offers.kinds_for_served),
+        _Use("whether a DeviceClass serves {pods} is not known", ("DeviceClass",), offers.kinds_for_unserved),
         _Use("the priority of {pods} counts as 0", ("PriorityClass",), _kinds_for_priority),
         _Use("the namespaceSelector of {pods} selects nothing", ("Namespace",), _kinds_for_namespaces),
         _Use("default spreading is skipped for {pods}", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
@@ -222,19 +224,28 @@ def _kinds_for_claims(pod: Pod) -> Sequence[str]:
     return _DEVICE_KINDS if pod.spec.resource_claims and not pod.node_name else ()
 
 
-class _DeviceKinds:
-    """What follows from pending pods that ask for an extended resource which no node offers."""
+class _DeviceOffers:
+    """What follows from pending pods that ask for an extended resource."""
 
     def __init__(self, objects: Iterable[KubeObject]) -> None:
         nodes = (one for one in objects if isinstance(one, Node))
         self._offered = {name for node in nodes for name, amount in (node.status.allocatable or {}).items() if amount}
+        self._served = {name for one in objects for name in resources_of_class(one)}
 
-    def __call__(self, pod: Pod) -> Sequence[str]:
-        if pod.node_name:
-            return ()
-        asked = (name for container in pod.spec.containers or () for name in container.requests)
-        is_open = any(name not in self._offered and is_extended_resource(name) for name in asked)
-        return ("DeviceClass",) if is_open else ()
+    def kinds_for_served(self, pod: Pod) -> Sequence[str]:
+        """What is needed for a resource that a DeviceClass serves."""
+        return ("ResourceSlice",) if self._served and not self._served.isdisjoint(_asked(pod)) else ()
+
+    def kinds_for_unserved(self, pod: Pod) -> Sequence[str]:
+        """What shows whether one serves a resource that no node offers."""
+        return ("DeviceClass",) if any(name not in self._offered for name in _asked(pod)) else ()
+
+
+def _asked(pod: Pod) -> Iterator[str]:
+    """The extended resources of a pending pod."""
+    if not pod.node_name:
+        for container in pod.spec.containers or ():
+            yield from filter(is_extended_resource, container.requests)
 
 
 def _known_claims(pod: Pod, claims: _Claims) -> list[PersistentVolumeClaim]:
