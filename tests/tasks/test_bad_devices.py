@@ -11,7 +11,7 @@ from kubesched.plugins.dynamic_resources.device_search import Shortage
 from tests.cli.clusters import run
 
 Document = dict[str, Any]
-V1 = "resource.k8s.io/v1"
+V1, SINCE = "resource.k8s.io/v1", "2026-01-01T00:00:00Z"
 ERROR = 'running "DynamicResources" filter plugin: '
 NONE = "is not a quantity; write a number with an optional suffix"
 SLICE, CLAIM = "item 3 (ResourceSlice s)", "item 4 (ResourceClaim default/c)"
@@ -264,7 +264,7 @@ DECIDED = {
     ),
 }  # fmt: skip
 """What kube-scheduler has a text for: all objects, and what both commands say."""
-DECIDED["a claim that is being deleted"][0][2]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+DECIDED["a claim that is being deleted"][0][2]["metadata"]["deletionTimestamp"] = SINCE
 
 
 @pytest.mark.parametrize(("items", "texts"), [(items, texts) for items, *texts in DECIDED.values()], ids=DECIDED)
@@ -281,8 +281,8 @@ def test_what_kube_scheduler_has_a_text_for_gets_it(items: list[Document], texts
 @pytest.mark.parametrize(
     "items",
     [
-        [device_class(), piece(device()), allocated({"device": "gone"}), USES],
-        [device_class(), piece(device()), allocated({"pool": "gone", "driver": "gone"}), USES],
+        [device_class(), piece(device()), allocated({"device": "gone"}, allocationTimestamp=SINCE), USES],
+        [device_class(), piece(device()), allocated({"pool": "gone"}, allocationTimestamp=SINCE), USES],
         [device_class(), piece(device()), asking(), pod({"resourceClaimName": "c"})],
         [device_class(), piece(device()), claim([]), USES],
     ],
