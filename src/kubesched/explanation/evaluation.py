@@ -16,6 +16,7 @@ from kubesched.explanation.obstacle import ObstacleRow
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import Diagnosis, FilterResult, Scores, Status
+from kubesched.plugins import RequestDevices
 from kubesched.scheduler import ExtenderAnswer
 from kubesched.session import GangFit
 from kubesched.state import Nodes, PodInfo, Snapshot
@@ -125,6 +126,7 @@ class Evaluation(Attempted, kw_only=True, eq=False, dict=True):
         diagnosis: why the nodes do not fit.
         scores: of the feasible nodes; None when there are none, or when scoring failed.
         rows: the nodes by their obstacles, once `obstacle_rows` has been asked for them.
+        devices_at: by position, what a node has for the requests of claims, once it has been looked for.
         claim_words: what is wrong with the pod's claims, once the function of that name has been asked.
     """
 
@@ -135,6 +137,7 @@ class Evaluation(Attempted, kw_only=True, eq=False, dict=True):
     scores: Scores | None = None
     rows: tuple[ObstacleRow, ...] | None = None
     claim_words: tuple[str, ...] | None = None
+    devices_at: dict[int, tuple[tuple[RequestDevices, ...], ...]] = {}
 
     @property
     def result(self) -> FilterResult | None:

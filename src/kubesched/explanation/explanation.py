@@ -10,6 +10,7 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.advice import advice
 from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.current_place import CurrentPlace, current_place
+from kubesched.explanation.device_rows import DeviceRow, device_rows
 from kubesched.explanation.evaluation import Attempted, Evaluation
 from kubesched.explanation.nearest import nearest, not_named, shortages, too_small
 from kubesched.explanation.node_scores import NodeNames, NodeScores, kept
@@ -83,6 +84,7 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
         too_small: (nodes,) bool: nodes that are too small for the pod even when they are empty.
         not_named: (nodes,) bool: where the pod or a local volume names hosts, the nodes that are not one of them.
         recorded: what kube-scheduler itself said of the pod at last, where that is not this answer; None for others.
+        devices: what the nodes have for the requests of its resource claims, those of most nodes first.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
@@ -110,6 +112,7 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
     too_small: BoolVector
     not_named: BoolVector
     recorded: Recorded | None = None
+    devices: tuple[DeviceRow, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -176,6 +179,7 @@ def explained(evaluation: Evaluation, asked: Collection[str] | None = ()) -> Exp
         too_small=too_small(evaluation),
         not_named=not_named(evaluation),
         recorded=None if has_ended or evaluation.runs_on else _recorded(evaluation),
+        devices=() if has_ended else device_rows(evaluation),
     )
 
 

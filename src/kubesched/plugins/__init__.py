@@ -26,6 +26,7 @@ with lazy_exports(__name__):
         NamedAsk as NamedAsk,
         PodDemand as PodDemand,
         RequestDevices as RequestDevices,
+        Shortage as Shortage,
         alternatives_of as alternatives_of,
         claim_name as claim_name,
         consumed_by as consumed_by,
@@ -33,6 +34,7 @@ with lazy_exports(__name__):
         devices_for as devices_for,
         is_made_for as is_made_for,
         node_selector_of as node_selector_of,
+        reasons_together as reasons_together,
         refusal_of as refusal_of,
     )
     from kubesched.plugins.image_locality import ImageLocality as ImageLocality

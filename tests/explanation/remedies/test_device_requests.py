@@ -122,3 +122,13 @@ def test_a_node_like_one_of_them_comes_with_its_devices():
     taken = claim("other", ask(), status=allocation("n1", "a"))
     objects = [*nodes_with([gpu("a")]), *decoded(claim("c", ask()), taken)]
     assert "add a node like n1" in texts(claiming("c"), *objects)
+
+
+def test_what_is_left_of_a_shared_device_is_asked_for():
+    card = {"name": "a", "allowMultipleAllocations": True, "capacity": {"bandwidth": {"value": "100G"}}}
+    status = allocation("n1", "a")
+    share = {"shareID": "x", "consumedCapacity": {"bandwidth": "70G"}}
+    status["allocation"]["devices"]["results"][0].update(share)
+    used = claim("other", ask(), status=status)
+    (text,) = asked(ask(capacity={"requests": {"bandwidth": "40G"}}), nodes=([card],), others=(used,))
+    assert text == f"ask for bandwidth >= 30G instead of 40G in request r0: {NEW}"

@@ -29,7 +29,7 @@ from kubesched.explanation.snapshot_time import newest_time
 from kubesched.explanation.trial import Move
 from kubesched.framework import Code
 from kubesched.naming import near_key
-from kubesched.plugins import RequestDevices, RequiredNodeAffinity, missing_resources
+from kubesched.plugins import RequiredNodeAffinity, missing_resources
 from kubesched.session import group_nodes
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
@@ -89,7 +89,6 @@ class Case:
         waiting: the other pending pods.
         nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
         findings: what several remedies ask for, by name, once it has been looked for.
-        devices_at: by position, what a node has for the requests of claims, once it has been looked for.
     """
 
     def __init__(
@@ -104,7 +103,6 @@ class Case:
         self.given = given
         self.nominated = nominated
         self.findings: dict[str, dict[tuple[str, int, int], list[int]]] = {}
-        self.devices_at: dict[int, tuple[tuple[RequestDevices, ...], ...]] = {}
         self.info = evaluation.info
         self.pod = evaluation.pod
         self.nodes = evaluation.nodes

@@ -12,9 +12,9 @@ from kubesched.api import Device, ResourceClaim, ResourceClaimStatus, ResourceSl
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
+from kubesched.explanation.device_survey import DeviceSurvey
 from kubesched.explanation.remedies.case import Case, Remedy, harm, node_words, off_node
 from kubesched.explanation.remedies.claim_specs import CLAIM, SLICE
-from kubesched.explanation.remedies.device_survey import DeviceSurvey
 from kubesched.explanation.remedies.moved_pod import comes_back, stays
 from kubesched.explanation.remedies.taints import marks_fault
 from kubesched.plugins import DeviceAsk, refusal_of, taint_words
@@ -28,7 +28,7 @@ _MAX_NAMED: Final = 3
 
 def device_holders(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Free claims that no pod uses; repair devices; move a pod that has some."""
-    survey = DeviceSurvey(case, where)
+    survey = DeviceSurvey(case.evaluation, where)
     asks = list(survey.short_asks())
     yield from _elsewhere(case, survey)
     if asks:
@@ -57,7 +57,7 @@ def _unused(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
     drivers = {device.driver for kind in survey.kinds for pool in kind.pools for device in pool.devices}
     every = [one for one in case.objects(CLAIM) if isinstance(one, ResourceClaim) and not one.status.reserved_for]
     claims = list(islice((one for one in every if not drivers.isdisjoint(_drivers_of(one))), _MAX_CLAIMS))
-    for some in dict.fromkeys([*((one,) for one in claims), tuple(claims)] if claims else ()):
+    for some in [*([one] for one in claims), *([claims] if len(claims) > 1 else [])]:
         which = joined([one.key for one in some], _MAX_NAMED)
         text = f"free the devices of {plural(len(some), 'claim')} {which}, which no pod uses"
         yield Remedy(text, "unusedClaim", True, _freed(some), ladder="unusedClaim")

@@ -1,7 +1,7 @@
 """Remedies for claims that no node can serve: fewer devices, smaller ones, others, tainted ones, fewer constraints."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import (
+    NANO,
     CapacityRequirements,
     CELSelector,
     DeviceClaim,
@@ -16,17 +17,19 @@ from kubesched.api import (
     DeviceSubRequest,
     ResourceClaim,
     Taint,
+    canonical_quantity,
     parse_quantity,
+    whole_binary,
 )
 from kubesched.cel import Loosened, OtherLiteral, Quantity, compile_selector, loosened
 from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.explanation.change import Change
+from kubesched.explanation.device_survey import DeviceSurvey
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_specs import way_to_change, with_devices, with_request
-from kubesched.explanation.remedies.device_survey import DeviceSurvey
 from kubesched.explanation.remedies.requests import cut_down
 from kubesched.explanation.remedies.taints import marks_fault, toleration
 from kubesched.explanation.remedies.together import together
@@ -40,7 +43,7 @@ _MAX_CONSTRAINTS: Final = 4
 
 def device_requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Ask for fewer devices, or for what devices have; tolerate their taints; drop constraints."""
-    survey = DeviceSurvey(case, where)
+    survey = DeviceSurvey(case.evaluation, where)
     each = [list(_of_request(request, survey)) for request in _requests(case, survey)]
     yield from chain.from_iterable(each)
     if len(each) > 1 and all(each):
@@ -163,7 +166,9 @@ def _others(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
     for kind, device in survey.free_devices(ask):
         if untolerated_taints(device.spec.taints or (), ask.tolerations):
             continue
-        if (other := _other(ask, device)) is not None and (other.selectors or other.capacity):
+        if (other := _other(ask, device, survey.in_use.consumed(device.id))) is not None and (
+            other.selectors or other.capacity
+        ):
             found[other] += len(kind.positions)
     for other in sorted(found, key=lambda one: (*one.distance, -found[one]))[:_MAX_OTHERS]:
         effort, verb = (Effort.LESS, "ask for") if other.is_less else (Effort.SWITCH, "accept")
@@ -172,8 +177,12 @@ def _others(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
         yield request.remedy(f"{verb} {other.words}", partial(_asking, other=other), effort, ladder)
 
 
-def _other(ask: DeviceAsk, device: PoolDevice) -> _Other | None:
-    """What a request asks for so that it may have a device; None where no other value does it."""
+def _other(ask: DeviceAsk, device: PoolDevice, used: Mapping[str, int]) -> _Other | None:
+    """What a request asks for so that it may have a device; None where no other value does it.
+
+    Args:
+        used: of the capacities of a device that several requests may have.
+    """
     selectors, capacity = [], []
     try:
         for i, text in enumerate(ask.selectors):
@@ -186,11 +195,19 @@ def _other(ask: DeviceAsk, device: PoolDevice) -> _Other | None:
         return None
     for name, amount in ask.capacity:
         has = (device.spec.capacity or {}).get(name)
-        if has is None:
+        left = device.capacity[name] - used.get(name, 0) if has is not None else 0
+        if has is None or left <= 0:
             return None
-        if parse_quantity(has.amount) < parse_quantity(amount):
-            capacity.append((name, amount, str(has.amount)))
+        if left < parse_quantity(amount):
+            text = str(has.amount)
+            capacity.append((name, amount, _amount(left, like=text) if name in used else text))
     return _Other(tuple(selectors), tuple(capacity))
+
+
+def _amount(nano: int, like: str) -> str:
+    """An amount in billionths, with the suffixes of another one; what is less than one is left out."""
+    whole = nano // NANO
+    return whole_binary(whole) if like.endswith("i") else canonical_quantity(str(whole))
 
 
 def _in_words(one: OtherLiteral) -> str:

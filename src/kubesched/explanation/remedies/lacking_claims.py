@@ -36,10 +36,10 @@ from kubesched.explanation.device_claim_problems import (
     Lack,
     device_claim_problems,
 )
+from kubesched.explanation.device_survey import PLUGIN
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_specs import CLAIM, TEMPLATE, way_to_change, with_request
-from kubesched.explanation.remedies.device_survey import PLUGIN
 from kubesched.explanation.remedies.together import together
 
 _CLASS: Final = "DeviceClass"
@@ -182,6 +182,8 @@ def _classes(case: Case, problem: DeviceClaimProblem, claim: ResourceClaim) -> I
         effort = Effort.CORRECT if problem.near else Effort.SWITCH
         change = with_request(case, claim, *problem.request, edit)
         yield Remedy(text, "deviceRequest", bool(problem.near), change, effort=effort, ladder=f"class of {name}")
+    if problem.near:
+        return
     drivers = _drivers(case)
     driver = name if name in drivers else next(iter(drivers), "") if len(drivers) == 1 else ""
     expression = f'device.driver == "{driver}"'

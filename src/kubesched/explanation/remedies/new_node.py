@@ -12,10 +12,10 @@ from kubesched.controllers import may_run_daemon, new_names, node_of, node_with,
 from kubesched.documents import joined
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
+from kubesched.explanation.device_survey import demand_of, with_such_devices
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, daemons, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import respelt_names
-from kubesched.explanation.remedies.device_survey import served_resources, with_such_devices
 from kubesched.explanation.remedies.other_devices import is_device, not_offered, other_devices
 from kubesched.explanation.remedies.short_amounts import at_least
 from kubesched.state import NodeInfo
@@ -36,11 +36,12 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
     nodes = case.nodes
     templates: dict[bytes, int] = {}  # by what the node offers: the nearest such node
     rows = np.ascontiguousarray(np.vstack((nodes.allowed_pods, nodes.allocatable)).T)
-    usable = np.flatnonzero(with_such_devices(case, where & ~nodes.unschedulable))
+    usable = np.flatnonzero(with_such_devices(case.evaluation, where & ~nodes.unschedulable))
     for position in usable[np.argsort(case.shortage[usable], kind="stable")].tolist():
         templates.setdefault(rows[position].tobytes(), position)
     grown: list[tuple[float, NodeInfo, dict[str, str]]] = []
-    served = served_resources(case)
+    demand = demand_of(case.evaluation)
+    served = demand.served if demand is not None else {}
     for node in islice((nodes[position] for position in templates.values()), _MAX_SIZES):
         offered = node.allocatable
         held = held_by_daemons(node, wanted)

@@ -75,9 +75,9 @@ def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
-    """The fields of as_line, and `refused`, `hangs`, `runsOn`, `heldBack`, `lackingClaims`, `hooks`, `nNodes`,
-    `nearest`, `advice`, `recorded`, `extenders`, `preemption`, `choice`, `defaultSample`, `notes`, `claimsInUse`; of a
-    pod that has ended `pod`, `profile`, `plugins` and `ended`.
+    """The fields of as_line, and `refused`, `hangs`, `runsOn`, `heldBack`, `lackingClaims`, `hooks`, `devices`,
+    `nNodes`, `nearest`, `advice`, `recorded`, `extenders`, `preemption`, `choice`, `defaultSample`, `notes`,
+    `claimsInUse`; of a pod that has ended `pod`, `profile`, `plugins` and `ended`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -94,6 +94,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["heldBack"] = explanation.held_back
     document["lackingClaims"] = list(explanation.lacking_claims)
     document["hooks"] = [_hook(answer) for answer in explanation.hooks]
+    document["devices"] = msgspec.to_builtins(explanation.devices)
     document["nNodes"] = len(explanation.nodes)
     order = () if explanation.undecided else explanation.nearest[:N_NEAREST]
     document["nearest"] = [near_document(explanation, position) for position in order]

@@ -19,9 +19,10 @@ with lazy_exports(__name__):
         DeviceObstacle as DeviceObstacle,
         RequestDevices as RequestDevices,
         devices_for as devices_for,
+        reasons_together as reasons_together,
         refusal_of as refusal_of,
     )
-    from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen
+    from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen, Shortage as Shortage
     from kubesched.plugins.dynamic_resources.dynamic_resources import (
         DynamicResources as DynamicResources,
         UnscoredDynamicResources as UnscoredDynamicResources,

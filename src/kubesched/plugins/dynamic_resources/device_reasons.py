@@ -76,8 +76,8 @@ class RequestDevices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     request: str
     device_class: str
     wanted: int
-    of_class: int = 0
-    usable: int = 0
+    of_class: int
+    usable: int
     obstacles: tuple[DeviceObstacle, ...] = ()
     broken_pools: str = ""
 
@@ -124,7 +124,7 @@ def device_reasons(pools: Sequence[DevicePool], devices: Devices, claims: Iterab
         if not any(one.is_enough for one in alternatives)
         for one in alternatives
     ]
-    yield from [one.words for one in short] or _together(claims)
+    yield from [one.words for one in short] or reasons_together(claims)
 
 
 def devices_for(
@@ -255,7 +255,7 @@ def _counted(reasons: Sequence[_Reason]) -> Iterator[DeviceObstacle]:
         yield DeviceObstacle(len(found), what, wanted, tuple(dict.fromkeys(filter(None, found))), passes)
 
 
-def _together(claims: Iterable[NamedAsk]) -> Iterator[str]:
+def reasons_together(claims: Iterable[NamedAsk]) -> Iterator[str]:
     """Why requests that could be served one by one cannot be served at once."""
     constraints = [(claim, one) for claim in claims for one in claim.ask.constraints]
     for _, one in constraints:

@@ -1,6 +1,6 @@
 """The devices of the nodes that cannot serve the claims of a pod: one node of each kind is looked at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from kubesched.api import ResourceClaim, Taint
 from kubesched.engine import BoolVector
-from kubesched.explanation.remedies.case import Case
+from kubesched.explanation.evaluation import Evaluation
 from kubesched.plugins import (
     DeviceAsk,
     NamedAsk,
@@ -55,10 +55,9 @@ class DeviceSurvey:
         demand: the claims; None where the plugin did not look at nodes.
     """
 
-    def __init__(self, case: Case, where: BoolVector) -> None:
-        asked = case.evaluation.asked.get(PLUGIN)
-        self.demand = asked.state.find(PodDemand) if asked is not None else None
-        self._case, self._where, self._state = case, where, case.evaluation.snapshot.cluster_state
+    def __init__(self, evaluation: Evaluation, where: BoolVector) -> None:
+        self.demand = demand_of(evaluation)
+        self._evaluation, self._where, self._state = evaluation, where, evaluation.snapshot.cluster_state
         self.in_use = self._state.devices.in_use
 
     @property
@@ -71,7 +70,7 @@ class DeviceSurvey:
         """The kinds of nodes, those of most nodes first."""
         if self.demand is None or self.demand.left_over is not None:
             return []
-        nodes = self._case.nodes
+        nodes = self._evaluation.nodes
         by_number: dict[int, list[int]] = {}
         positions = np.flatnonzero(self._where)
         for position, number in zip(
@@ -82,9 +81,9 @@ class DeviceSurvey:
         return [NodeKind(tuple(alike), self.pools_of(alike[0]), self._requests_at(alike[0])) for alike in most]
 
     def _requests_at(self, position: int) -> tuple[tuple[RequestDevices, ...], ...]:
-        known = self._case.devices_at
+        known = self._evaluation.devices_at
         if position not in known and self.demand is not None:
-            asks = self.demand.asks_on(self.demand.served_on(self._case.nodes, position), self._state)
+            asks = self.demand.asks_on(self.demand.served_on(self._evaluation.nodes, position), self._state)
             known[position] = tuple(devices_for(self.pools_of(position), self._state.devices, asks))
         return known[position]
 
@@ -106,7 +105,7 @@ class DeviceSurvey:
 
     def pools_of(self, position: int) -> tuple[DevicePool, ...]:
         """The pools of a node."""
-        return self._state.devices.pools_of(self._case.nodes.row(position))
+        return self._state.devices.pools_of(self._evaluation.nodes.row(position))
 
     def free_devices(self, ask: DeviceAsk) -> Iterator[tuple[NodeKind, PoolDevice]]:
         """The devices of the class of a request that are not taken."""
@@ -124,16 +123,15 @@ class DeviceSurvey:
                 yield kind, device, blocking
 
 
-def served_resources(case: Case) -> Mapping[str, str]:
-    """The extended resources of the pod that devices serve where no device plugin does, with their classes."""
-    asked = case.evaluation.asked.get(PLUGIN)
-    demand = asked.state.find(PodDemand) if asked is not None else None
-    return demand.served if demand is not None else {}
+def demand_of(evaluation: Evaluation) -> PodDemand | None:
+    """What the pod needs of the devices; None where the plugin did not look at nodes."""
+    asked = evaluation.asked.get(PLUGIN)
+    return asked.state.find(PodDemand) if asked is not None else None
 
 
-def with_such_devices(case: Case, where: BoolVector) -> BoolVector:
+def with_such_devices(evaluation: Evaluation, where: BoolVector) -> BoolVector:
     """(nodes,) bool: those of some nodes whose devices would do for the claims of the pod if they were new."""
-    survey = DeviceSurvey(case, where)
+    survey = DeviceSurvey(evaluation, where)
     if survey.demand is None or not (survey.demand.asks or survey.demand.served):
         return where
     will_do = np.zeros_like(where)
