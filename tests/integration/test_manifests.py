@@ -99,6 +99,8 @@ def test_its_rights_are_enough_for_all_that_it_does(cluster: ControlPlane, insta
     client.delete("Pod", "low")
     wait_until(lambda: node_of(client, "high") == "n1", "the preemptor on its node")
 
+    use_devices(client)
+
     reasons = {"Scheduled", "FailedScheduling", "Preempted", "LeaderElection"}
     wait_until(lambda: reasons <= {event["reason"] for event in client.read_all("Event")}, "its events")
     assert "scheduler_pending_pods" in page(scheduler, "/metrics", cluster.token)
@@ -131,6 +133,58 @@ def test_the_roles_of_kube_scheduler_are_enough_too(cluster: ControlPlane, insta
     finally:
         delete_all(client, theirs)
     assert [line for line in scheduler.process.logs() if "orbidden" in line] == []
+
+
+def use_devices(client: ApiClient) -> None:
+    """Every write of claims: create, finalizer, status, reservation, status of the pod, deallocation, deletion."""
+    pool = {"name": "n1", "generation": 1, "resourceSliceCount": 1}
+    devices = [{"name": name} for name in ("gpu-0", "gpu-1", "gpu-2")]
+    slice_spec = {"driver": "gpu.example.com", "nodeName": "n1", "pool": pool, "devices": devices}
+    client.create(make_object("ResourceSlice", "n1-gpu", spec=slice_spec))
+    client.create(make_object("DeviceClass", "gpu", spec={"extendedResourceName": "example.com/gpu"}))
+    for name in ("used", "elsewhere"):
+        client.create(device_claim(name))
+    on_n2 = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}]}
+    device = {"request": "gpu", "driver": "gpu.example.com", "pool": "n1", "device": "gpu-2"}
+    allocation = {
+        "devices": {"results": [device]},
+        "nodeSelector": on_n2,
+        "allocationTimestamp": "2026-01-01T00:00:00Z",
+    }
+    client.patch("ResourceClaim", "elsewhere", {"status": {"allocation": allocation}}, part="status")
+    client.create(using_claim("one", "used"))
+    wait_until(lambda: node_of(client, "one") == "n1", "a pod with a claim on its node")
+    client.create(using_claim("two", "used"))
+    wait_until(lambda: node_of(client, "two") == "n1", "a second user of the claim")
+    client.create(using_claim("three", "elsewhere"))
+    wait_until(lambda: node_of(client, "three") == "n1", "a pod whose claim was allocated elsewhere")
+    left_over = {
+        "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
+        "finalizers": ["resource.kubernetes.io/delete-protection"],
+    }
+    amounts = {"example.com/gpu": "1"}
+    container = {"name": "c", "image": "app", "resources": {"requests": amounts, "limits": amounts}}
+    gated = {**OURS, "containers": [container], "schedulingGates": [{"name": "example.com/wait"}]}
+    pod = client.create(make_pod("four", spec=gated))
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "four", "uid": pod["metadata"]["uid"], "controller": True}
+    client.create(device_claim("four-left", ownerReferences=[owner], **left_over))
+    client.patch("Pod", "four", {"spec": {"schedulingGates": None}})
+    wait_until(lambda: node_of(client, "four") == "n1", "a pod with an extended resource on its node")
+    assert "four-left" not in {claim["metadata"]["name"] for claim in client.read_all("ResourceClaim")}
+
+
+def device_claim(name: str, **metadata: Any) -> Document:
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1}}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": name, "namespace": "default", **metadata},
+        "spec": {"devices": {"requests": [request]}},
+    }
+
+
+def using_claim(name: str, claim_name: str) -> Any:
+    return make_pod(name, spec={**OURS, "resourceClaims": [{"name": "c", "resourceClaimName": claim_name}]})
 
 
 def bind_a_volume(client: ApiClient) -> None:
