@@ -591,3 +591,20 @@ async def test_a_search_that_takes_too_long_fails_the_attempt_and_names_the_node
     text = 'running "DynamicResources" filter plugin: node n1: timed out trying to allocate devices'
     assert server.message("p") == text
     assert server.claim("mine").get("status", {}) == {}
+
+
+@on_virtual_time
+async def test_a_claim_for_extended_resources_that_its_driver_has_changed_is_deleted_as_well():
+    server = attaching()
+    async with server.scheduling():
+        server.add(pod("p", resource=GPU))
+        await until(lambda: "PATCH pods/p/status" in server.writes[1:])
+        (special,) = [name for name in server.documents["resourceclaims"] if name != "mine"]
+        reported(server, "broken", special)
+        await until(lambda: special not in server.documents["resourceclaims"])
+        await until(lambda: len(server.documents["resourceclaims"]) == 2)
+        (special,) = [name for name in server.documents["resourceclaims"] if name != "mine"]
+        await until(lambda: server.claim(special).get("status"))
+        reported(server, "attached", special)
+        await until(lambda: server.node_of("p"))
+    assert "device binding failed: claim=p-extended" in server.message("p")

@@ -3,6 +3,7 @@
 The core does no I/O: it emits actions, or awaits them in binding-cycle hooks through `handle.perform`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -67,6 +68,8 @@ class WriteObject(Action, frozen=True):
             reads count.
         subresource: what of it is written, such as `status`; empty for all but that.
         patch: the change, to send it as a strategic merge patch; None to send the object.
+        again: makes the same change to a newer version, where the object has changed in the meantime; without it, that
+            is an error.
 
     Example:
         async def pre_bind(self, state, pod, node_name):
@@ -79,6 +82,7 @@ class WriteObject(Action, frozen=True):
     object: KubeObject
     subresource: str = ""
     patch: dict[str, Any] | None = None
+    again: Callable[[Any], KubeObject] | None = None
 
 
 class ReadObject(Action, frozen=True):

@@ -285,14 +285,26 @@ class ApiWriter:
             answer = await self._client.request("PATCH", path, body=patch, content_type=_STRATEGIC, type=type_)
             return decode_object(action.kind, msgspec.json.encode(answer))
         if action.kind not in _VOLUMES:
-            body = {**_type_of(action.kind), **changed.document}
-            return decode_object(action.kind, await self._client.request("PUT", path, body=body))
+            return await self._put(action, path)
         document = await self._client.request("GET", path, type=dict[str, Any])
         document["metadata"]["resourceVersion"] = changed.metadata.resource_version  # a newer one is a conflict
         document["metadata"]["annotations"] = changed.annotations
         if isinstance(changed, PersistentVolume):
             document["spec"]["claimRef"] = _claim_ref(changed)
         return decode_object(action.kind, await self._client.request("PUT", path, body=document))
+
+    async def _put(self, action: WriteObject, path: str) -> KubeObject:
+        """Write an object as it is known, and once more as it is by now."""
+        kind, changed = action.kind, action.object
+        try:
+            body = {**_type_of(kind), **changed.document}
+            return decode_object(kind, await self._client.request("PUT", path, body=body))
+        except ConflictError:
+            if action.again is None:
+                raise
+        current = await self._read(ReadObject(kind, changed.namespace, changed.name))
+        body = {**_type_of(kind), **action.again(current).document}
+        return decode_object(kind, await self._client.request("PUT", path, body=body))
 
     async def _read(self, action: ReadObject) -> KubeObject:
         path = object_path(action.kind, action.namespace, action.name)

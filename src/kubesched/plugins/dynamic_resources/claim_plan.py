@@ -173,7 +173,7 @@ def _changed(current: ResourceClaim, planned: ResourceClaim, pod: Pod, *, is_new
 
 def deletion(claim: ResourceClaim) -> Iterator[Action]:
     """What deletes a claim for extended resources."""
-    yield WriteObject(CLAIM, unprotected(claim))
+    yield WriteObject(CLAIM, unprotected(claim), again=unprotected)
     yield DeleteObject(CLAIM, claim)
 
 
