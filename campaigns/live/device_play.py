@@ -30,6 +30,7 @@ class Script(Protocol):
         name: for people.
         pods: the names of all pods that it makes.
         timeout: DynamicResourcesArgs.bindingTimeout in seconds; 0 for the default.
+        differs: why kubesched does something else, on purpose; empty where it does not.
         is_exact: whether no two nodes have different errors, of which either may be in a message.
         intrusions: what comes between the scheduler and its writes.
     """
@@ -37,6 +38,7 @@ class Script(Protocol):
     name: str
     pods: list[str]
     timeout: int
+    differs: str
     is_exact: bool
     intrusions: tuple[Intrusion, ...]
 

@@ -26,6 +26,7 @@ class RandomScript:
 
     timeout = 0
     is_exact = False
+    differs = ""
     intrusions: tuple[Intrusion, ...] = ()
 
     def __init__(self, seed: int) -> None:
