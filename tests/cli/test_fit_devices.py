@@ -172,3 +172,19 @@ def shared_claim(*pods: str) -> KubeObject:
     exactly = {"deviceClassName": "gpu.example.com", "allocationMode": "ExactCount", "count": 1}
     spec = {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}
     return make_object("ResourceClaim", "shared", spec=spec, status={"allocation": allocation, "reservedFor": users})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("fit", "-f"), ("explain", "--manifest"), ("simulate", "--manifest")],
+    ids=["fit", "explain", "simulate"],
+)
+def test_equal_pods_without_the_template_of_their_claims_share_a_row_that_says_what_to_create(
+    command: tuple[str, str], snapshot: str, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "train.yaml"
+    manifest.write_text(DEPLOYMENT)
+    name, option = command
+    said = " ".join(run(name, snapshot, option, manifest).stdout.split())
+    assert said.count("ResourceClaim not created yet") == {"fit": 2}.get(name, 1)
+    assert "create ResourceClaimTemplate ml/one-gpu" in said

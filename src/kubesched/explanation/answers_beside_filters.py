@@ -1,5 +1,6 @@
 """What plugins answer before and after the filters: PreEnqueue, PostFilter, Reserve and Permit."""
 
+import re
 from typing import Final
 
 import msgspec
@@ -8,6 +9,7 @@ from kubesched.framework import CycleState, Framework, Status, WaitingPod
 from kubesched.scheduler import PlacedPod
 
 PRE_ENQUEUE: Final = "preEnqueue"
+_OWN_NAME: Final = re.compile(r'^pod "[^"]*": ')
 
 
 class HookAnswer(msgspec.Struct, frozen=True):
@@ -63,8 +65,8 @@ def take(framework: Framework, state: CycleState, node_name: str) -> list[HookAn
 
 
 def gated_words(answer: HookAnswer) -> str:
-    """Which plugin keeps the pod out of the queue, and why."""
-    return f"gated by plugin {answer.plugin}: {answer.text}"
+    """Which plugin keeps the pod out of the queue, and why; without its name, so that equal pods have equal words."""
+    return f"gated by plugin {answer.plugin}: {_OWN_NAME.sub('', answer.text)}"
 
 
 def turned_down_words(answer: HookAnswer) -> str:

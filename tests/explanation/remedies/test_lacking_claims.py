@@ -33,7 +33,7 @@ def test_a_gated_pod_says_who_creates_its_claim():
     objects = [*nodes_with([gpu("a")]), *decoded(template("gpu", ask()))]
     explanation = explain(objects, with_template("gpu"))
     who = f"{CONTROLLER} creates the claim of entry gpu from template gpu"
-    gated = 'gated by plugin DynamicResources: pod "default/p": ResourceClaim not created yet'
+    gated = "gated by plugin DynamicResources: ResourceClaim not created yet"
     assert explanation.held_back_words == f"{gated}; {who}"
     assert explanation.lacking_claims == (who,)
     assert explanation.outcome.why == f"{gated}; {who}"

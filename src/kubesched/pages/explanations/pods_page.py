@@ -81,7 +81,8 @@ class Rows:
         """
         self.node_names = self.node_names or answer.node_names
         exact = answer.state is State.RUNS
-        key = (answer.state.name, answer.workload, answer.cause if exact else _NUMBERS.sub("#", answer.cause))
+        cause = answer.cause.replace(answer.pod, "")  # DynamicResources names the pod itself
+        key = (answer.state.name, answer.workload, cause if exact else _NUMBERS.sub("#", cause))
         group = self._groups.get(key)
         if group is None:
             group = _Group(answer.state, answer.workload, answer.cause, answer.tell(), [], [], [], [], [])

@@ -224,7 +224,7 @@ def _reason(placement: Placement) -> str:
 
 def _without_numbers(placement: Placement) -> str:
     """What pods of one row have in common, its numbers left out: kube-scheduler's words, or else the reason."""
-    said = without_post_filter(placement.message)
+    said = without_post_filter(placement.message).replace(placement.pod, "")  # DynamicResources names the pod itself
     is_left = placement.state is PodState.UNSCHEDULABLE and not placement.leaving and said
     return re.sub(r"\d+", "#", said if is_left else f"{_reason(placement)} {said}")
 
