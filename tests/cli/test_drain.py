@@ -113,6 +113,23 @@ def test_each_lists_every_node(snapshot: Path):
     assert [line["canGo"] for line in document["nodes"]] == [True, True, True]
 
 
+def test_prices_say_what_the_nodes_cost(tmp_path: Path):
+    """What has no price is named, and in no sum."""
+    types = {"n1": "large", "n2": "large", "n3": "odd"}
+    nodes = [make_node(name, labels={"node.kubernetes.io/instance-type": of}) for name, of in types.items()]
+    cluster, prices = write(tmp_path, *nodes), tmp_path / "prices.yaml"
+    prices.write_text("large: 0.5\n")
+    asked = ("drain", cluster, "--prices", prices)
+    assert "The 2 nodes cost 730 a month (1.00 an hour) until they are deleted." in run(*asked, "n1", "n2").stdout
+    said = run(*asked, "n1", "n3").stdout
+    assert "The 1 node costs 365 a month (0.50 an hour) until it is deleted." in said
+    assert "Without a price: odd (1)." in said
+    lines = json.loads(run(*asked, "--each", "-o", "json").stdout)["nodes"]
+    assert [line["cost"]["perHour"] for line in lines] == [0.5, 0.5, 0]
+    assert "A MONTH" in run(*asked, "--each").stdout
+    assert "A MONTH" not in run("drain", cluster, "--each").stdout
+
+
 def test_most_finds_a_set(snapshot: Path):
     first = run("drain", snapshot, "--most").stdout.splitlines()[0]
     assert first == "Found 1 of 3 nodes that could be drained. A larger set may exist."

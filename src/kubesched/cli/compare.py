@@ -9,7 +9,7 @@ import click
 
 from kubesched.cli.cluster import note, note_missing_kinds, note_refused, read_cluster
 from kubesched.cli.inputs import InputOptions, SetupOptions, with_inputs
-from kubesched.cli.options import cluster_options, plugin_options
+from kubesched.cli.options import cluster_options, plugin_options, prices_option
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.plugin_log import log_once
@@ -61,12 +61,7 @@ def _two_at_most(context: click.Context, option: click.Parameter, files: tuple[P
     show_default=True,
     help="How many times to run each side, each with other random ties.",
 )
-@click.option(
-    "--prices",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Prices of nodes per hour by instance type, and perhaps by capacity type, in YAML, JSON or CSV.",
-)
+@prices_option
 @click.option(
     "--fail-on",
     metavar="CONDITIONS",

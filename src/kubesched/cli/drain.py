@@ -1,6 +1,7 @@
 """`kubesched drain`: what would happen to the pods of nodes that are drained."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -8,7 +9,7 @@ import click
 from kubesched.cli.cluster import read_both
 from kubesched.cli.completed_names import complete_zones
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
+from kubesched.cli.options import cluster_options, extenders_option, prices_option, setup_options, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.reports import print_report, report_output_option
@@ -47,6 +48,7 @@ _AFTER: Final = "after.json"
 @click.option(
     "--most", is_flag=True, help="Search for a large set of nodes that could go together.  [default: among all nodes]"
 )
+@prices_option
 @write_option
 @click.option(
     "--fail-on-harm",
@@ -65,6 +67,7 @@ def drain(
     each: bool,
     each_zone: bool,
     most: bool,
+    prices: Path | None,
     write: str | None,
     fail_on_harm: bool,
     output: str,
@@ -95,6 +98,7 @@ def drain(
     names = _chosen(cluster, inputs.names, selector, zone)
     with noting_slow_plugins(setup) as watched, _drainer(cluster, watched, inputs) as drainer:
         results = _drained(drainer, names, each=each, each_zone=each_zone, most=most)
+    results = _with_costs(results, cluster, prices)
     page: Page
     if each:
         page = each_page(results, taken_at=cluster.taken_at)
@@ -139,6 +143,17 @@ def _drained(drainer: "Drainer", names: Sequence[str], *, each: bool, each_zone:
         if each or each_zone:
             return list(drainer.each(names, progress) if each else drainer.each_zone(names, progress))
         return [drainer.most(names, progress) if most else drainer.drain(names, progress)]
+
+
+def _with_costs(results: "list[Drain]", cluster: "ClusterObjects", prices: Path | None) -> "list[Drain]":
+    """The drains with what their nodes cost, if there are prices."""
+    if prices is None:
+        return results
+    from kubesched.comparison import read_prices
+    from kubesched.planning import with_cost
+
+    known = read_prices(prices)
+    return [with_cost(one, cluster, known) for one in results]
 
 
 def _explain(inputs: InputOptions, selector: str | None, zone: str | None) -> str:

@@ -154,6 +154,15 @@ plugin_options: Final = option_group(
 )
 """--plugin, --plugin-args: the plugins of the user."""
 
+prices_option: Final = option_group(
+    click.option(
+        "--prices",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Prices of nodes per hour by instance type, and perhaps by capacity type, in YAML, JSON or CSV.",
+    ),
+)
+
 setup_options: Final = option_group(
     _config_option(
         "KubeSchedulerConfiguration of any version or Policy, also in a ConfigMap, Helm values or the manifest of a "

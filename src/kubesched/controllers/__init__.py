@@ -69,6 +69,7 @@ with lazy_exports(__name__):
     from kubesched.controllers.leaving_pods import LeavingPods as LeavingPods
     from kubesched.controllers.machine_prices import (
         CAPACITY_TYPES as CAPACITY_TYPES,
+        HOURS_A_MONTH as HOURS_A_MONTH,
         Prices as Prices,
         capacity_type as capacity_type,
         capacity_type_of as capacity_type_of,

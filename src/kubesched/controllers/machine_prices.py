@@ -10,6 +10,8 @@ from kubesched.controllers.node_shape import machine_name
 Prices = Mapping[str, float | Mapping[str, float]]
 """Instance type -> price of a node for an hour, or capacity type -> price: `on-demand`, `spot` or `reserved`."""
 
+HOURS_A_MONTH: Final = 730
+"""As cloud providers bill it."""
 CAPACITY_TYPES: Final = ("on-demand", "spot", "reserved")
 _SYNONYMS: Final = {"ondemand": "on-demand", "regular": "on-demand", "standard": "on-demand", "preemptible": "spot"}
 

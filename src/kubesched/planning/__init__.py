@@ -30,12 +30,14 @@ with lazy_exports(__name__):
         Drain as Drain,
         DrainedPod as DrainedPod,
         Fate as Fate,
+        NodesCost as NodesCost,
     )
     from kubesched.planning.drainer import Drainer as Drainer, drain as drain
     from kubesched.planning.fit_question import FitQuestion as FitQuestion
     from kubesched.planning.fit_result import Fit as Fit, WorkloadFit as WorkloadFit
     from kubesched.planning.gangs_that_fit import gangs_of_run as gangs_of_run
     from kubesched.planning.kept_pods import Kept as Kept
+    from kubesched.planning.node_costs import with_cost as with_cost
     from kubesched.planning.pending import PendingPods as PendingPods
     from kubesched.planning.placed import has_place as has_place
     from kubesched.planning.pods_that_fit import fit as fit, fit_asked as fit_asked

@@ -114,6 +114,18 @@ class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
     fix: str = ""
 
 
+class NodesCost(msgspec.Struct, frozen=True, rename="camel"):
+    """What nodes cost.
+
+    Attributes:
+        per_hour: of those whose price is known, in the currency of the prices.
+        unpriced: instance type -> how many have no price.
+    """
+
+    per_hour: float
+    unpriced: dict[str, int] = {}
+
+
 class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     """The result of a drain: the nodes are cordoned, then their pods are evicted in steps.
 
@@ -144,6 +156,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
+        cost: what the nodes cost; None without prices.
         is_explained: whether causes and fixes were looked for, which `each` does not do in the largest clusters.
         undecided_nodes: of `most`: candidates that are left out because kubesched cannot decide about pods on them.
         objects: the cluster after the drain, for the next question or `write_snapshot`: pods run where they were
@@ -174,6 +187,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     out_meanwhile: tuple[str, ...] = ()
     unplaced_before: tuple[str, ...] = ()
     undecided_nodes: tuple[str, ...] = ()
+    cost: NodesCost | None = None
     is_explained: bool = True
     objects: tuple[KubeObject, ...] = ()
 

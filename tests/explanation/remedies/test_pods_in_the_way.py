@@ -42,14 +42,14 @@ def test_a_pod_in_the_way_is_moved_out_of_the_domain():
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="a"), make_node("n3", zone="b", unschedulable=True)]
     db = replica("db", labels={"app": "db"}, node="n1", spec={"tolerations": [{"operator": "Exists"}]})
     fixes = fixes_of(make_pod("p", spec=affinity("podAntiAffinity", {"app": "db"})), *nodes, db)
-    assert fixes["move default/db (n1) out of zone a"].n_nodes == 2
+    assert fixes["move default/db (n1) to another zone than a"].n_nodes == 2
     assert "make the required pod anti-affinity preferred" in fixes
 
 
 def test_a_pod_that_has_nowhere_to_go_is_called_that():
     db = replica("db", node="n1", spec=affinity("podAntiAffinity", {"app": "p"}))
     fixes = fixes_of(make_pod("p", labels={"app": "p"}), make_node("n1", zone="a"), db)
-    assert list(fixes) == ["move default/db (n1) out of zone a (leaves default/db pending)"]
+    assert list(fixes) == ["move default/db (n1) to another zone than a (leaves default/db pending)"]
 
 
 def test_affinity_wants_a_pod_started():

@@ -99,7 +99,7 @@ def test_a_pod_of_an_older_revision_is_not_moved_for_the_spread(revisions):
     web = [replica(name, labels=labels | {"pod-template-hash": name}, node="n1") for name in revisions]
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", allocatable=SMALL)]
     said = texts(pod, *nodes, *web, filling("n2", cpu="1"))
-    assert [text for text in said if text.startswith("move ")] == ["move default/new (n1) out of zone a"]
+    assert [text for text in said if text.startswith("move ")] == ["move default/new (n1) to another zone than a"]
 
 
 def test_domains_that_do_not_exist_need_not_be_there():
@@ -121,7 +121,7 @@ def test_a_pod_that_is_moved_for_the_spread_loses_its_local_data():
     nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", taints=["gpu:NoSchedule"])]
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [ZONES]})
     said = texts(pod, *nodes, web)
-    assert "move default/web (n1) out of zone a (what is in emptyDir cache is lost)" in said
+    assert "move default/web (n1) to another zone than a (what is in emptyDir cache is lost)" in said
 
 
 @pytest.mark.parametrize(("owner", "effort"), [("web", Effort.LOOSEN), ("other", Effort.DROP)])

@@ -73,7 +73,8 @@ def _away(pods: Sequence[PodInfo], domains: frozenset[tuple[str, str]]) -> str:
     """Pods and where they leave: one node, or a larger domain."""
     nodes = {info.pod.node_name for info in pods}
     if len(nodes) > 1 or {key for key, _ in domains} != {HOSTNAME}:
-        return f"{joined(map(of, pods))} out of {_places(domains)}"
+        others = " and ".join(f"another {_place(key, '').rstrip()} than {value}" for key, value in sorted(domains))
+        return f"{joined(map(of, pods))} to {others}"
     whither = ELSEWHERE if len(pods) == 1 else "to other nodes"
     return f"{joined(info.pod.key for info in pods)} from {nodes.pop()} {whither}"
 

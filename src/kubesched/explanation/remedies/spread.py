@@ -153,5 +153,5 @@ def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iter
             if short == "hostname":
                 yield from off_node(case, info, "movePod")
             else:
-                text = f"move {of(info)} out of {short} {value}"
+                text = f"move {of(info)} to another {short} than {value}"
                 yield from moved(case, text, "movePod", [info], frozenset({(key, value)}))

@@ -5,11 +5,10 @@ from typing import Final
 
 from kubesched.comparison import Comparison, FigureDifference, PoolChange
 from kubesched.config import quoted
+from kubesched.controllers import HOURS_A_MONTH
 from kubesched.documents import count, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
 
-HOURS: Final = 730
-"""Of a month, as cloud providers bill it."""
 _LEAST_SHARE: Final = 0.005
 _COUNTS: Final = {"nodes": "NODES", "a": "A", "b": "B", "change": "CHANGE"}
 _MONEY: Final = {
@@ -23,7 +22,7 @@ _MONEY: Final = {
 
 def cost_words(price: FigureDifference) -> str:
     """The figure pricePerHour as what is paid in a month."""
-    a, b = price.a * HOURS, price.b * HOURS
+    a, b = price.a * HOURS_A_MONTH, price.b * HOURS_A_MONTH
     more = ", ".join(filter(None, (percent(a, b), f"{b - a:+,.0f}" if a != b else "")))
     return f"cost a month {a:,.0f} -> {b:,.0f}{f' ({more})' if more else ''}"
 
@@ -65,7 +64,7 @@ def pools_table(comparison: Comparison) -> Table:
     )
     rows: list[Row] = [_row(one.pool or "-", one, has_prices=has_prices) for one in pools]
     rows += [_row("all", comparison.nodes, has_prices=has_prices)] if len(pools) > 1 else []
-    notes = (f"A month has {HOURS} hours. COST A MONTH is of all nodes, in use or not.",) if has_prices else ()
+    notes = (f"A month has {HOURS_A_MONTH} hours. COST A MONTH is of all nodes, in use or not.",) if has_prices else ()
     return Table("pools", "Nodes in use by pool", columns, rows, n_totals=int(len(pools) > 1), notes=notes)
 
 
@@ -74,7 +73,7 @@ def _row(name: str, one: PoolChange, *, has_prices: bool) -> Row:
     if has_prices:
         a, b = one.price_a, one.price_b
         row += [_cost(one.price, one.unpriced), _cost(a, one.unpriced_a), _cost(b, one.unpriced_b)]
-        change = None if a is None or b is None else round((b - a) * HOURS, 2)
+        change = None if a is None or b is None else round((b - a) * HOURS_A_MONTH, 2)
         level = Level.GOOD if change is not None and change < 0 else Level.PLAIN
         row += [percent(a or 0, b or 0) if change else "", Cell(f"{change:+,.0f}" if change else "", change, level)]
     return row
@@ -85,7 +84,7 @@ def _cost(price: float | None, n_unpriced: int) -> Cell:
     if price is None:
         return Cell("not known")
     more = f" + {count(n_unpriced, 'node')}" if n_unpriced else ""
-    return Cell(f"{_month(price)}{more}", round(price * HOURS, 2))
+    return Cell(f"{_month(price)}{more}", round(price * HOURS_A_MONTH, 2))
 
 
 def notes_on_prices(comparison: Comparison) -> Iterator[str]:
@@ -104,4 +103,4 @@ def percent(a: float, b: float) -> str:
 
 
 def _month(per_hour: float) -> str:
-    return f"{per_hour * HOURS:,.0f}"
+    return f"{per_hour * HOURS_A_MONTH:,.0f}"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
+from kubesched.controllers import HOURS_A_MONTH
 from kubesched.documents import count, listed, plural
 from kubesched.explanation import command_about
 from kubesched.pages.formats import Level, Page, Paragraph, fields, limits, page_of, plain, with_fix, workload_checks
@@ -11,7 +12,7 @@ from kubesched.pages.plans.drain_parts import drain_parts, what_is_wrong
 from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, save_commands
-from kubesched.planning import Drain, Fate
+from kubesched.planning import Drain, Fate, NodesCost
 from kubesched.session import workload_text
 
 BEFORE: Final = ("n_placed_before", "n_pending_before", "n_failed_before", "n_undecided_before", "unplaced_before")
@@ -43,7 +44,7 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.could_go else Level.BAD),
-        (*fault_parts(result.faults), *placed_first(result), *drain_parts(result)),
+        (*fault_parts(result.faults), *cost_of(result), *placed_first(result), *drain_parts(result)),
         appendix=() if result.faults else runbook(result, cluster),
         limits=limits(taken_at),
         next_command=following,
@@ -53,6 +54,27 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
         checks=workload_checks((workload_text(pod, owner), why, "") for pod, owner, why in outcomes),
         faults=result.faults,
     )
+
+
+def cost_of(result: Drain) -> Iterator[Paragraph]:
+    """What is saved without the nodes; nothing where prices are not asked for, or no node is drained."""
+    if result.cost is None or not result.nodes:
+        return
+    n_unpriced = sum(result.cost.unpriced.values())
+    n = len(result.nodes) - n_unpriced
+    if n:
+        who = result.nodes[0] if len(result.nodes) == 1 else f"The {count(n, 'node')}"
+        cost = f"{month_words(result.cost)} a month ({result.cost.per_hour:,.2f} an hour)"
+        deleted = plural(n, "it is", "they are")
+        yield Paragraph(f"{who} {plural(n, 'costs', 'cost')} {cost} until {deleted} deleted.")
+    if n_unpriced:
+        types = listed(f"{name or 'no instance type'} ({m})" for name, m in result.cost.unpriced.items())
+        yield Paragraph(f"Without a price: {types}.", Level.WARNING)
+
+
+def month_words(cost: NodesCost) -> str:
+    """The cost of a month."""
+    return f"{cost.per_hour * HOURS_A_MONTH:,.0f}"
 
 
 def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]:
@@ -151,6 +173,7 @@ def _document(result: Drain) -> dict[str, Any]:
         ),
         **fields(result, "unreachable", "cordoned_before", "out_meanwhile", "n_waiting", "devices"),
         "canGo": result.could_go,
+        **({"cost": plain(result.cost)} if result.cost is not None else {}),
         **fields(result, *BEFORE),
         "summary": {fate.value: n for fate, n in result.counts.items()},
     }

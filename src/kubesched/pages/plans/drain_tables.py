@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from kubesched.controllers import HOURS_A_MONTH
 from kubesched.documents import count, listed, plural
 from kubesched.pages.formats import (
     Align,
@@ -19,7 +20,7 @@ from kubesched.pages.formats import (
     limits,
     plain,
 )
-from kubesched.pages.plans.drain_page import BEFORE, drain_page, kubectl_drain, placed_first
+from kubesched.pages.plans.drain_page import BEFORE, cost_of, drain_page, kubectl_drain, month_words, placed_first
 from kubesched.pages.plans.drain_parts import drain_parts, workload_of
 from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.plans.fault_parts import fault_parts
@@ -46,9 +47,12 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         Column("canGo", "COULD GO"),
         Column("pods", align=Align.NUMBER),
         Column("steps", align=Align.NUMBER),
+        *cost_column(results),
         Column("why", "WHY NOT"),
     )
-    rows: list[Row] = [[one.nodes[0], could_go_cell(one), one.n_evicted, one.steps, why_not(one)] for one in ordered]
+    rows: list[Row] = [
+        [one.nodes[0], could_go_cell(one), one.n_evicted, one.steps, *cost_cell(one), why_not(one)] for one in ordered
+    ]
     lines = [_line(one) for one in results]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
     first = next((one for one in ordered if could_go(one)), None)
@@ -80,6 +84,22 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         faults=faults,
         notes=unexplained,
     )
+
+
+def cost_column(results: Sequence[Drain]) -> list[Column]:
+    """The column of what nodes cost; none without prices."""
+    return [Column("month", "A MONTH", Align.NUMBER)] if results[0].cost is not None else []
+
+
+def cost_cell(one: Drain) -> list[Cell]:
+    """What the nodes of a drain cost in a month, in that column."""
+    if one.cost is None:
+        return []
+    n_unpriced = sum(one.cost.unpriced.values())
+    if n_unpriced == len(one.nodes):
+        return [Cell("not known")]
+    more = f" + {count(n_unpriced, 'node')}" if n_unpriced else ""
+    return [Cell(f"{month_words(one.cost)}{more}", round(one.cost.per_hour * HOURS_A_MONTH, 2))]
 
 
 def _unexplained(results: Sequence[Drain]) -> list[str]:
@@ -138,7 +158,8 @@ def most_page(result: Drain, n_candidates: int, *, cluster: str = "", taken_at: 
     nodes = count(n_unknown, "node is", "nodes are")
     left_out = f"{nodes} left out: some of their pods cannot be decided."
     unknown = [Paragraph(left_out, Level.WARNING)] if n and n_unknown else []
-    parts = (*fault_parts(result.faults), *unknown, *placed_first(result), found, *drain_parts(result))
+    costs = cost_of(result)
+    parts = (*fault_parts(result.faults), *costs, *unknown, *placed_first(result), found, *drain_parts(result))
     return Page(
         "drain-most",
         Paragraph(verdict, Level.GOOD if rows else Level.BAD),
@@ -194,6 +215,7 @@ def _line(result: Drain) -> dict[str, Any]:
         "node": result.nodes[0],
         "canGo": result.could_go,
         "unreachable": bool(result.unreachable),
+        **({"cost": plain(result.cost)} if result.cost is not None else {}),
         "pushedOut": [one.pod for one in result.pushed_out],
         "evictedAgain": [one.pod for one in result.evicted_again],
     }

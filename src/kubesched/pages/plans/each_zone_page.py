@@ -22,7 +22,7 @@ from kubesched.pages.formats import (
     with_fix,
 )
 from kubesched.pages.plans.drain_page import BEFORE, placed_first
-from kubesched.pages.plans.drain_tables import could_go, could_go_cell, why_not
+from kubesched.pages.plans.drain_tables import cost_cell, cost_column, could_go, could_go_cell, why_not
 from kubesched.pages.plans.fault_parts import fault_parts
 from kubesched.pages.plans.held_back import reasons_of
 from kubesched.planning import Drain
@@ -50,10 +50,20 @@ def each_zone_page(results: Sequence[Drain], *, failure: str = "", taken_at: dat
         Column("pods", align=Align.NUMBER),
         Column("nHarmed", "HARMED", Align.NUMBER),
         Column("steps", align=Align.NUMBER),
+        *cost_column(results),
         Column("why", "WHY NOT"),
     )
     rows: list[Row] = [
-        [zone_of(one), len(one.nodes), could_go_cell(one), one.n_evicted, _n_harmed(one), one.steps, why_not(one)]
+        [
+            zone_of(one),
+            len(one.nodes),
+            could_go_cell(one),
+            one.n_evicted,
+            _n_harmed(one),
+            one.steps,
+            *cost_cell(one),
+            why_not(one),
+        ]
         for one in results
     ]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
