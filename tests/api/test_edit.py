@@ -54,6 +54,14 @@ def test_an_edited_pod_is_what_its_edited_json_decodes_to(pod: Pod, labels, node
     assert after.document["spec"]["containers"] == pod.document["spec"]["containers"]
 
 
+def test_a_pod_may_be_edited_any_number_of_times_before_its_json_is_asked_for():
+    pod = pod_of({"metadata": {"name": "web"}, "spec": {"dnsPolicy": "Default"}})
+    for i in range(2000):
+        pod = edited(pod, metadata=msgspec.structs.replace(pod.metadata, labels={"i": str(i)}))
+    assert pod.document["metadata"]["labels"] == {"i": "1999"}
+    assert pod.document["spec"] == {"dnsPolicy": "Default"}
+
+
 @given(pod=pods(), node=st.sampled_from(["", "n1"]))
 def test_a_rewritten_pod_is_what_its_json_decodes_to(pod: Pod, node: str):
     after = rewritten(pod, lambda document: document["spec"].update(nodeName=node))

@@ -1,6 +1,6 @@
 """Edits objects: the decoded fields and the JSON that they were decoded from change together."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,16 +19,37 @@ def edited(known: ObjectT, **fields: object) -> ObjectT:
         pod = edited(pod, spec=msgspec.structs.replace(pod.spec, node_name="n1"))
     """
     after = msgspec.structs.replace(known, **fields)
-    if "raw_source" in known.__dict__:
-        names = dict(zip(known.__struct_fields__, known.__struct_encode_fields__, strict=True))
-        document = known.document
-        for field in fields:
-            name = names[field]
-            old, new = msgspec.to_builtins(getattr(known, field)), msgspec.to_builtins(getattr(after, field))
-            if old != new:
-                document[name] = _merged(document.get(name), old, new)
-        after.__dict__["raw_source"] = msgspec.json.encode(document)
+    source = known.__dict__.get("raw_source")
+    if source is not None:
+        if type(source) is _EditedJson:
+            bytes(source)  # so that no chain of edits grows
+        after.__dict__["raw_source"] = _EditedJson(known, after, fields)
     return after
+
+
+class _EditedJson:
+    """The JSON of an edited object. It is written when it is asked for, because most edits of a simulation are not."""
+
+    __slots__ = ("_edit", "_json")
+
+    def __init__(self, known: KubeObject, after: KubeObject, fields: Iterable[str]) -> None:
+        self._json = b""
+        self._edit: tuple[KubeObject, dict[str, tuple[object, object]]] | None = (
+            known,
+            {field: (getattr(known, field), getattr(after, field)) for field in fields},
+        )
+
+    def __bytes__(self) -> bytes:
+        if self._edit is not None:
+            known, fields = self._edit
+            names = dict(zip(known.__struct_fields__, known.__struct_encode_fields__, strict=True))
+            document = known.document
+            for field, values in fields.items():
+                name, (old, new) = names[field], map(msgspec.to_builtins, values)
+                if old != new:
+                    document[name] = _merged(document.get(name), old, new)
+            self._json, self._edit = msgspec.json.encode(document), None
+        return self._json
 
 
 def rewritten(known: ObjectT, edit: Callable[[dict[str, Any]], object]) -> ObjectT:

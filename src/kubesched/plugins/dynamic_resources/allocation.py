@@ -90,20 +90,26 @@ def is_used_by(claim: ResourceClaim, pod: Pod) -> bool:
 
 def protected(claim: ResourceClaim) -> ResourceClaim | None:
     """The claim with the finalizer that it has while it is allocated; None if it has it already."""
-    finalizers = (claim.document.get("metadata") or {}).get("finalizers") or []
-    if FINALIZER in finalizers:
+    if FINALIZER.encode() in claim.raw and FINALIZER in _finalizers(claim.document):  # the first is much quicker
         return None
-    return rewritten(claim, lambda document: document["metadata"].update(finalizers=[*finalizers, FINALIZER]))
+
+    def protect(document: Document) -> None:
+        document["metadata"]["finalizers"] = [*_finalizers(document), FINALIZER]
+
+    return rewritten(claim, protect)
 
 
 def unprotected(claim: ResourceClaim) -> ResourceClaim:
     """The claim without that finalizer."""
 
     def release(document: Document) -> None:
-        finalizers = [one for one in document["metadata"].get("finalizers") or () if one != FINALIZER]
-        document["metadata"]["finalizers"] = finalizers
+        document["metadata"]["finalizers"] = [one for one in _finalizers(document) if one != FINALIZER]
 
     return rewritten(claim, release)
+
+
+def _finalizers(document: Document) -> list[str]:
+    return document["metadata"].get("finalizers") or []
 
 
 def _add_user(document: Document, pod: Pod) -> None:

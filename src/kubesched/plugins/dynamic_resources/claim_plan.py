@@ -203,7 +203,7 @@ def _special_document(pod: Pod, request: SpecialClaim) -> dict[str, Any]:
 
 def _stamped(claim: ResourceClaim, seconds: float) -> ResourceClaim:
     """The claim with the time of its allocation, in seconds since 1970."""
-    time = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    time = datetime.fromtimestamp(int(seconds), UTC).isoformat().replace("+00:00", "Z")
     return rewritten(claim, lambda document: document["status"]["allocation"].update(allocationTimestamp=time))
 
 
