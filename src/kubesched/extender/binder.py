@@ -30,7 +30,7 @@ from kubesched.framework import (
     WaitingPod,
     located_line,
 )
-from kubesched.scheduler import PlacedPod, Unconfirmed, Waits, drive
+from kubesched.scheduler import PlacedPod, Unconfirmed, Waits, drive, run_binding_cycle
 from kubesched.setup import AwaitedRequests
 from kubesched.state import ClusterState
 from kubesched.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
@@ -209,9 +209,8 @@ class Binder:
         if not status.is_success:
             return status
         try:
-            return await drive(
-                placed.bind(lambda: None), self._requests.answering(lambda action: self._perform(action, placed))
-            )
+            cycle = run_binding_cycle(placed, lambda uid: None)
+            return await drive(cycle, self._requests.answering(lambda action: self._perform(action, placed)))
         finally:
             if placed.is_awaited:
                 self._unconfirmed.add(placed, self._clock.monotonic())

@@ -154,7 +154,7 @@ class FilterResult(msgspec.Struct, eq=False):
     @property
     def undecided(self) -> Status | None:
         """The first verdict that kubesched cannot decide about the pod on some row; None where it can."""
-        if not any(rejection.verdicts.may_fail for rejection in self.rejections):
+        if not self.rejections or not any(rejection.verdicts.may_fail for rejection in self.rejections):
             return None
         return next((status for status in self.statuses().distinct if status.is_undecided), None)
 

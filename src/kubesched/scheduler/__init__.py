@@ -10,7 +10,11 @@ with lazy_exports(__name__):
         start_plugins as start_plugins,
         stop_plugins as stop_plugins,
     )
-    from kubesched.scheduler.binding_cycle import BindingCycle as BindingCycle, run_pre_bind as run_pre_bind
+    from kubesched.scheduler.binding_cycle import (
+        BindingCycle as BindingCycle,
+        run_binding_cycle as run_binding_cycle,
+        run_pre_bind as run_pre_bind,
+    )
     from kubesched.scheduler.evictions import Eviction as Eviction
     from kubesched.scheduler.extenders import (
         EXTENDER as EXTENDER,

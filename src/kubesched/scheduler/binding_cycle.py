@@ -1,7 +1,7 @@
 """From the chosen node to the bound pod: Permit's wait, PreBind, Bind, PostBind.
 
-Rule: kube-scheduler v1.36 bindingCycle. A coroutine that awaits only what the driver offers; `PlacedPod` undoes Reserve
-and assume if it returns anything but SUCCESS.
+Rule: kube-scheduler v1.36 bindingCycle. A coroutine that awaits only what the driver offers. Reserve and assume are
+undone if it returns anything but SUCCESS.
 """
 
 import inspect
@@ -24,6 +24,7 @@ from kubesched.framework import (
     fault,
     fault_text,
 )
+from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.pod_in_pre_bind import PodInPreBind
 from kubesched.scheduler.suspension import PermitRequest, perform, suspend
 
@@ -35,50 +36,51 @@ the queue.
 """
 
 
-async def run_binding_cycle(
-    framework: Framework,
-    state: CycleState,
-    pod: Pod,
-    node_name: str,
-    *,
-    is_waiting: bool,
-    on_permitted: Callable[[], None],
-    on_bound: Callable[[], None],
-    is_confirmed: Callable[[], bool],
-    pre_bind: PodInPreBind,
-) -> Status:
-    """Bind a pod that is assumed on a node.
+async def run_binding_cycle(placed: PlacedPod, on_permitted: Callable[[str], object]) -> Status:
+    """Bind a pod that was taken.
+
+    First yields None, before anything else happens. The caller sends it there before it passes it on: closing a
+    coroutine that was never started would not reach its `finally`.
 
     Args:
-        is_waiting: whether Permit asked to wait.
-        on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
-        on_bound: called once a Bind plugin has bound the pod.
-        is_confirmed: whether the watch shows the pod on the node: then it is bound, although a Bind plugin failed.
-        pre_bind: runs the PreBind plugins.
-    Returns: SUCCESS, or why the pod is not bound.
+        on_permitted: called with the pod's uid once Permit has let it go on; later failures do not count as
+            unschedulable.
+    Returns: SUCCESS, or why the pod is not bound, with everything given back.
     """
-    skipped: set[str] = set()
-    if framework.pre_binds or is_waiting:
-        status = _pre_flight(framework, state, pod, node_name, skipped)
-        if not status.is_success:
+    is_bound = False
+    try:
+        await suspend(None)
+        framework, state, pod, node_name = placed.framework, placed.state, placed.pod, placed.node_name
+        is_waiting, skipped = placed.is_waiting, set[str]()
+        if framework.pre_binds or is_waiting:
+            status = _pre_flight(framework, state, pod, node_name, skipped)
+            if not status.is_success:
+                return status
+            if is_waiting or len(skipped) < len(framework.pre_binds):
+                await perform(PatchPodStatus(pod, nominated_node_name=node_name))
+        if is_waiting:
+            permitted: Status = await suspend(PermitRequest(pod.uid))
+            if not permitted.is_success:
+                return permitted
+        placed.waits_no_more()
+        on_permitted(pod.uid)
+        if len(skipped) < len(framework.pre_binds):
+            status = await _pre_bind(framework, state, pod, node_name, skipped, placed.pre_bind)
+            if not status.is_success:
+                return status
+        status = await _bind(framework, state, pod, node_name)
+        if not status.is_success and not placed.is_confirmed:
             return status
-        if is_waiting or len(skipped) < len(framework.pre_binds):
-            await perform(PatchPodStatus(pod, nominated_node_name=node_name))
-    if is_waiting:
-        permitted: Status = await suspend(PermitRequest(pod.uid))
-        if not permitted.is_success:
-            return permitted
-    on_permitted()
-    status = await _pre_bind(framework, state, pod, node_name, skipped, pre_bind)
-    if not status.is_success:
-        return status
-    status = await _bind(framework, state, pod, node_name)
-    if not status.is_success and not is_confirmed():
-        return status
-    on_bound()
-    for plugin in framework.profile.points["postBind"]:
-        await _post_bind(framework, plugin, state, pod, node_name)
-    return Status.SUCCESS
+        is_bound = placed.is_written = True
+        for plugin in framework.profile.points["postBind"]:
+            await _post_bind(framework, plugin, state, pod, node_name)
+        return Status.SUCCESS
+    except BaseException:
+        is_bound = placed.is_written
+        raise
+    finally:
+        if not is_bound:
+            placed.undo()
 
 
 async def run_pre_bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status:

@@ -1,26 +1,22 @@
 """One pod from the chosen node to the bound pod: assume, Reserve, Permit, binding cycle, and one way back.
 
-Theory of operation. `take` counts the pod on its node and asks Reserve and Permit, in one go. `bind` is a coroutine
-that waits for Permit, runs PreBind, Bind and PostBind. A pod that is taken is *held* until the watch shows it on its
-node or `undo` gives everything back; both drivers, the Scheduler and the extender's Binder, put their own matters
-around that. Three rules:
+Theory of operation. `take` counts the pod on its node and asks Reserve and Permit, in one go. The binding cycle is a
+coroutine that waits for Permit, runs PreBind, Bind and PostBind. A pod that is taken is *held* until the watch shows it
+on its node or `undo` gives everything back; both drivers, the Scheduler and the extender's Binder, put their own
+matters around that. Three rules:
 
-* Whatever way `take` or `bind` ends, except with SUCCESS, the pod is not held afterwards.
-* One exception: if `bind` is broken off (cancelled, closed) while the Binding may have reached the API server, the pod
-  stays held. The watch shows what became of it; see `unconfirmed`.
+* Whatever way `take` or the binding cycle ends, except with SUCCESS, the pod is not held afterwards.
+* One exception: if the cycle is broken off (cancelled, closed) while the Binding may have reached the API server, the
+  pod stays held. The watch shows what became of it; see `unconfirmed`.
 * A pod that the watch shows on its node is bound, whatever the request for the Binding reported.
 
 Rule: kube-scheduler v1.36 assume, RunReservePluginsReserve, RunPermitPlugins, bindingCycle, handleBindingCycleError.
 """
 
-from collections.abc import Callable
-
 from kubesched.api import Pod
 from kubesched.errors import StateError
 from kubesched.framework import CycleState, Framework, Status, WaitingPod, answer_text
-from kubesched.scheduler.binding_cycle import run_binding_cycle
 from kubesched.scheduler.pod_in_pre_bind import PodInPreBind
-from kubesched.scheduler.suspension import suspend
 from kubesched.state import ClusterState
 
 
@@ -28,6 +24,7 @@ class PlacedPod:
     """A pod and the node that was chosen for it.
 
     Attributes:
+        framework: runs the plugins.
         pod: the pod; once it is assumed, as it is on its node.
         node_name: the node.
         state: what the plugins remember for this pod.
@@ -50,6 +47,7 @@ class PlacedPod:
         Args:
             waiting_pods: where the pod is found while Permit holds it back.
         """
+        self.framework = framework
         self.pod: Pod = state.pod.pod
         self.node_name = node_name
         self.state = state
@@ -57,10 +55,14 @@ class PlacedPod:
         self.is_written = False
         self.point = ""
         self.pre_bind = PodInPreBind()
-        self._framework = framework
         self._cluster_state = cluster_state
         self._waiting_pods = waiting_pods
         self._waiting: WaitingPod | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether Permit asked to wait, and has not ended."""
+        return self._waiting is not None
 
     @property
     def is_confirmed(self) -> bool:
@@ -94,7 +96,7 @@ class PlacedPod:
         return status
 
     def _reserve(self, now: float) -> Status:
-        framework, state = self._framework, self.state
+        framework, state = self.framework, self.state
         self.point = "reserve"
         status = framework.run_reserve(state, self.pod, self.node_name)
         if not status.is_success:
@@ -110,48 +112,8 @@ class PlacedPod:
             self._waiting = self._waiting_pods[self.pod.uid] = WaitingPod(self.pod, waits, now)
         return status
 
-    async def bind(self, on_permitted: Callable[[], None]) -> Status:
-        """Bind the pod that was taken.
-
-        First yields None, before anything else happens. The caller sends it there before it passes it on: closing a
-        coroutine that was never started would not reach its `finally`.
-
-        Args:
-            on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
-        Returns: SUCCESS, or why the pod is not bound, with everything given back.
-        """
-
-        def permitted() -> None:
-            self._waits_no_more()
-            on_permitted()
-
-        is_bound = False
-        try:
-            await suspend(None)
-            status = await run_binding_cycle(
-                self._framework,
-                self.state,
-                self.pod,
-                self.node_name,
-                is_waiting=self._waiting is not None,
-                on_permitted=permitted,
-                on_bound=self._note_bound,
-                is_confirmed=lambda: self.is_confirmed,
-                pre_bind=self.pre_bind,
-            )
-            is_bound = status.is_success
-        except BaseException:
-            is_bound = self.is_written
-            raise
-        finally:
-            if not is_bound:
-                self.undo()
-        return status
-
-    def _note_bound(self) -> None:
-        self.is_written = True
-
-    def _waits_no_more(self) -> None:
+    def waits_no_more(self) -> None:
+        """Permit has ended."""
         if self._waiting is not None and self._waiting_pods.get(self.pod.uid) is self._waiting:
             del self._waiting_pods[self.pod.uid]
         self._waiting = None
@@ -161,11 +123,11 @@ class PlacedPod:
         if not self.is_held:
             return
         self.is_held = False
-        self._waits_no_more()
+        self.waits_no_more()
         if self.is_confirmed:
             return
         try:
-            self._framework.run_unreserve(self.state, self.pod, self.node_name)
+            self.framework.run_unreserve(self.state, self.pod, self.node_name)
         finally:
             if self._cluster_state.is_assumed(self.pod):
                 self._cluster_state.forget(self.pod)

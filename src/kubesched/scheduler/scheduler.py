@@ -36,7 +36,7 @@ from kubesched.framework import (
 from kubesched.queue import Nominator, Observer, SchedulingQueue
 from kubesched.scheduler.aside import Aside
 from kubesched.scheduler.assembly import build_frameworks
-from kubesched.scheduler.binding_cycle import BindingCycle
+from kubesched.scheduler.binding_cycle import BindingCycle, run_binding_cycle
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.extenders import Extenders
 from kubesched.scheduler.failures import MissingReasons, failure_actions, rejected_later, unwritten
@@ -311,7 +311,7 @@ class Scheduler:
         """The binding cycle, and what follows from its outcome."""
         uid = placed.pod.uid
         try:
-            status = await placed.bind(lambda: self.queue.done(uid))
+            status = await run_binding_cycle(placed, self.queue.done)
         except BaseException:
             self._broken_off(placed, queued)
             raise

@@ -61,9 +61,10 @@ def begun(cycle: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
     return cycle
 
 
-async def perform(action: Action) -> ActionDone:
+@types.coroutine
+def perform(action: Action) -> Generator[Request, Any, ActionDone]:
     """Have an action carried out and wait for its outcome."""
-    done: ActionDone = await suspend(action)
+    done: ActionDone = yield action
     return done
 
 

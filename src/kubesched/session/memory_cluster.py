@@ -59,6 +59,7 @@ class MemoryCluster:
         self._cluster_state = cluster_state
         self._tell = tell
         self._version = 0
+        self._writes_pods = False  # whether PreBind ever wrote a pod
         self._controllers = VolumeControllers(cluster_state.objects, tell)
 
     def perform(self, action: Action) -> ActionDone:
@@ -99,11 +100,8 @@ class MemoryCluster:
             current = self._cluster_state.objects.get("Pod", pod.key)
             if not isinstance(current, Pod) or current.uid != pod.uid:
                 return f'pods "{pod.name}" not found'
-        current = self._cluster_state.objects.get("Pod", pod.key)
-        served = current.status.extended_resource_claim_status if isinstance(current, Pod) else None
-        if served is not None and served != pod.status.extended_resource_claim_status:
-            status = msgspec.structs.replace(pod.status, extended_resource_claim_status=served)
-            pod = edited(pod, status=status)
+        if self._writes_pods:
+            pod = self._as_written(pod)
         if action.annotations:
             metadata = pod.metadata
             merged = {**(metadata.annotations or {}), **action.annotations}
@@ -111,6 +109,14 @@ class MemoryCluster:
         self.n_changes += 1
         self._tell(WatchEvent(_MODIFIED, "Pod", pod))
         return ""
+
+    def _as_written(self, pod: Pod) -> Pod:
+        """A pod on its node with the claim that PreBind wrote for its extended resources."""
+        current = self._cluster_state.objects.get("Pod", pod.key)
+        served = current.status.extended_resource_claim_status if isinstance(current, Pod) else None
+        if served is None or served == pod.status.extended_resource_claim_status:
+            return pod
+        return edited(pod, status=msgspec.structs.replace(pod.status, extended_resource_claim_status=served))
 
     def _patch(self, action: PatchPodStatus) -> None:
         """Set the nomination; conditions are not read here."""
@@ -144,6 +150,7 @@ class MemoryCluster:
     def _write(self, kind: str, obj: KubeObject) -> KubeObject:
         if isinstance(obj, ResourceClaim):
             obj = attached(obj)
+        self._writes_pods |= isinstance(obj, Pod)
         self._tell(WatchEvent(EventType.MODIFIED, kind, obj))
         self._controllers.written(obj)
         return obj

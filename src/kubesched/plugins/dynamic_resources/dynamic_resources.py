@@ -211,9 +211,12 @@ class DynamicResources(Plugin):
         Args:
             state: what PreFilter left.
         """
-        demand, nodes = state.find(PodDemand), self.handle.snapshot().nodes
+        demand = state.find(PodDemand)
+        if demand is None or not (demand.claims or demand.served):
+            return Status.SUCCESS
+        nodes = self.handle.snapshot().nodes
         position = nodes.position_of(node_name)
-        if demand is None or position is None or not (demand.claims or demand.served):
+        if position is None:
             return Status.SUCCESS
         here = nodes.select(np.array([position]))
         numbers, results = demand.allocate(self.handle.cluster_state, here, self._patience)
@@ -316,8 +319,10 @@ def _is_available(claim: ResourceClaim, nodes: Nodes) -> BoolVector:
 
 def _has_alternatives(demand: PodDemand) -> bool:
     """Whether the score can differ: something is to be allocated, and a request has alternatives."""
+    if not demand.asks and not demand.served:
+        return False
     requests = (request for claim in demand.claims for request in claim.spec.devices.requests or ())
-    return bool(demand.asks or demand.served) and any(request.first_available for request in requests)
+    return any(request.first_available for request in requests)
 
 
 def _points(demand: PodDemand, found: Found) -> int:
