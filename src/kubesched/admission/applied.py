@@ -3,14 +3,14 @@
 A snapshot can have the latter: a manifest that is given as a snapshot file, or the export of a simulator.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.device_claims import with_claim_defaults
-from kubesched.api import KubeObject, StorageClass
+from kubesched.api import KubeObject, ResourceClaim, ResourceClaimTemplate, StorageClass
 
 Document = dict[str, Any]
 CHANGED: Final = frozenset(
@@ -56,10 +56,19 @@ def as_stored(known: KubeObject) -> KubeObject:
     Rule: kube-apiserver v1.36 storage/v1 defaults: the binding mode of a StorageClass is Immediate; those of
         resource claims.
     """
-    if isinstance(known, StorageClass) and known.volume_binding_mode is None:
-        stored: KubeObject = replace(known, volume_binding_mode="Immediate")
-    else:
-        stored = with_claim_defaults(known)
+    complete = _COMPLETED.get(type(known))
+    stored = known if complete is None else complete(known)
     if stored is not known:
         stored.__dict__.update(known.__dict__)
     return stored
+
+
+def _with_binding_mode(known: StorageClass) -> StorageClass:
+    return known if known.volume_binding_mode is not None else replace(known, volume_binding_mode="Immediate")
+
+
+_COMPLETED: Final[dict[type, Callable[[Any], KubeObject]]] = {
+    StorageClass: _with_binding_mode,
+    ResourceClaim: with_claim_defaults,
+    ResourceClaimTemplate: with_claim_defaults,
+}

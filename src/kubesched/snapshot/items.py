@@ -1,7 +1,7 @@
 """The objects of a document, each with its place and the fields of the surrounding list."""
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -28,7 +28,7 @@ class ItemPlace(msgspec.Struct, frozen=True, gc=False):
         return f"{self.label}{document}{item}"
 
 
-class Item(NamedTuple):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """An object, or what is in the place of one.
 
     Attributes:
@@ -56,14 +56,23 @@ def items_of(document: FileDocument, label: str, depth: int = 0) -> Iterator[Ite
             inner = read_document(raw, str(item.place))
             yield from [item] if inner.items is None else items_of(inner, str(item.place), depth + 1)
         else:
-            yield item._replace(fault=ObjectError(f"lists are nested more than {_MAX_DEPTH} deep"))
+            yield msgspec.structs.replace(item, fault=ObjectError(f"lists are nested more than {_MAX_DEPTH} deep"))
 
 
 def _item(place: ItemPlace, inherited: Header, raw: RawJson) -> Item:
+    """An object with its own apiVersion and kind, or with the inherited ones where it names no kind.
+
+    It has a fault if it is not a map, one of the two is not a string, or there is no kind at all.
+    """
     try:
-        return Item(place, _header_of(raw, inherited, place.label), raw)
-    except ObjectError as error:
-        return Item(place, inherited, raw, error)
+        header = read_header(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Item(place, inherited, raw, ObjectError(str(describe_json_fault(error, bytes(raw)))))
+    if header.kind or inherited.kind:
+        return Item(place, header if header.kind else inherited, raw)
+    hint = unnamed_hint(_read_keys(raw), place.label)
+    text = f"kind is missing; every object has apiVersion and kind{hint and f'; {hint}'}"
+    return Item(place, inherited, raw, ObjectError(text))
 
 
 def _may_be_list(item: Item) -> bool:
@@ -78,24 +87,6 @@ def _inherited(header: Header) -> Header:
     if header.kind is None or header.kind == "List":
         return Header()
     return Header(header.api_version, header.kind.removesuffix("List"))
-
-
-def _header_of(raw: RawJson, inherited: Header, label: str) -> Header:
-    """The object's own apiVersion and kind, or the inherited ones where it names no kind.
-
-    Raises:
-        ObjectError: it is not a map, or one of the two is not a string; or there is no kind at all.
-    """
-    try:
-        header = read_header(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ObjectError(str(describe_json_fault(error, bytes(raw)))) from error
-    if header.kind:
-        return header
-    if not inherited.kind:
-        hint = unnamed_hint(_read_keys(raw), label)
-        raise ObjectError(f"kind is missing; every object has apiVersion and kind{hint and f'; {hint}'}")
-    return inherited
 
 
 def fault_of(item: Item, error: ObjectError) -> ObjectError:
@@ -122,7 +113,7 @@ def in_namespace(item: Item, namespace: str) -> Item:
         fault = f"metadata.namespace: found {written!r}; expected {namespace!r}, which -n names"
         raise fault_of(item, ObjectError(fault))
     document["metadata"] = {**metadata, "namespace": namespace}
-    return item._replace(raw=msgspec.Raw(msgspec.json.encode(document)))
+    return msgspec.structs.replace(item, raw=msgspec.Raw(msgspec.json.encode(document)))
 
 
 _read_keys: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode

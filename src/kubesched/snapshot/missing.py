@@ -6,7 +6,7 @@ DeviceClass is, where a pod asks for a device that no node offers, and ResourceS
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -15,12 +15,14 @@ from kubesched.api import (
     KINDS,
     CSIDriver,
     CSINode,
+    DeviceClass,
     KubeObject,
     LabelSelector,
     Node,
     PersistentVolumeClaim,
     Pod,
     StorageClass,
+    Unstructured,
     is_extended_resource,
     kind_named,
     kind_of,
@@ -28,6 +30,7 @@ from kubesched.api import (
 from kubesched.documents import count, listed
 from kubesched.state import resources_of_class, storage_class_of
 
+KubeT = TypeVar("KubeT", bound=KubeObject)
 _Claims = Mapping[tuple[str, str], PersistentVolumeClaim]
 
 _VOLUME_KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")
@@ -101,10 +104,10 @@ def missing_kinds(
         new: objects of manifests. With them only their pods are looked at: the Service of a manifest does not show that
             the snapshot has those of other pods.
     """
-    known = [*objects, *new]
-    present = {kind_of(one) for one in known}.union(listed)
-    claims = {(one.namespace, one.name): one for one in known if isinstance(one, PersistentVolumeClaim)}
-    pods = [one for one in new or known if isinstance(one, Pod) and not one.is_finished]
+    known = _ByType([*objects, *new])
+    present = known.kinds().union(listed)
+    claims = {(one.namespace, one.name): one for one in known.of(PersistentVolumeClaim)}
+    pods = [one for one in (_ByType(new) if new else known).of(Pod) if not one.is_finished]
     offers = _DeviceOffers(known)
     uses = (
         _Use("{pods} cannot be placed", ("Node",), _kinds_for_placing),
@@ -157,6 +160,24 @@ def _not_listed(kinds: Sequence[str], refused: Mapping[str, str], effect: str) -
     return f"{named} cannot be listed ({', '.join(dict.fromkeys(refused[kind] for kind in kinds))}): {effect}"
 
 
+class _ByType:
+    """Objects by their type, because what is asked about them concerns few of many."""
+
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        self._objects: dict[type, list[Any]] = {}
+        for one in objects:
+            self._objects.setdefault(type(one), []).append(one)
+
+    def of(self, kind: type[KubeT]) -> list[KubeT]:
+        """Those of a type, in order."""
+        return self._objects.get(kind, [])
+
+    def kinds(self) -> set[str]:
+        """The kinds that there are."""
+        further = {kind_of(one) for one in self.of(Unstructured)}
+        return further.union(kind_of(same[0]) for same in self._objects.values())
+
+
 class _Use(NamedTuple):
     effect: str
     kinds: tuple[str, ...]
@@ -199,20 +220,22 @@ def _kinds_for_volumes(pod: Pod, claims: _Claims, present: set[str]) -> Sequence
 class _CapacityKinds:
     """What follows from the claims that get their volume when the pod is placed, if their driver is a CSI driver."""
 
-    def __init__(self, objects: Iterable[KubeObject], claims: _Claims) -> None:
+    def __init__(self, known: _ByType, claims: _Claims) -> None:
         self._claims = claims
         self._provisioners: dict[str, str] = {}  # of the classes that wait for a pod
         self._publishes: dict[str, bool] = {}
-        for known in objects:
-            if isinstance(known, StorageClass) and known.volume_binding_mode == "WaitForFirstConsumer":
-                self._provisioners[known.name] = known.provisioner
-            elif isinstance(known, CSINode):
-                for driver in known.spec.drivers or ():
-                    self._publishes.setdefault(driver.name, True)  # it may, unless a CSIDriver denies it
-            elif isinstance(known, CSIDriver):
-                self._publishes[known.name] = bool(known.spec.storage_capacity)
+        for one in known.of(StorageClass):
+            if one.volume_binding_mode == "WaitForFirstConsumer":
+                self._provisioners[one.name] = one.provisioner
+        for node in known.of(CSINode):
+            for driver in node.spec.drivers or ():
+                self._publishes[driver.name] = True  # it may, unless a CSIDriver denies it
+        for of_driver in known.of(CSIDriver):
+            self._publishes[of_driver.name] = bool(of_driver.spec.storage_capacity)
 
     def __call__(self, pod: Pod) -> Sequence[str]:
+        if not self._provisioners:
+            return ()
         unbound = [claim for claim in _known_claims(pod, self._claims) if not claim.spec.volume_name]
         provisioners = (self._provisioners.get(storage_class_of(claim), "") for claim in unbound)
         is_asked = not pod.node_name and any(self._publishes.get(provisioner) for provisioner in provisioners)
@@ -227,10 +250,10 @@ def _kinds_for_claims(pod: Pod) -> Sequence[str]:
 class _DeviceOffers:
     """What follows from pending pods that ask for an extended resource."""
 
-    def __init__(self, objects: Iterable[KubeObject]) -> None:
-        nodes = (one for one in objects if isinstance(one, Node))
-        self._offered = {name for node in nodes for name, amount in (node.status.allocatable or {}).items() if amount}
-        self._served = {name for one in objects for name in resources_of_class(one)}
+    def __init__(self, known: _ByType) -> None:
+        offers = (node.status.allocatable or {} for node in known.of(Node))
+        self._offered = {name for offered in offers for name, amount in offered.items() if amount}
+        self._served = {name for one in known.of(DeviceClass) for name in resources_of_class(one)}
 
     def kinds_for_served(self, pod: Pod) -> Sequence[str]:
         """What is needed for a resource that a DeviceClass serves."""
