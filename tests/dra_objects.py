@@ -87,10 +87,11 @@ RESULT = {
     "shareID": "0b5c8f0e-8a0d-4f8a-9d1c-000000000001",
     "consumedCapacity": {"memory": "10Gi"},
 }
+ABOUT_CLAIM = {"resource.kubernetes.io/pod-claim-name": "gpu", "note": SECRET}
 CLAIM = _object(
     "ResourceClaim",
     "train-0-gpu-abcde",
-    {"namespace": "acme", "annotations": {"resource.kubernetes.io/pod-claim-name": "gpu", "note": SECRET}},
+    {"namespace": "acme", "annotations": ABOUT_CLAIM},
     spec=CLAIM_SPEC,
     status={
         "allocation": {
@@ -115,7 +116,7 @@ TEMPLATE = _object(
     "ResourceClaimTemplate",
     "gpu",
     {"namespace": "acme"},
-    spec={"metadata": {"labels": {"team": "acme"}}, "spec": CLAIM_SPEC},
+    spec={"metadata": {"labels": {"team": "acme"}, "annotations": ABOUT_CLAIM}, "spec": CLAIM_SPEC},
 )
 MAPPING = {"containerName": "c", "resourceName": "acme.com/gpu", "requestName": "container-0-request-0"}
 POD = {

@@ -6,7 +6,7 @@ left out, except those that a rule reads.
 """
 
 from collections.abc import Collection
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -33,10 +33,15 @@ from kubesched.api import (
     SAFE_TO_EVICT,
     SELECTED_NODE,
     SILENCED,
+    ObjectMeta,
+    ResourceClaimTemplate,
+    TemplateMeta,
     Unstructured,
     kind_of,
 )
 from kubesched.snapshot.cluster_objects import ClusterObjects, T
+
+MetadataT = TypeVar("MetadataT", ObjectMeta, TemplateMeta)
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """Where `kubectl apply` keeps the manifest, with the values of environment variables. It is never written."""
@@ -89,11 +94,20 @@ def only_read_fields(
 
 def _reduced(known: T, keep_annotations: bool) -> T:
     """A copy without its JSON, so that `raw` is made from the fields."""
-    metadata = known.metadata
-    if metadata.annotations:
-        kept = {key: value for key, value in metadata.annotations.items() if _is_kept(key, keep_annotations)}
-        metadata = msgspec.structs.replace(metadata, annotations=kept or None)
+    metadata = _with_kept_annotations(known.metadata, keep_annotations)
+    if isinstance(known, ResourceClaimTemplate):
+        of_claims = _with_kept_annotations(known.spec.metadata, keep_annotations)
+        return msgspec.structs.replace(
+            known, metadata=metadata, spec=msgspec.structs.replace(known.spec, metadata=of_claims)
+        )
     return msgspec.structs.replace(known, metadata=metadata)
+
+
+def _with_kept_annotations(metadata: MetadataT, keep_annotations: bool) -> MetadataT:
+    if not metadata.annotations:
+        return metadata
+    kept = {key: value for key, value in metadata.annotations.items() if _is_kept(key, keep_annotations)}
+    return msgspec.structs.replace(metadata, annotations=kept or None)
 
 
 def _is_kept(key: str, keep_annotations: bool) -> bool:
