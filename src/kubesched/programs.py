@@ -16,6 +16,7 @@ from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_m
 from kubesched.extender import Extender, ExtenderOptions, advice, run_extender
 from kubesched.live import LiveScheduler, SchedulerOptions, serves_default_scheduler, with_kubeconfig
 from kubesched.live import run_scheduler as run_live
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.serving import Server, only_json_lines, set_up_logging
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
 from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
@@ -130,18 +131,20 @@ def set_up_scheduler(
     *,
     replaces: bool,
     election: Mapping[str, Any] = _NO_ELECTION,
+    release: Release = DEFAULT_RELEASE,
 ) -> Setup:
     """Build the profiles of a live scheduler, with the Lease that `lease_name` explains.
 
     Args:
         replaces: whether it is to replace kube-scheduler.
         election: fields of LeaderElectionConfiguration that replace those of the file.
+        release: the version of Kubernetes that decides.
     Raises:
         InputError: it replaces kube-scheduler without a profile for its pods; or a KubeSchedulerConfiguration has
             kube-scheduler's Lease although it does not.
     """
     flags = LeaderElectionFlags(resource_name=lease_name(replaces=replaces), given=election)
-    setup = set_up(configuration, plugins, plugin_args, flags=flags)
+    setup = set_up(configuration, plugins, plugin_args, flags=flags, release=release)
     names = [profile.scheduler_name for profile in setup.profiles]
     if replaces and not serves_default_scheduler(names):
         raise InputError(

@@ -102,7 +102,7 @@ def test_a_plugin_that_the_configuration_names_needs_a_second_configuration(clus
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "there is nothing to compare; give --config twice, or --config, --plugin or --pack"),
+        ((), "there is nothing to compare; give --config twice, or --config, --plugin, --pack or --kubernetes-version"),
         (("--config", "a", "--config", "b", "--config", "c"), "--config is given 3 times"),
         (("--config", "a", "--config", "b", "--pack"), "--pack and a second --config are mutually exclusive"),
         (("--pack", "--seeds", "1"), "1 is not in the range x>=5"),

@@ -74,6 +74,8 @@ GIVEN = {
     "manifests": ("--manifest", "new.yaml", "--manifest", "more.yaml"),
     "config": ("--config", "a b.yaml"),
     "references": ("--plugin", "team_zone.py:TeamZone"),
+    "kubernetes_version": ("--kubernetes-version", "1.35"),
+    "feature_gates": ("--feature-gates", "PodLevelResources=false"),
     "plugin_args": ("--plugin-args", "TeamZone=args.yaml"),
     "extenders": ("--extenders", "call"),
     "cordon": ("--cordon", "n0", "--cordon", "pool in (a)"),

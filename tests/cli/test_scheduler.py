@@ -170,7 +170,7 @@ def test_notes_are_json_lines_in_a_log_of_json_lines(monkeypatch: pytest.MonkeyP
         (("--secure-port", "65536"), "65536 is not in the range"),
         (("--tls-cert-file", "x"), "--tls-cert-file and --tls-private-key-file need each other"),
         (("--tls-min-version", "VersionTLS10"), "'VersionTLS10' is not one of"),
-        (("--feature-gates", "StorageCapacityScoring=true"), "does not support StorageCapacityScoring=true"),
+        (("--feature-gates", "GangScheduling=true"), "kubesched has no rules for GangScheduling=true"),
     ],
 )
 def test_bad_flags_are_errors(arguments: tuple[str, ...], message: str) -> None:

@@ -74,6 +74,7 @@ with lazy_exports(__name__):
         Node as Node,
         NodeSpec as NodeSpec,
         NodeStatus as NodeStatus,
+        NodeSystemInfo as NodeSystemInfo,
         Taint as Taint,
         zone_of as zone_of,
     )

@@ -32,6 +32,12 @@ class ContainerImage(Value, frozen=True, gc=False):
     size_bytes: int = 0
 
 
+class NodeSystemInfo(Value, frozen=True, gc=False):
+    """status.nodeInfo: what the node runs."""
+
+    kubelet_version: str = ""
+
+
 class NodeStatus(Value, frozen=True, gc=False):
     """status. Capacity is not read: only allocatable counts."""
 
@@ -39,6 +45,7 @@ class NodeStatus(Value, frozen=True, gc=False):
     images: tuple[ContainerImage, ...] | None = None
     declared_features: tuple[str, ...] | None = None
     conditions: tuple[StatusCondition, ...] | None = None
+    node_info: NodeSystemInfo = NodeSystemInfo()
 
 
 class Node(KubeObject, frozen=True):

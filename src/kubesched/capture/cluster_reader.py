@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from kubesched.api import AUTOSCALER_STATUS, Kind, Unstructured, kind_named
-from kubesched.cluster import ApiClient, find_served, is_served, list_path, list_raw
+from kubesched.cluster import ApiClient, find_served, is_served, list_path, list_raw, server_version
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.snapshot import ClusterObjects, ListedObjects
 
@@ -54,7 +54,8 @@ async def read_live_cluster(
             if error.status == _FORBIDDEN and await is_served(client, kind):
                 refused[kind.key] = _reason(error)
     notes = await _list_autoscaler_status(client, into)
-    return into.finish(refused=refused, taken_at=taken_at, notes=notes)
+    version = await server_version(client)
+    return into.finish(refused=refused, taken_at=taken_at, server_version=version, notes=notes)
 
 
 async def _list_autoscaler_status(client: ApiClient, into: ListedObjects) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import click
 
 from kubesched.cli.cluster import note, read_both
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import extenders_option, selection_options, setup_options, snapshot_options
+from kubesched.cli.options import deciding_options, extenders_option, selection_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered
 from kubesched.cli.reports import print_report, report_output_option
@@ -31,7 +31,7 @@ class CheckedPods(NamedTuple):
 @gathered("choice", CheckedPods)
 @snapshot_options
 @selection_options("at", "Look only at the pods with these labels.")
-@setup_options
+@deciding_options
 @extenders_option
 @report_output_option()
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")

@@ -16,11 +16,13 @@ from kubesched.cli.json_log import json_log
 from kubesched.cli.live_cluster import read_live
 from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.plugin_log import log_once
+from kubesched.cli.release_options import release_for
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Workload
     from kubesched.config import ConfigSource
     from kubesched.errors import InputError
+    from kubesched.release import Release
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects, MissingKinds
 
@@ -228,10 +230,16 @@ def read_both(
 
     setup = read_setup(inputs.setup)
     cluster = read_cluster(inputs, kinds={*setup.read_kinds, *kinds}, may_be_empty=may_be_empty)
+    release, about_version = release_for(cluster, inputs.setup, inputs.setup.kubernetes_version)
+    if about_version:
+        note(about_version)
+    if release != setup.release:
+        setup = read_setup(inputs.setup, release=release)
     if cluster.scheduler_config and inputs.setup.config is None:
         note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
         text = cluster.scheduler_config.decode()
-        setup = read_setup(inputs.setup, ConfigSource("schedulerConfig of the snapshot", text, inputs.snapshots[0]))
+        source = ConfigSource("schedulerConfig of the snapshot", text, inputs.snapshots[0])
+        setup = read_setup(inputs.setup, source, release)
     if inputs.snapshots:
         note_missing_kinds(cluster, setup.read_kinds)
     return cluster, _calling_extenders(setup, inputs.extenders)
@@ -249,15 +257,19 @@ def note_missing_kinds(cluster: "ClusterObjects", kinds: Iterable[str]) -> None:
             note(f"a plugin reads {kind.resource}, and the snapshot has none; {save} stores them")
 
 
-def read_setup(options: SetupOptions, config: "ConfigSource | None" = None) -> "Setup":
+def read_setup(
+    options: SetupOptions, config: "ConfigSource | None" = None, release: "Release | None" = None
+) -> "Setup":
     """Read the configuration and load the plugins; log from the level in LOG_LEVEL on, by default warnings.
 
     Args:
         config: the configuration, where --config does not name it.
+        release: the version of Kubernetes that decides; None for the default.
     Raises:
         InputError: the configuration cannot be read or is not valid, or LOG_LEVEL is not a level.
         PluginDefinitionError: a plugin does not load.
     """
+    from kubesched.release import DEFAULT_RELEASE
     from kubesched.setup import set_up
 
     log_once()
@@ -265,7 +277,7 @@ def read_setup(options: SetupOptions, config: "ConfigSource | None" = None) -> "
         from kubesched.serving import set_up_logging
 
         set_up_logging(os.environ)
-    return set_up(config or options.config, options.references, options.plugin_args)
+    return set_up(config or options.config, options.references, options.plugin_args, release=release or DEFAULT_RELEASE)
 
 
 def _calling_extenders(setup: "Setup", extenders: str) -> "Setup":

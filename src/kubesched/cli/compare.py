@@ -13,6 +13,7 @@ from kubesched.cli.options import cluster_options, plugin_options, prices_option
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.plugin_log import log_once
+from kubesched.cli.release_options import feature_gates_option, release_for
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import note_slow_plugin
 
@@ -22,13 +23,19 @@ if TYPE_CHECKING:
 
 _DEFAULTS = "defaults"
 _PENDING = "pending"
-_MOST_CONFIGS = 2
+_MOST_CONFIGS = _MOST_VERSIONS = 2
 
 
 def _two_at_most(context: click.Context, option: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
     if len(files) > _MOST_CONFIGS:
         raise click.UsageError(f"--config is given {len(files)} times; compare two configurations at a time")
     return files
+
+
+def _two_versions_at_most(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    if len(given) > _MOST_VERSIONS:
+        raise click.UsageError(f"--kubernetes-version is given {len(given)} times; compare two versions at a time")
+    return given
 
 
 @click.command()
@@ -44,6 +51,15 @@ def _two_at_most(context: click.Context, option: click.Parameter, files: tuple[P
     help="KubeSchedulerConfiguration. Give it twice to compare two, once to compare the defaults with it.",
 )
 @plugin_options
+@click.option(
+    "--kubernetes-version",
+    "versions",
+    metavar="VERSION",
+    multiple=True,
+    callback=_two_versions_at_most,
+    help="Version of Kubernetes, 1.33 to 1.37. Give it twice to compare two, once to compare the cluster's with it.",
+)
+@feature_gates_option
 @click.option("--pack", is_flag=True, help="Compare with NodeResourcesFit's strategy MostAllocated.")
 @click.option(
     "--pods",
@@ -71,6 +87,7 @@ def _two_at_most(context: click.Context, option: click.Parameter, files: tuple[P
 def compare(
     inputs: InputOptions,
     configs: tuple[Path, ...],
+    versions: tuple[str, ...],
     pack: bool,
     pods: str,
     seeds: int,
@@ -78,7 +95,7 @@ def compare(
     fail_on: str | None,
     output: str,
 ) -> None:
-    """Compare two scheduler configurations, or a configuration without and with a plugin.
+    """Compare two scheduler configurations, a configuration without and with a plugin, or two versions of Kubernetes.
 
     Both place the same pods. Each figure is the median of several runs with random ties, so that chance does not look
     like a result.
@@ -88,6 +105,7 @@ def compare(
       kubesched compare cluster.json --config old.yaml --config new.yaml
       kubesched compare cluster.json --pack --pods all
       kubesched compare cluster.json --plugin team_zone.py:TeamZone --fail-on 'pending>0'
+      kubesched compare cluster.json --kubernetes-version 1.37 --pods all
 
     With one --config or none, --plugin and --pack apply to the second side only. With two, --plugin loads the plugin
     for both. If a plugin fails, the command exits with 1.
@@ -97,23 +115,24 @@ def compare(
     from kubesched.pages.comparisons import comparison_page
 
     log_once()
-    sides = _sides(configs, inputs.setup, pack=pack)
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)
-    cluster = _read(inputs, sides)
+    sides, cluster = _read(inputs, _sides(configs, inputs.setup, pack=pack), versions)
     with progress_bar("comparing") as progress:
         comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
     for times, side, name in zip(comparison.times, "AB", (comparison.a, comparison.b), strict=True):
         note_slow_plugin(times, f"{side} ({name})")
     checks = failures(conditions, comparison)
-    next_command = _next(configs, inputs, pack=pack, pods=pods)
-    print_report(comparison_page(comparison, checks, next_command=next_command), output)
+    again = _next(configs, inputs, versions, pack=pack, pods=pods)
+    print_report(comparison_page(comparison, checks, next_command=again), output)
     if any(checks.values()) or any(comparison.faults):
         raise click.exceptions.Exit(1)
 
 
-def _read(inputs: InputOptions, sides: "tuple[Candidate, Candidate]") -> "ClusterObjects":
-    """The cluster, with what the plugins of both sides read."""
+def _read(
+    inputs: InputOptions, sides: "tuple[Candidate, Candidate]", versions: Sequence[str]
+) -> "tuple[tuple[Candidate, Candidate], ClusterObjects]":
+    """The sides with the versions that decide, and the cluster with what the plugins of both read."""
     from kubesched.setup import set_up
 
     setups = [set_up(side.configuration, side.plugins, side.plugin_args) for side in sides]
@@ -126,13 +145,13 @@ def _read(inputs: InputOptions, sides: "tuple[Candidate, Candidate]") -> "Cluste
     if cluster.scheduler_config:
         advice = "to compare it, save it in a file and name it with --config"
         note(f"the schedulerConfig of the snapshot is not used; {advice}")
-    return cluster
+    return _of_versions(sides, versions, inputs.setup, cluster), cluster
 
 
 def _sides(configs: Sequence[Path], plugins: SetupOptions, *, pack: bool) -> "tuple[Candidate, Candidate]":
     from kubesched.comparison import Candidate, packed
 
-    _, references, plugin_args, _ = plugins
+    references, plugin_args = plugins.references, plugins.plugin_args
     if len(configs) == _MOST_CONFIGS:
         a, b = (Candidate(str(file), file, references, plugin_args) for file in configs)
         return a, b
@@ -148,6 +167,29 @@ def _sides(configs: Sequence[Path], plugins: SetupOptions, *, pack: bool) -> "tu
         loaded = " and ".join(names_of_plugins)
         return Candidate(name, file), Candidate(f"{name} with {loaded}", file, references, plugin_args)
     return Candidate(_DEFAULTS), Candidate(name, file)
+
+
+def _of_versions(
+    sides: "tuple[Candidate, Candidate]", versions: Sequence[str], options: SetupOptions, cluster: "ClusterObjects"
+) -> "tuple[Candidate, Candidate]":
+    """The sides with the versions that decide: that of the cluster for both, or the versions that are compared."""
+    import msgspec
+
+    found = [
+        release_for(cluster, options, version) for version in (*versions, *[None] * (_MOST_VERSIONS - len(versions)))
+    ]
+    for about_version in dict.fromkeys(text for _, text in found if text):
+        note(about_version)
+    (a, _), (b, _) = found if len(versions) != 1 else reversed(found)
+    first, second = (msgspec.structs.replace(side, release=one) for side, one in zip(sides, (a, b), strict=True))
+    if not versions:
+        return first, second
+    name = "" if first.configuration is None and second.configuration is None else f"{second.name} on "
+    configuration = second.configuration
+    return (
+        msgspec.structs.replace(first, name=f"{name}{a}", configuration=configuration),
+        msgspec.structs.replace(second, name=f"{name}{b}"),
+    )
 
 
 def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[str]) -> None:
@@ -167,12 +209,13 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
         raise ConfigError(f"{file} names {named} itself; give a second --config without it") from error
 
 
-def _next(configs: Sequence[Path], inputs: InputOptions, *, pack: bool, pods: str) -> str:
+def _next(configs: Sequence[Path], inputs: InputOptions, versions: Sequence[str], *, pack: bool, pods: str) -> str:
     """What differs between two files; with one or none, what the second side makes of all pods."""
     if len(configs) == _MOST_CONFIGS:
         loaded = option_words({"--plugin": inputs.setup.references})
         return shlex.join(["kubesched", "config", "diff", *map(str, configs), *loaded])
     if pods != _PENDING:
         return ""
-    words = option_words({"--config": configs, "--pack": pack, "--pods": "all"})
+    asked = {"--config": configs, "--kubernetes-version": versions, "--pack": pack, "--pods": "all"}
+    words = option_words(asked)
     return inputs.next_command("compare", *words)

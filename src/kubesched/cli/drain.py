@@ -9,7 +9,7 @@ import click
 from kubesched.cli.cluster import read_both
 from kubesched.cli.completed_names import complete_zones
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import cluster_options, extenders_option, prices_option, setup_options, tie_options
+from kubesched.cli.options import cluster_options, deciding_options, extenders_option, prices_option, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.reports import print_report, report_output_option
@@ -29,7 +29,7 @@ _AFTER: Final = "after.json"
 @click.command()
 @with_inputs("[SNAPSHOT|NODE]...")
 @cluster_options
-@setup_options
+@deciding_options
 @extenders_option
 @tie_options
 @click.option("-l", "--selector", metavar="LABELS", help="The nodes with these labels, as kubectl's -l takes them.")

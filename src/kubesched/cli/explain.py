@@ -11,7 +11,7 @@ from kubesched.cli.completed_names import complete_nodes, complete_pods_or_files
 from kubesched.cli.explained_pod import ExplainQuestion, View, print_new_pod, print_pod
 from kubesched.cli.explained_pods import print_group, print_several, refused_of
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import cluster_options, extenders_option, selection_options, setup_options
+from kubesched.cli.options import cluster_options, deciding_options, extenders_option, selection_options
 from kubesched.cli.parameters import gathered
 from kubesched.cli.queue_place import is_cheap
 from kubesched.cli.reports import report_output_option
@@ -36,7 +36,7 @@ class PodSelection(NamedTuple):
 @gathered("choice", PodSelection)
 @gathered("view", View)
 @cluster_options
-@setup_options
+@deciding_options
 @extenders_option
 @click.option(
     "--pod",

@@ -11,7 +11,7 @@ from kubesched.cli.completed_names import complete_nodes_or_files
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, given_words, with_inputs
 from kubesched.cli.node_shapes_option import ShapesInQuestion, print_shapes, shapes_file
-from kubesched.cli.options import extenders_option, namespace_option, setup_options, snapshot_options
+from kubesched.cli.options import deciding_options, extenders_option, namespace_option, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import gathered, option_words, pairs
 from kubesched.cli.reports import print_report, report_output_option
@@ -185,7 +185,7 @@ def _is_positive(text: str) -> bool:
 )
 @click.option("--alone", is_flag=True, help="Leave out the pods that are pending already: as if the queue were empty.")
 @what_if_options
-@setup_options
+@deciding_options
 @extenders_option
 @click.option(
     "--fail-on-pending",

@@ -27,16 +27,24 @@ _NOT_THE_ANSWER: Final = ("output", "write", "fail_on_harm", "fail_on_pending", 
 
 
 class SetupOptions(NamedTuple):
-    """What decides: --config, --plugin, --plugin-args, --skip-plugin."""
+    """What decides: --config, --plugin, --plugin-args, --skip-plugin, --kubernetes-version, --feature-gates."""
 
     config: Path | None = None
     references: tuple[str, ...] = ()
     plugin_args: Mapping[str, str] = _NO_ARGS
     skipped: tuple[str, ...] = ()
+    kubernetes_version: str | None = None
+    feature_gates: tuple[str, ...] = ()
 
     def given(self) -> dict[str, Any]:
         """The options for the command line of another command, as `option_words` takes them."""
-        return {"--config": self.config, "--plugin": self.references, "--plugin-args": self.plugin_args}
+        return {
+            "--config": self.config,
+            "--plugin": self.references,
+            "--plugin-args": self.plugin_args,
+            "--kubernetes-version": self.kubernetes_version,
+            "--feature-gates": self.feature_gates,
+        }
 
     def beside_kube_scheduler(self) -> "Setup":
         """What decides where kube-scheduler runs the default plugins itself.

@@ -205,9 +205,10 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "check": (Excludes("-n", ("-A",)), *_ONE_SOURCE),
     "compare": (
         Excludes("--pack", (_SECOND_CONFIG,)),
+        Excludes("--kubernetes-version", (_SECOND_CONFIG, "--plugin", "--pack"), ": one thing is compared at a time"),
         NeedsOne(
-            ("--config", "--plugin", "--pack"),
-            "there is nothing to compare; give --config twice, or --config, --plugin or --pack",
+            ("--config", "--plugin", "--pack", "--kubernetes-version"),
+            "there is nothing to compare; give --config twice, or --config, --plugin, --pack or --kubernetes-version",
         ),
         *_ONE_SOURCE,
     ),

@@ -9,6 +9,7 @@ from kubesched.cli.completed_names import complete_among_snapshots, complete_nam
 from kubesched.cli.completion import complete_files
 from kubesched.cli.parameters import Decorator, Seconds, not_empty, option_group, pairs
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.release_options import version_options
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
@@ -171,6 +172,9 @@ setup_options: Final = option_group(
     plugin_options,
 )
 """--config, --plugin, --plugin-args."""
+
+deciding_options: Final = option_group(setup_options, version_options)
+"""Those, --kubernetes-version and --feature-gates."""
 
 beside_scheduler_options: Final = option_group(
     _config_option(

@@ -12,9 +12,10 @@ from kubesched.cli.endpoints import endpoint_options
 from kubesched.cli.ignored_flags import given_ignored_flags, ignored_flags
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.leader_election import leader_election_options
-from kubesched.cli.options import setup_options
+from kubesched.cli.options import deciding_options
 from kubesched.cli.output import print_verbatim
 from kubesched.cli.parameters import Command, Seconds, gathered, option_words
+from kubesched.cli.release_options import release_for
 from kubesched.cli.scheduler_differences import differences
 from kubesched.cli.scheduler_manifests import manifests
 from kubesched.errors import InputError, LeaseLostError
@@ -91,7 +92,7 @@ def _ignoring_sigusr2(command: Command) -> Command:
 @_ignoring_sigusr2
 @with_setup
 @ignored_flags
-@setup_options
+@deciding_options
 @click.option("--kubeconfig", default="", metavar="FILE", help="The cluster. In a pod, the cluster that it runs in.")
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
 @click.option("--master", default="", metavar="URL", help="API server, instead of the one in the kubeconfig.")
@@ -133,12 +134,6 @@ def _ignoring_sigusr2(command: Command) -> Command:
 @leader_election_options
 @endpoint_options
 @click.option(
-    "--feature-gates",
-    metavar="NAME=BOOL,...",
-    multiple=True,
-    help="Gates of kube-scheduler. Only their defaults are supported.",
-)
-@click.option(
     "--write-config-to",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -170,7 +165,6 @@ def scheduler(
     election: Mapping[str, Any],
     shadow: bool,
     shadow_dir: Path | None,
-    feature_gates: tuple[str, ...],
     write_config_to: Path | None,
     tie_break: str,
     **fields: Any,
@@ -187,17 +181,13 @@ def scheduler(
 
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
-    from kubesched.config import read_feature_gates, without_effect
     from kubesched.live import SchedulerOptions
-    from kubesched.programs import lease_note, set_up_scheduler
+    from kubesched.programs import lease_note
     from kubesched.scheduler import TieBreak
 
     options = SchedulerOptions(tie_break=TieBreak(tie_break), **fields)
     report = log.set_up()
-    gates = without_effect(read_feature_gates(feature_gates))
-    setup = set_up_scheduler(*setup_options[:3], replaces=options.replaces, election=election)
-    told = differences(setup, options, given_ignored_flags(), ignored_gates=gates, is_shadow=shadow)
-    notes = [f"differs from kube-scheduler: {difference}" for difference in told]
+    setup, notes = _deciding(setup_options, options, election, is_shadow=shadow)
     if write_config_to is not None:
         _write_configuration(setup.configuration, write_config_to)
         for text in notes:
@@ -212,6 +202,21 @@ def scheduler(
         raise click.exceptions.Exit(1) from None
     if is_interrupted:
         raise click.Abort
+
+
+def _deciding(
+    given: SetupOptions, options: "SchedulerOptions", election: Mapping[str, Any], *, is_shadow: bool
+) -> "tuple[Setup, list[str]]":
+    """What decides, and how that differs from kube-scheduler."""
+    from kubesched.config import read_feature_gates, without_effect
+    from kubesched.programs import set_up_scheduler
+
+    release, about_version = release_for(None, given, given.kubernetes_version)
+    setup = set_up_scheduler(*given[:3], replaces=options.replaces, election=election, release=release)
+    gates = without_effect(read_feature_gates(given.feature_gates, release))
+    differing = differences(setup, options, given_ignored_flags(), ignored_gates=gates, is_shadow=is_shadow)
+    notes = [about_version] if about_version else []
+    return setup, [*notes, *(f"differs from kube-scheduler: {difference}" for difference in differing)]
 
 
 class _Run(NamedTuple):

@@ -10,7 +10,7 @@ import click
 
 from kubesched.cli.cluster import note, read_both
 from kubesched.cli.inputs import InputOptions, same_command, with_inputs
-from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
+from kubesched.cli.options import cluster_options, deciding_options, extenders_option, tie_options
 from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command()
 @with_inputs()
 @cluster_options
-@setup_options
+@deciding_options
 @extenders_option
 @what_if_options
 @click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")

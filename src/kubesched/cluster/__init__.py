@@ -29,4 +29,5 @@ with lazy_exports(__name__):
         list_path as list_path,
         object_path as object_path,
     )
+    from kubesched.cluster.server_version import server_version as server_version
     from kubesched.cluster.timing import Timing as Timing

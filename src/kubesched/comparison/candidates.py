@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kubesched.config import KubeSchedulerConfiguration, effective
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, find_plugins, load_configuration, set_up
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
@@ -17,6 +18,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         name: what reports call it.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
+        release: the version of Kubernetes whose rules decide; None for that of the cluster.
 
     Example:
         with_plugin = Candidate("TeamZone", None, [TeamZone], {"TeamZone": {"owners": {"shop": "a"}}})
@@ -26,6 +28,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
     configuration: ConfigurationLike = None
     plugins: Iterable[PluginLike] = ()
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS
+    release: Release | None = None
 
 
 class ReadCandidate:
@@ -33,6 +36,7 @@ class ReadCandidate:
 
     Attributes:
         name: as given.
+        release: the version of Kubernetes whose rules decide.
         configuration: complete and valid.
         plugins: the classes of the user's plugins.
         scheduler_names: of its profiles.
@@ -41,18 +45,19 @@ class ReadCandidate:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
     """
 
-    def __init__(self, candidate: Candidate) -> None:
+    def __init__(self, candidate: Candidate, release: Release = DEFAULT_RELEASE) -> None:
         registry = find_plugins(candidate.plugins)
         self.name = candidate.name
+        self.release = release if candidate.release is None else candidate.release
         self.plugins = [registry[name].plugin_class for name in registry.loaded]
         self.configuration: KubeSchedulerConfiguration = load_configuration(
-            candidate.configuration, self.plugins, candidate.plugin_args
+            candidate.configuration, self.plugins, candidate.plugin_args, release=self.release
         )
         self.scheduler_names = [profile.scheduler_name for profile in self.configuration.profiles]
 
     def set_up(self) -> Setup:
         """New profiles, for one run."""
-        return set_up(self.configuration, self.plugins)
+        return set_up(self.configuration, self.plugins, release=self.release)
 
 
 def packed(candidate: Candidate) -> Candidate:
@@ -74,4 +79,4 @@ def packed(candidate: Candidate) -> Candidate:
                 strategy = entry["args"]["scoringStrategy"]
                 strategy["type"] = "MostAllocated"
                 strategy.pop("requestedToCapacityRatio", None)
-    return Candidate(candidate.name, msgspec.json.encode(document), read.plugins)
+    return Candidate(candidate.name, msgspec.json.encode(document), read.plugins, release=candidate.release)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from kubesched.api import KubeObject, Pod, completed, objects_of
+from kubesched.api import KubeObject, Pod, completed
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.comparison_result import Comparison, FigureDifference, Range
 from kubesched.comparison.figures import FIGURES, Figure
@@ -20,6 +20,7 @@ from kubesched.errors import InputError
 from kubesched.review import review_of, scoring_advice
 from kubesched.session import Progress, Unserved, unserved_pods
 from kubesched.setup import ConfigurationLike, find_plugins
+from kubesched.snapshot import as_read, version_of
 
 if TYPE_CHECKING:
     pass
@@ -62,8 +63,10 @@ def compare(
             f"seeds: found {seeds}; expected at least {_FEWEST_RUNS}, because fewer runs do not show what chance does"
         )
     choice = parse_pod_choice(pods)
-    sides = [ReadCandidate(_candidate(side, name)) for side, name in ((a, "A"), (b, "B"))]
-    read = [completed(one) for one in objects_of(snapshot)]
+    known = as_read(snapshot)
+    release = version_of(known).release
+    sides = [ReadCandidate(_candidate(side, name), release) for side, name in ((a, "A"), (b, "B"))]
+    read = [completed(one) for one in known]
     passes = Passes(read, sides, choice, prices, seeds, progress)
     last, staying, replicas = passes.last()
     ruler, first, of_a, of_b, stay = last.runs.ruler, last.first(), last.of_a, last.of_b, tuple(staying)
@@ -82,7 +85,7 @@ def compare(
         providers=providers(last.objects),
         unpriced=ruler.unpriced,
         extenders=tuple(dict.fromkeys(one.url_prefix for side in sides for one in side.configuration.extenders)),
-        taken_at=getattr(snapshot, "taken_at", None),
+        taken_at=known.taken_at,
         misspelt=ruler.misspelt,
         outvoted=(_outvoted(sides[0]), _outvoted(sides[1])),
         may_be_lost=may_be_lost(read, last.objects),

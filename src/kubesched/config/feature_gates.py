@@ -42,10 +42,8 @@ _ONE_RULE: Final = frozenset(
         "SchedulerAsyncPreemption",
         "SchedulerPopFromBackoffQ",
         "SchedulerQueueingHints",
-        "StorageCapacityScoring",
         "TaintTolerationComparisonOperators",
         "TopologyAwareWorkloadScheduling",
-        "VolumeLimitScaling",
         "WorkloadAwarePreemption",
     )
 )

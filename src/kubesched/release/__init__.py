@@ -13,5 +13,6 @@ with lazy_exports(__name__):
         DEFAULT_RELEASE as DEFAULT_RELEASE,
         KNOWN as KNOWN,
         Release as Release,
+        numbers_of as numbers_of,
         release_of as release_of,
     )

@@ -25,7 +25,6 @@ class Release(msgspec.Struct, frozen=True):
 
     Attributes:
         minor: 36 for v1.36; one of those in KNOWN.
-        patch: the patch that is asked for; None for the one that was recorded.
         gates: those that are not at the default of the version, by name.
 
     Example:
@@ -33,7 +32,6 @@ class Release(msgspec.Struct, frozen=True):
     """
 
     minor: int = 36
-    patch: int | None = None
     gates: tuple[tuple[str, bool], ...] = ()
 
     def has(self, name: str) -> bool:
@@ -50,7 +48,7 @@ class Release(msgspec.Struct, frozen=True):
 
     def with_gates(self, gates: Mapping[str, bool]) -> "Release":
         """The release with these gates set; those that have the default of the version leave no trace."""
-        bare = Release(self.minor, self.patch)
+        bare = Release(self.minor)
         changed = {name: is_on for name, is_on in (dict(self.gates) | dict(gates)).items() if bare.has(name) != is_on}
         return msgspec.structs.replace(bare, gates=tuple(sorted(changed.items())))
 
@@ -76,15 +74,21 @@ def release_of(text: str) -> tuple[Release, str]:
     Raises:
         InputError: the text is not a version of Kubernetes.
     """
-    match = _VERSION.fullmatch(text.strip())
-    if match is None:
+    numbers = numbers_of(text)
+    if numbers is None:
         raise InputError(f"found {text!r:.60}; expected a version of Kubernetes, {KNOWN}, such as 1.36 or v1.36.3")
-    major, minor = int(match[1]), int(match[2])
-    patch = int(match[3]) if match[3] else None
+    major, minor, patch = numbers
     known = min(max(minor, _FIRST), _LAST) if major == 1 else (_LAST if major > 1 else _FIRST)
+    release = Release(known)
     if (major, minor) != (1, known):
-        return Release(known), f"kubesched has the rules of {KNOWN}; v{major}.{minor} is decided as v1.{known}"
-    if patch is not None and patch != _RECORDED[known]:
-        release = Release(known, patch)
-        return release, f"v1.{known}.{patch} is decided as {release.recorded}, which the rules were recorded from"
-    return Release(known, patch), ""
+        return release, f"kubesched has the rules of {KNOWN}; v{major}.{minor} is decided as v1.{known}"
+    if known == _FIRST and patch < _RECORDED[known] and text.count(".") > 1:
+        ports = "which counts host ports of sidecars; earlier patches may not"
+        return release, f"v1.{known}.{patch} is decided as {release.recorded}, {ports}"
+    return release, ""
+
+
+def numbers_of(text: str) -> tuple[int, int, int] | None:
+    """The numbers in a version, with 0 for a patch that it does not have; None where the text is not one."""
+    match = _VERSION.fullmatch(text.strip())
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3] or 0))

@@ -48,6 +48,7 @@ from kubesched.setup import (
     set_up,
     without_bind,
 )
+from kubesched.snapshot import ClusterObjects, version_of
 from kubesched.state import ClusterState
 
 T = TypeVar("T")
@@ -113,7 +114,10 @@ class Session(ClusterNow):
         new: Set[str] = frozenset(),
         starts_bound: bool = True,
     ) -> None:
-        setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls)
+        if not isinstance(snapshot, ClusterObjects):
+            snapshot = [*objects_of(snapshot)]
+        release = version_of(snapshot).release
+        setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls, release=release)
         super().__init__(ClusterState(setup.release))
         self.clock = VirtualClock()
         self.loop = EventLoop()

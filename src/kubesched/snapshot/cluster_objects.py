@@ -42,6 +42,8 @@ class ClusterObjects(msgspec.Struct, frozen=True):
             if no file has it.
         scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, or in a snapshot that
             was written from one, in JSON; else empty.
+        server_version: what the API server says of itself, such as `v1.36.3`; the newest, if there are several; empty
+            if no file has it.
         listed_kinds: kinds that are there completely, even if there is no object of them. Kinds are those of `kind_of`.
     """
 
@@ -53,6 +55,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     taken_at: datetime | None = None
     scheduler_config: bytes = b""
     listed_kinds: frozenset[str] = frozenset()
+    server_version: str = ""
 
     def __repr__(self) -> str:
         counts = self.kinds

@@ -50,7 +50,9 @@ class ListedObjects:
         with paused_gc():
             self._reader.read_listed(kind, items, label, n_before, time=time)
 
-    def finish(self, *, refused: Mapping[str, str], taken_at: datetime, notes: Iterable[str] = ()) -> ClusterObjects:
+    def finish(
+        self, *, refused: Mapping[str, str], taken_at: datetime, server_version: str = "", notes: Iterable[str] = ()
+    ) -> ClusterObjects:
         """Everything that was taken in, with the objects of the manifests.
 
         Args:
@@ -63,4 +65,6 @@ class ListedObjects:
             cluster = completed_cluster(self._reader, self._manifests)
         notes = (*cluster.notes, *effects_of_refusals(cluster, refused), *notes)
         listed_kinds = frozenset(kind.key for kind in self.kinds) - refused.keys()
-        return msgspec.structs.replace(cluster, notes=notes, taken_at=taken_at, listed_kinds=listed_kinds)
+        return msgspec.structs.replace(
+            cluster, notes=notes, taken_at=taken_at, listed_kinds=listed_kinds, server_version=server_version
+        )

@@ -13,6 +13,7 @@ from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.byte_sources import Source, SourceLike, find_sources
 from kubesched.snapshot.cluster_objects import ClusterObjects
+from kubesched.snapshot.cluster_version import newest, versions_note
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Item, fault_of, in_namespace, items_of
 from kubesched.snapshot.left_out import left_out_sentences
@@ -75,7 +76,7 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
     read = reader.objects
     classes = PriorityClasses(read)
     objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in read]
-    notes = reader.files.notes
+    notes = [*reader.files.notes, *versions_note(reader.server_versions)]
     if manifest_files:
         admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
         files = Files(are_manifests=True)
@@ -90,6 +91,7 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
         taken_at=reader.taken_at,
         listed_kinds=reader.listed_kinds,
         scheduler_config=reader.files.scheduler_config,
+        server_version=newest(reader.server_versions),
     )
 
 

@@ -40,11 +40,13 @@ class ListOrigin(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True
         taken_at: when the objects were read from the API server.
         listed_kinds: kinds that are there completely.
         scheduler_config: the KubeSchedulerConfiguration that the objects came with.
+        server_version: what the API server says of itself at `/version`, such as `v1.36.3`.
     """
 
     taken_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     listed_kinds: tuple[str, ...] = ()
     scheduler_config: dict[str, Any] | None = None
+    server_version: str = ""
 
 
 class _List(Header):

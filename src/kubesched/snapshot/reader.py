@@ -54,6 +54,7 @@ class ObjectReader:
         skipped: objects of kinds that kubesched does not read, counted.
         bad: a sentence for each bad object that was left out.
         taken_at: the earliest time that a list has, None where none has one.
+        server_versions: what the lists say of their API servers.
         listed_kinds: kinds that some list has completely.
     """
 
@@ -64,6 +65,7 @@ class ObjectReader:
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
         self.taken_at: datetime | None = None
+        self.server_versions: set[str] = set()
         self.listed_kinds: frozenset[str] = frozenset()
         self._skip_bad = skip_bad_objects
         self._progress = progress
@@ -121,6 +123,7 @@ class ObjectReader:
         n_items = len(document.items or ()) or 1
         times = (self.taken_at, document.origin.taken_at)
         self.taken_at = min((time for time in times if time is not None), default=None)
+        self.server_versions |= {document.origin.server_version} - {""}
         self.listed_kinds |= frozenset(document.origin.listed_kinds)
         for key in document.origin.listed_kinds:
             if key not in KINDS and (kind := _named_in_list(key)) is not None:

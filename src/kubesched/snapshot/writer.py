@@ -32,7 +32,7 @@ def write_snapshot(
     """Write objects so that `load_snapshot` gives equal ones back; the same objects give the same bytes.
 
     Args:
-        objects: of ClusterObjects, `taken_at`, `listed_kinds` and `scheduler_config` are written too.
+        objects: of ClusterObjects, `taken_at`, `listed_kinds`, `scheduler_config` and `server_version` are written too.
         path: a file in `.json`, `.json.gz` or `.json.zst`, replaced as a whole when all is written and left alone when
             writing fails; or an open binary stream, written plainly.
         strip: leave out managedFields, the values of environment variables and the annotation in which `kubectl apply`
@@ -106,7 +106,7 @@ def _metadata(objects: Iterable[KubeObject]) -> bytes:
     others = sorted(objects.listed_kinds - KINDS.keys())
     kinds = (*(kind for kind in KINDS if kind in objects.listed_kinds), *others)
     configuration = msgspec.json.decode(objects.scheduler_config) if objects.scheduler_config else None
-    origin = ListOrigin(objects.taken_at, kinds, configuration)
+    origin = ListOrigin(objects.taken_at, kinds, configuration, objects.server_version)
     return b"" if origin == ListOrigin() else b'"metadata":' + msgspec.json.encode(origin) + b","
 
 

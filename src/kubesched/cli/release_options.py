@@ -1,0 +1,56 @@
+"""--kubernetes-version and --feature-gates: whose rules decide."""
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from kubesched.cli.inputs import SetupOptions
+from kubesched.cli.parameters import not_empty, option_group
+
+if TYPE_CHECKING:
+    from kubesched.release import Release
+    from kubesched.snapshot import ClusterObjects
+
+feature_gates_option: Final = click.option(
+    "--feature-gates",
+    metavar="NAME=BOOL,...",
+    multiple=True,
+    help="kube-scheduler's feature gates, as its own option takes them. Repeatable.",
+)
+
+version_options: Final = option_group(
+    click.option(
+        "--kubernetes-version",
+        metavar="VERSION",
+        callback=not_empty,
+        help="Decide as this version of Kubernetes does, 1.33 to 1.37.  [default: that of the cluster]",
+    ),
+    feature_gates_option,
+)
+"""Both."""
+
+
+def release_for(cluster: "ClusterObjects | None", options: SetupOptions, asked: str | None) -> "tuple[Release, str]":
+    """The version that decides, with the gates of --feature-gates, and a note where it is not the one that is meant.
+
+    Args:
+        cluster: its version decides where none is asked for; None for the default version.
+        asked: what --kubernetes-version says, if anything.
+    Raises:
+        InputError: the text is not a version.
+        ConfigError: --feature-gates has something that the version does not take.
+    """
+    from kubesched.config import read_feature_gates
+    from kubesched.errors import InputError
+    from kubesched.release import release_of
+    from kubesched.snapshot import version_of
+
+    if asked is None:
+        version = version_of(cluster or ())
+        release, about_it = version.release, version.note
+    else:
+        try:
+            release, about_it = release_of(asked)
+        except InputError as error:
+            raise InputError(f"--kubernetes-version: {error}") from None
+    return release.with_gates(read_feature_gates(options.feature_gates, release)), about_it

@@ -1,0 +1,77 @@
+"""--kubernetes-version and --feature-gates: whose rules decide."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from kubesched.cli import main
+from kubesched.testing import make_node, make_pod
+
+POD = make_pod("p", spec={"resources": {"requests": {"cpu": "3"}}})  # more than the node has, since v1.34
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("version") / "cluster.json"
+    node = make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node.document, POD.document]}))
+    return str(path)
+
+
+def run(*words: str):
+    return CliRunner().invoke(main, words)
+
+
+@pytest.mark.parametrize(
+    ("words", "is_placed"),
+    [
+        ((), False),
+        (("--kubernetes-version", "v1.34.2"), False),
+        (("--kubernetes-version", "1.33"), True),
+        (("--feature-gates", "PodLevelResources=false,InPlacePodLevelResourcesVerticalScaling=false"), True),
+    ],
+)
+def test_the_rules_of_the_version_decide(snapshot: str, words: tuple[str, ...], is_placed: bool) -> None:
+    result = run("simulate", snapshot, "-o", "json", *words)
+    (placed,) = json.loads(result.stdout)["pods"]
+    assert (placed.get("node") == "n1") is is_placed
+
+
+def test_the_next_command_has_the_same_version(snapshot: str) -> None:
+    result = run("simulate", snapshot, "--kubernetes-version", "1.34")
+    assert "--kubernetes-version 1.34" in result.stdout
+
+
+def test_an_unknown_version_is_decided_as_the_nearest_one(snapshot: str) -> None:
+    result = run("simulate", snapshot, "--kubernetes-version", "1.20")
+    assert result.exit_code == 0
+    assert "note: kubesched has the rules of v1.33 to v1.37; v1.20 is decided as v1.33" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--kubernetes-version", "36"), "--kubernetes-version: found '36'; expected a version of Kubernetes"),
+        (("--feature-gates", "GangScheduling=true"), "kubesched has no rules for GangScheduling=true"),
+        (("--kubernetes-version", "1.34", "--feature-gates", "NodeDeclaredFeatures=true"), "it exists since v1.35"),
+    ],
+)
+def test_what_is_not_valid_is_one_sentence(snapshot: str, words: tuple[str, ...], text: str) -> None:
+    result = run("explain", snapshot, *words)
+    assert result.exit_code == 2
+    assert text in result.stderr
+
+
+def test_compare_takes_two_versions(snapshot: str) -> None:
+    words = ("--kubernetes-version", "1.33", "--kubernetes-version", "1.34", "--seeds", "5")
+    result = run("compare", snapshot, *words, "-o", "json")
+    document = json.loads(result.stdout)
+    assert (document["a"], document["b"]) == ("v1.33", "v1.34")
+    pending = next(one for one in document["figures"] if one["name"] == "pending")
+    assert (pending["a"], pending["b"]) == (0, 1)
+
+
+def test_one_thing_is_compared_at_a_time(snapshot: str) -> None:
+    result = run("compare", snapshot, "--kubernetes-version", "1.33", "--pack")
+    assert "--kubernetes-version and --pack are mutually exclusive" in result.stderr
