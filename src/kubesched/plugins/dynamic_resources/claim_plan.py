@@ -12,7 +12,15 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import EXTENDED_RESOURCE_CLAIM, KubeObject, Pod, ResourceClaim, decode_object, rewritten
+from kubesched.api import (
+    EXTENDED_RESOURCE_CLAIM,
+    KubeObject,
+    Pod,
+    ResourceClaim,
+    compare_versions,
+    decode_object,
+    rewritten,
+)
 from kubesched.framework import Action, ActionDone, CreateObject, DeleteObject, Handle, ReadObject, WriteObject
 from kubesched.plugins.dynamic_resources.allocation import (
     allocated_as,
@@ -23,6 +31,7 @@ from kubesched.plugins.dynamic_resources.allocation import (
     used_by,
 )
 from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, SpecialClaim
+from kubesched.state import ObjectStore
 
 CLAIM: Final = "ResourceClaim"
 
@@ -137,8 +146,12 @@ class ClaimPlan(msgspec.Struct, eq=False):
         done = await handle.perform(WriteObject("Pod", served, "status", {"metadata": {"uid": pod.uid}, **patch}))
         return f"update pod {pod.key} ExtendedResourceClaimStatus: {done.error}" if done.error else ""
 
-    def undo(self, pod: Pod) -> Iterator[Action]:
-        """What takes back what was written."""
+    def undo(self, pod: Pod, objects: ObjectStore) -> Iterator[Action]:
+        """What takes back what was written.
+
+        Args:
+            objects: have what others have changed since.
+        """
         for claim in (*self.kept, *self.written):
             if self.created is None or claim.name != self.created.name:
                 users = [{"$patch": "delete", "uid": pod.uid}]
@@ -146,7 +159,16 @@ class ClaimPlan(msgspec.Struct, eq=False):
                 yield WriteObject(CLAIM, unused_by(claim, pod), "status", patch)
         if self.created is not None:
             written = next((one for one in self.written if one.name == self.created.name), self.created)
-            yield from deletion(written)
+            yield from deletion(_newest(written, objects))
+
+
+def _newest(claim: ResourceClaim, objects: ObjectStore) -> ResourceClaim:
+    """The claim as a driver may have changed it since."""
+    current = objects.get(CLAIM, claim.key)
+    if not isinstance(current, ResourceClaim) or current.uid != claim.uid:
+        return claim
+    order = compare_versions(current.metadata.resource_version, claim.metadata.resource_version)
+    return current if order is not None and order > 0 else claim
 
 
 def _problem(planned: ResourceClaim, current: object, *, is_new: bool) -> str:

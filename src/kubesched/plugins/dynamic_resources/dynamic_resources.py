@@ -264,7 +264,7 @@ class DynamicResources(Plugin):
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         """Take back what PreBind wrote; forgetting the pod takes back what was assumed with it."""
         plan = state.find(ClaimPlan)
-        for action in plan.undo(pod) if plan is not None else ():
+        for action in plan.undo(pod, self.handle.cluster_state.objects) if plan is not None else ():
             self.handle.emit(action)
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status:
