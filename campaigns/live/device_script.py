@@ -34,6 +34,7 @@ class RandomScript:
         self._random = Random(f"live devices {seed}")
         self._n_bound = 3 + seed % 5
         self._world = World(seed, 3 + seed % 4)
+        self._world.on.discard("twins")  # kube-scheduler never starts a pod that lists a claim twice
         self._taken = 0
         self.pods = [f"run-{i}" for i in range(self._n_bound)] + [f"wait-{i}" for i in range(N_PENDING)]
 
