@@ -78,6 +78,12 @@ def test_the_formats_for_programs_have_each_device(snapshot):
     assert {(row["driver"], row["pool"], row["used"]) for row in rows} == {("gpu.example.com", "n1", "")}
 
 
+def test_a_capacity_that_is_very_large_is_written(tmp_path):
+    path = write(tmp_path, make_node("n1"), slice_of("n1", device("a", capacity={"memory": {"value": "1e30"}})))
+    (one,) = json.loads(run("devices", path, "-o", "json").stdout)["devices"]
+    assert one["capacity"] == {"memory": 10**39}
+
+
 def test_a_cluster_without_devices_says_so(tmp_path):
     path = write(tmp_path, make_node("n1"), make_pod("p"))
     assert run("devices", path).stdout.startswith("No node has devices")

@@ -54,7 +54,7 @@ class PoolDevice:
         """The capacities in billionths, by their names as written."""
         if self._capacity is None:
             written = self.spec.capacity or {}
-            self._capacity = {name: parse_quantity(capacity.amount) for name, capacity in written.items()}
+            self._capacity = {name: int(parse_quantity(capacity.amount)) for name, capacity in written.items()}
         return self._capacity
 
     @property
