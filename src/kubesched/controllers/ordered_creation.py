@@ -38,8 +38,7 @@ class OrderedCreation:
 
     def placed(self, pod: Pod) -> Pod | None:
         """Note that a pod has a node. Returns: the pod that is created now, if there is one."""
-        key = self._ordered_set_of(pod) if self._waiting else ""
-        waiting = self._waiting.get(key, [])
+        waiting = self._waiting.get(self._ordered_set_of(pod), []) if self._waiting else []
         if not waiting:
             return None
         first = waiting[-1]

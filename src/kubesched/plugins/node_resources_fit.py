@@ -212,9 +212,9 @@ class NodeResourcesFit(Plugin):
     def _served(self, part: Part[PodRequests]) -> tuple[str, ...]:
         """The resources of a pod that a device class serves."""
         classes = self.handle.cluster_state.devices.classes
-        if not self.release.has("DRAExtendedResource"):
+        if not classes.by_resource or not self.release.has("DRAExtendedResource"):
             return ()
-        return tuple(classes.serving(part.value.wanted)) if classes.by_resource else ()
+        return tuple(classes.serving(part.value.wanted))
 
     def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:
         wanted = requests.wanted

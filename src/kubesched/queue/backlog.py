@@ -119,6 +119,10 @@ class Backlog:
         self._order: list[tuple[Any, int, QueuedPodInfo, PendingEvent]] = []  # the same as a heap
         self._is_busy = False
 
+    def __bool__(self) -> bool:
+        """Whether there are any; asked before each pod."""
+        return bool(self._events or self._order or self._questions is not None)
+
     def __len__(self) -> int:
         """How many events and pods are not done."""
         return len(self._events) + (self._questions is not None) + len(self._order)

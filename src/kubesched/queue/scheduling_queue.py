@@ -249,7 +249,7 @@ class SchedulingQueue:
     @property
     def has_backlog(self) -> bool:
         """Whether `catch_up` has something to do."""
-        return len(self._backlog) > 0
+        return bool(self._backlog)
 
     def catch_up(self, now: float, is_late: Callable[[], bool] = lambda: False) -> None:
         """Go on with what events have begun.

@@ -102,9 +102,10 @@ class PlacedPod:
         if not status.is_success:
             return status
         annotations: object = state.binding.annotations
-        if not _is_annotations(annotations):
-            return Status.error(f"the Binding's annotations must be a dict of str; found {answer_text(annotations)}")
-        if annotations:
+        if annotations != {}:
+            if not _is_annotations(annotations):
+                text = f"the Binding's annotations must be a dict of str; found {answer_text(annotations)}"
+                return Status.error(text)
             self.pod = self._cluster_state.assume_annotations(self.pod.uid, state.binding.annotations).pod
         self.point = "permit"
         status, waits = framework.run_permit(state, self.pod, self.node_name)
@@ -135,6 +136,4 @@ class PlacedPod:
 
 def _is_annotations(value: object) -> bool:
     """Whether a plugin left what an API server takes as annotations."""
-    if not isinstance(value, dict):
-        return False
-    return not value or all(isinstance(text, str) for pair in value.items() for text in pair)
+    return isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)
