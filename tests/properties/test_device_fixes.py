@@ -98,13 +98,13 @@ def constraints(r: random.Random) -> tuple[dict[str, Any], ...]:
     return ({kind: f"{DRIVER}/numa"},) if kind else ()
 
 
-@examples(40)
+@examples(25)
 @given(st.integers(0, 2**16).map(clusters))
 def test_every_fix_for_devices_makes_the_pod_fit(cluster: list[KubeObject]) -> None:
     check(cluster, None, list(offered(cluster, None)))
 
 
-@examples(15)
+@examples(10)
 @given(st.integers(0, 2**16).map(clusters))
 def test_the_patches_of_every_fix_for_devices_make_the_pod_fit(cluster: list[KubeObject]) -> None:
     each(cluster, None, 5)
