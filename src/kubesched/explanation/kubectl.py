@@ -17,6 +17,12 @@ from kubesched.documents import on_one_line
 Type = Literal["merge", "strategic"]
 
 
+def target_of(known: KubeObject) -> PatchTarget:
+    """An object as what a step changes."""
+    version, kind = type_of(known)
+    return PatchTarget(version, kind, known.namespace, known.name)
+
+
 def command_lines(*words: str, names: tuple[str, ...] = (), comment: str = "") -> tuple[str, ...]:
     """A line for a shell, below its comment; none if Kubernetes does not allow one of the names in it.
 
@@ -68,9 +74,8 @@ def only_shown(patch: Patch) -> Patch:
 
 def creating(text: str, new: KubeObject) -> Patch:
     """The step that creates an object."""
-    version, kind = type_of(new)
-    target = PatchTarget(version, kind, new.namespace, new.name)
-    body = {**new.document, "apiVersion": version, "kind": kind}
+    target = target_of(new)
+    body = {**new.document, "apiVersion": target.api_version, "kind": target.kind}
     line = f"{shlex.join(['echo', _json(body)])} | kubectl create -f -"
     return Patch(text, target, "create", body, "merge", (line,) if all(map(is_object_key, names_of(target))) else ())
 

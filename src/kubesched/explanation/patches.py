@@ -155,19 +155,23 @@ def _of_objects(
             target = PatchTarget(owner.api_version, owner.kind, before.pod.namespace, owner.name)
             return [of_strategy(part.text, target, is_new=before.is_new)]
         elif isinstance(old, ResourceClaimTemplate) and new is not None:
-            steps += claims_made_again(part.text, old, new, before.pod, is_new=before.is_new)
+            steps += claims_made_again(part.text, old, new, before.pod)
             objects[name] = new
         elif isinstance(old, ResourceClaim) and is_made_for(old, before.pod):
             continue  # it changes with its template
         elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
-            steps += _of_object(part.text, name[0], old, new)
+            steps += _of_object(part.text, name[0], old, new, before.pod)
             objects[name] = new
     is_of_pod = part.change.pod(before.pod).spec != before.pod.spec and part.kind != _AT_ADMISSION
     return steps if steps or is_of_pod else [Patch(part.text)]
 
 
-def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterator[Patch]:
-    """The step that changes one object, without what controllers write."""
+def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject, pod: Pod) -> Iterator[Patch]:
+    """The step that changes one object, without what controllers write.
+
+    Args:
+        pod: the pending pod.
+    """
     body = merge_patch(old.document, new.document)
     body.pop("status", None)
     if kind == _CLAIM:
@@ -179,7 +183,7 @@ def _of_object(text: str, kind: str, old: KubeObject, new: KubeObject) -> Iterat
     if isinstance(old, PersistentVolumeClaim) and "spec" in body:  # Kubernetes: the spec of a claim cannot be changed
         yield recreating(text, target, body, "merge", _CREATED_AGAIN[is_bound(old)])
     elif isinstance(old, ResourceClaim):
-        yield claim_made_again(text, target, body)
+        yield claim_made_again(text, old, body, pod)
     elif kind == "StorageClass":  # Kubernetes: what is below its metadata cannot be changed
         yield recreating(text, target, body, "merge", "a class cannot be changed: it is deleted and re-created")
     else:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kubesched.controllers import stable_uid
 from tests.explanation.asking import fixes_of, texts
 from tests.explanation.claiming import (
     DRIVER,
@@ -16,7 +17,7 @@ from tests.explanation.claiming import (
     nodes_with,
     template,
 )
-from tests.plugins.dynamic_resources.device_objects import allocation, ask, selecting
+from tests.plugins.dynamic_resources.device_objects import allocation, ask, device_class, selecting
 
 NEW = "create a new claim in place of c"
 NUMA = f"{DRIVER}/numa"
@@ -132,3 +133,20 @@ def test_what_is_left_of_a_shared_device_is_asked_for():
     used = claim("other", ask(), status=status)
     (text,) = asked(ask(capacity={"requests": {"bandwidth": "40G"}}), nodes=([card],), others=(used,))
     assert text == f"ask for bandwidth >= 30G instead of 40G in request r0: {NEW}"
+
+
+@pytest.mark.parametrize("name", ["mig.nvidia.com", "nic"])
+def test_a_class_with_a_name_alike_is_asked_for_where_no_node_has_a_device_of_the_class(name):
+    other = device_class(name, 'device.driver == "other.example.com"')
+    found = asked(ask(class_name=name), others=(other,))
+    text = f"ask for class gpu instead of {name}, of which no node has a device, in request r0: {NEW}"
+    assert list(found) == ([text] if name != "nic" else [])
+
+
+def test_a_claim_of_a_manifest_is_changed_there():
+    pod = claiming("c", metadata={"uid": stable_uid("Pod", "default", "p")})
+    written = claim("c", ask(2))
+    del written["metadata"]["uid"]
+    (fix,) = [one for one in fixes_of(pod, *nodes_with(*ONE), *decoded(written)).values() if one.kind != "addNode"]
+    assert fix.text == "ask for 1 device instead of 2 in request r0: change claim c"
+    assert [(one.action, one.commands) for one in fix.patches] == [("patch", ())]

@@ -125,11 +125,13 @@ def test_the_class_that_was_meant_is_named_and_its_words_have_it():
     )
 
 
-def test_another_class_takes_the_place_of_one_that_does_not_exist():
-    objects = [*nodes_with([gpu("a")]), *decoded(claim("c", ask(class_name="tpu.example.com")))]
+@pytest.mark.parametrize("name", ["large-gpu.example.com", "tpu.example.com"])
+def test_a_class_with_a_name_alike_takes_the_place_of_one_that_does_not_exist(name):
+    objects = [*nodes_with([gpu("a")]), *decoded(claim("c", ask(class_name=name)))]
+    instead = f"change the device class {name}, which does not exist, to gpu: create a new claim in place of c"
     assert texts(claiming("c"), *objects) == [
-        f'create DeviceClass tpu.example.com with selector device.driver == "{DRIVER}"',
-        "change the device class tpu.example.com, which does not exist, to gpu: create a new claim in place of c",
+        f'create DeviceClass {name} with selector device.driver == "{DRIVER}"',
+        *([instead] if name.startswith("large") else []),
     ]
 
 

@@ -4,7 +4,8 @@ Rule: kube-apiserver v1.36: the specs of a ResourceClaim and of a ResourceClaimT
 deleted and re-created, and so is a pod whose claim is made from a template.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
@@ -19,6 +20,7 @@ from kubesched.api import (
     edited,
 )
 from kubesched.explanation.change import Change, Edit
+from kubesched.explanation.device_patches import is_of_manifest
 from kubesched.explanation.remedies.case import Case
 from kubesched.plugins import claim_name
 
@@ -26,13 +28,19 @@ CLAIM: Final = "ResourceClaim"
 TEMPLATE: Final = "ResourceClaimTemplate"
 SLICE: Final = "ResourceSlice"
 
+_WORD: Final = re.compile("[a-z]+")
+_OF_GPUS: Final = {"mig", "vgpu"}
+
 DevicesEdit = Callable[[DeviceClaim], DeviceClaim]
 RequestEdit = Callable[[DeviceSubRequest], DeviceSubRequest]
 
 
 def way_to_change(case: Case, claim: ResourceClaim) -> str:
     """What a person does to change what a claim asks for."""
-    template = _template_of(case, claim)
+    template, pod = _template_of(case, claim), case.pod
+    known = case.object_of(TEMPLATE, f"{claim.namespace}/{template}") if template else claim
+    if known is not None and is_of_manifest(known, pod):
+        return f"change {f'template {template}' if template else f'claim {claim.name}'}"
     if template:
         return f"change template {template} and recreate the pod"
     return f"create a new claim in place of {claim.name}"
@@ -59,6 +67,25 @@ def with_request(case: Case, claim: ResourceClaim, request: int, alternative: in
         request, alternative: which one, as positions.
     """
     return with_devices(case, claim, partial(_with_request, request=request, alternative=alternative, edit=edit))
+
+
+def alike_classes(case: Case, name: str) -> Iterator[str]:
+    """The device classes whose names begin with a word of another one's, as `gpu` and `whole-gpu.example.com` do.
+
+    A network card is no replacement for a GPU.
+    """
+    words = _words(name)
+    return (one.name for one in case.objects("DeviceClass") if one.name != name and words & _words(one.name))
+
+
+def _words(name: str) -> set[str]:
+    words = set(_WORD.findall(name.partition(".")[0].lower()))
+    return words | {"gpu"} if words & _OF_GPUS else words
+
+
+def of_class(one: DeviceSubRequest, name: str) -> DeviceSubRequest:
+    """A request for devices of another class."""
+    return msgspec.structs.replace(one, device_class_name=name)
 
 
 def _template_of(case: Case, claim: ResourceClaim) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
@@ -29,7 +29,13 @@ from kubesched.explanation.change import Change
 from kubesched.explanation.device_survey import DeviceSurvey
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
-from kubesched.explanation.remedies.claim_specs import way_to_change, with_devices, with_request
+from kubesched.explanation.remedies.claim_specs import (
+    alike_classes,
+    of_class,
+    way_to_change,
+    with_devices,
+    with_request,
+)
 from kubesched.explanation.remedies.requests import cut_down
 from kubesched.explanation.remedies.taints import marks_fault, toleration
 from kubesched.explanation.remedies.together import together
@@ -57,6 +63,7 @@ class _Request(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         usable: how many devices some node has for it.
+        has_class: whether some node has a device of its class, or has one in a pool that is not complete.
     """
 
     case: Case
@@ -65,6 +72,7 @@ class _Request(msgspec.Struct, frozen=True, eq=False):
     alternative: int
     ask: DeviceAsk
     usable: int
+    has_class: bool
 
     def remedy(self, what: str, edit: partial[DeviceSubRequest], effort: Effort, ladder: str = "") -> Remedy:
         """The remedy of another request."""
@@ -78,14 +86,17 @@ def _requests(case: Case, survey: DeviceSurvey) -> Iterator[_Request]:
     """The alternatives of requests that some nodes cannot serve."""
     for number, i, j, claim in survey.asks():
         for k, ask in enumerate(claim.ask.requests[j]):
-            usable = [kind.requests[number][k].usable for kind in survey.kinds]
-            yield _Request(case, survey.waiting[i], j, k, ask, max(usable, default=0))
+            have = [kind.requests[number][k] for kind in survey.kinds]
+            has_class = any(one.of_class or one.broken_pools for one in have)
+            yield _Request(case, survey.waiting[i], j, k, ask, max(one.usable for one in have), has_class)
 
 
 def _of_request(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """Other wishes, those that lose least first."""
     yield from _tolerating(request, survey)
     yield from _others(request, survey)
     yield from _fewer(request)
+    yield from _of_other_class(request)
 
 
 # --- fewer devices ---
@@ -234,6 +245,16 @@ def _asking(one: DeviceSubRequest, other: _Other) -> DeviceSubRequest:
     amounts |= {name: after for name, _, after in other.capacity}
     capacity = CapacityRequirements(amounts) if amounts else one.capacity
     return msgspec.structs.replace(one, selectors=tuple(selectors) or one.selectors, capacity=capacity)
+
+
+def _of_other_class(request: _Request) -> Iterator[Remedy]:
+    """A device of another class, where no node has one of the class."""
+    if request.has_class:
+        return
+    name = request.ask.class_name
+    for other in islice(alike_classes(request.case, name), _MAX_OTHERS):
+        what = f"ask for class {other} instead of {name}, of which no node has a device,"
+        yield request.remedy(what, partial(of_class, name=other), Effort.SWITCH)
 
 
 # --- taints and constraints ---

@@ -39,7 +39,14 @@ from kubesched.explanation.device_claim_problems import (
 from kubesched.explanation.device_survey import PLUGIN
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
-from kubesched.explanation.remedies.claim_specs import CLAIM, TEMPLATE, way_to_change, with_request
+from kubesched.explanation.remedies.claim_specs import (
+    CLAIM,
+    TEMPLATE,
+    alike_classes,
+    of_class,
+    way_to_change,
+    with_request,
+)
 from kubesched.explanation.remedies.together import together
 
 _CLASS: Final = "DeviceClass"
@@ -174,9 +181,8 @@ def _made(case: Case, entry: PodResourceClaim, spec: ResourceClaimSpec) -> Chang
 def _classes(case: Case, problem: DeviceClaimProblem, claim: ResourceClaim) -> Iterator[Remedy]:
     """The class that was meant; the class as it may have been; another one."""
     name = problem.name
-    others = (one.name for one in _known_classes(case))
-    for other in [problem.near] if problem.near else islice(others, _MAX_CLASSES):
-        edit = partial(_of_class, name=other)
+    for other in [problem.near] if problem.near else islice(alike_classes(case, name), _MAX_CLASSES):
+        edit = partial(of_class, name=other)
         verb = "correct" if problem.near else "change"
         text = f"{verb} the device class {name}, which does not exist, to {other}: {way_to_change(case, claim)}"
         effort = Effort.CORRECT if problem.near else Effort.SWITCH
@@ -194,10 +200,6 @@ def _classes(case: Case, problem: DeviceClaimProblem, claim: ResourceClaim) -> I
         yield Remedy(f"create {_CLASS} {name} with selector {expression}", "deviceClass", True, change)
     else:
         yield Remedy(f"create {_CLASS} {name} with a selector of its devices", "resourceClaim", True, change)
-
-
-def _of_class(one: DeviceSubRequest, name: str) -> DeviceSubRequest:
-    return msgspec.structs.replace(one, device_class_name=name)
 
 
 def _known_classes(case: Case) -> Iterable[DeviceClass]:
