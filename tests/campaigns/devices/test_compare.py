@@ -1,0 +1,52 @@
+"""The campaign `devices` finds what differs, and lets pass what kube-scheduler leaves to chance."""
+
+from typing import Any
+
+import pytest
+
+from campaigns.devices.compare import differences
+from campaigns.devices.generate import snapshot
+
+USER = {"resource": "pods", "name": "p", "uid": "u"}
+FAILED = 'running "DynamicResources" filter plugin: {}'
+
+
+def fields_that_differ(recorded: dict[str, Any], said: dict[str, Any]) -> list[str]:
+    case = {"eval": [], "place": [{"pod": "p", **recorded}]}
+    return [field for field, *_ in differences(case, lambda _: ([], [{"pod": "p", **said}]))]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "said"),
+    [
+        ({"node": "a"}, {"node": "b"}),
+        ({"node": "a"}, {}),
+        ({}, {"node": "a"}),
+        ({"preemption": [{"node": "a"}]}, {"preemption": [{"node": "b"}]}),
+        ({"claims": [{"reservedFor": [USER]}]}, {"claims": [{"reservedFor": []}]}),
+        ({"postFilterMessage": f"[{FAILED.format('a')}]"}, {"postFilterMessage": f"[{FAILED.format('b')}]"}),
+    ],
+)
+def test_another_answer_is_a_difference(recorded, said):
+    assert fields_that_differ(recorded, said) == [f"place.{next(iter({**recorded, **said}))}"]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "said"),
+    [
+        ({"preemption": [{"node": "a"}, {"node": "b"}]}, {"preemption": [{"node": "b"}]}),
+        ({"deallocated": ["a", "b"]}, {"deallocated": ["b"]}),
+        ({"claims": [{"reservedFor": [USER, USER]}]}, {"claims": [{"reservedFor": [USER]}]}),
+        (
+            {"postFilterMessage": f"preemption: [{FAILED.format('a')}, {FAILED.format('b')}]"},
+            {"postFilterMessage": f"preemption: [{FAILED.format('b')}, {FAILED.format('a')}]"},
+        ),
+        ({"node": "a"}, {"undecided": "too many choices"}),
+    ],
+)
+def test_what_is_left_to_chance_is_not(recorded, said):
+    assert fields_that_differ(recorded, said) == []
+
+
+def test_a_seed_always_gives_the_same_cluster():
+    assert snapshot(7, 3, 2, 4) == snapshot(7, 3, 2, 4) != snapshot(8, 3, 2, 4)
