@@ -220,9 +220,12 @@ def test_each_and_most_do_not_promise_nodes_with_served_pods(tmp_path: Path):
     assert "1 not decided: ReplicaSet default/train" in " ".join(said.split())
     document = json.loads(run("drain", path, "--most", "-o", "json").stdout)
     assert (document["nodes"], len(document["undecidedNodes"])) == (["free"], 4)
-    assert "4 nodes are left out: some of their pods cannot be decided." in run("drain", path, "--most").stdout
+    assert (
+        "4 nodes are left out: it is not known where some of their pods would go."
+        in run("drain", path, "--most").stdout
+    )
     result = run("drain", write(tmp_path, *device_cluster()), "--most")
-    unknown = "It is not known which of 4 nodes could be drained: some pods of all cannot be decided."
+    unknown = "It is not known which of 4 nodes could be drained, nor where some pods of all would go."
     assert (result.stdout.splitlines()[0], result.exit_code) == (unknown, 1)
 
 

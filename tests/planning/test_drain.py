@@ -70,7 +70,7 @@ def test_the_drained_nodes_take_no_pods():
         (web("p", metadata={**owned_by("Job", "j"), "deletionTimestamp": "2026-01-01T00:00:00Z"}), Fate.GONE),
         (web("p", metadata={}), Fate.LOST),
         (web("p", requests={"cpu": "5"}), Fate.PENDING),
-        (web("p", spec={"schedulerName": "volcano"}), Fate.NOT_KNOWN),
+        (web("p", spec={"schedulerName": "volcano"}), Fate.FOREIGN),
     ],
 )
 def test_what_becomes_of_a_pod(pod: Pod, fate: Fate):

@@ -1,5 +1,7 @@
 """Pods of other schedulers: every command says that it is not known where they go, and none that they stay pending."""
 
+from pathlib import Path
+
 import pytest
 
 from kubesched import check, compare, drain, fit
@@ -12,6 +14,7 @@ from kubesched.pages.simulations import report_page
 from kubesched.planning import Fate, simulate
 from kubesched.session import Session
 from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
 from tests.planning.drain_clusters import owned_by
 
 WHY = 'no profile has the scheduler name "bin-packing"; found: '
@@ -37,9 +40,9 @@ CLUSTER: list[KubeObject] = [
 
 def test_a_drain_does_not_break_them():
     result = drain(CLUSTER, ["n1"])
-    assert [pod.fate for pod in result.pods] == [Fate.NOT_KNOWN, Fate.MOVES]
+    assert [pod.fate for pod in result.pods] == [Fate.FOREIGN, Fate.MOVES]
     assert result.could_go is None
-    assert [pod.message for pod in result.of(Fate.NOT_KNOWN)] == [f"{WHY}default-scheduler"]
+    assert [pod.message for pod in result.of(Fate.FOREIGN)] == [f"{WHY}default-scheduler"]
 
 
 @pytest.mark.parametrize("maximum", [False, True])
@@ -56,7 +59,7 @@ def test_those_that_wait_are_counted_alike():
     assert placement.is_foreign
     assert placement.is_undecided
     before = drain(cluster, ["n2"])
-    assert (before.n_pending_before, before.n_undecided_before) == (0, 1)
+    assert (before.n_pending_before, before.n_undecided_before, before.n_foreign_before) == (0, 0, 1)
     assert check(cluster).n_foreign == 1
 
 
@@ -98,3 +101,19 @@ def test_a_simulation_and_a_check_name_the_profile_that_running_pods_lack():
     assert f"1 running pod is of another scheduler: {why}" in simulated
     checked = " ".join(as_text(check_page(check(CLUSTER, config))).split())
     assert f"1 pod not tried again: {why}" in checked
+
+
+def test_every_command_calls_them_alike(tmp_path: Path):
+    path = write(tmp_path, *CLUSTER, packed_pod("thumbs-2"))
+    said = {
+        "simulate": "1 pod of other schedulers.",
+        "drain n1": "1 would be placed by other schedulers.",
+        "drain --each": "because some of their pods are of other schedulers.",
+        "fit --resource cpu=1": "1 of them is of another scheduler, so they take no room here",
+        "simulate --without-nodes n1": "2 pods of other schedulers, 1 more than without this change.",
+    }
+    for command, words in said.items():
+        name, *options = command.split()
+        text = " ".join(run(name, path, *options).stdout.split())
+        assert words in text, command
+        assert "cannot be decided" not in text, command

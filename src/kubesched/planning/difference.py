@@ -33,8 +33,9 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
         of_manifests_placed: how many of these would be placed with the change.
         not_created: those of them that their StatefulSets would not create, because a pod before them has no node.
         pending, pending_before: pods that would stay pending, with and without the change. Those that kubesched cannot
-            decide about are not among them, nor among `displaced` and `relieved`.
+            decide about, and those of other schedulers, are not among them, nor among `displaced` and `relieved`.
         undecided, undecided_before: pods that kubesched cannot decide about, with and without the change.
+        foreign, foreign_before: pods of other schedulers, with and without the change.
         evicted, evicted_before: victims of preemption, with and without the change.
         displaced: pods that would be placed without the change, and would stay pending with it.
         relieved: pods that would stay pending without the change, and not with it.
@@ -52,6 +53,8 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     pending_before: int
     undecided: int
     undecided_before: int
+    foreign: int
+    foreign_before: int
     evicted: int
     evicted_before: int
     displaced: tuple[str, ...]
@@ -147,9 +150,11 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
     manifests = {pod.key for pod in _pending(changed.objects).values() if is_from_manifest(pod)} & known
     again = [one for one in new if one.pod in running]
     written = [one for one in after.placements if one.pod in manifests]
-    placed = [{one.pod for one in report.placements if has_place(one)} for report in (before, after)]
-    left = [[one.pod for one in report.placements if _stays_pending(one)] for report in (before, after)]
-    unknown = [{one.pod for one in report.placements if one.is_undecided} for report in (before, after)]
+    reports = (before, after)
+    placed = [{one.pod for one in report.placements if has_place(one)} for report in reports]
+    left = [[one.pod for one in report.placements if _stays_pending(one)] for report in reports]
+    unknown = [{one.pod for one in report.placements if one.is_undecided} for report in reports]
+    foreign = [{one.pod for one in report.placements if _is_of_others(one)} for report in reports]
     still = {*left[1], *unknown[1]}
     counted = Difference(
         text="",
@@ -160,8 +165,10 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
         not_created=tuple(one.pod for one in after.placements if one.is_not_created),
         pending=len(left[1]),
         pending_before=len(left[0]),
-        undecided=len(unknown[1]),
-        undecided_before=len(unknown[0]),
+        undecided=len(unknown[1] - foreign[1]),
+        undecided_before=len(unknown[0] - foreign[0]),
+        foreign=len(foreign[1]),
+        foreign_before=len(foreign[0]),
         evicted=len(after.removed),
         evicted_before=len(before.removed),
         displaced=tuple(pod for pod in left[1] if pod in placed[0]),
@@ -174,6 +181,10 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
         of_manifests_placed=sum(map(has_place, written)),
     )
     return msgspec.structs.replace(counted, text=f"{premise(changed.assumed)}{'; '.join(_words(counted))}.")
+
+
+def _is_of_others(placement: Placement) -> bool:
+    return placement.is_undecided and placement.is_foreign
 
 
 def _stays_pending(placement: Placement) -> bool:
@@ -201,6 +212,8 @@ def _words(found: Difference) -> Iterator[str]:
         yield f"{_pods(found.pending)} would stay pending{_compared(found.pending, found.pending_before)}"
     if found.undecided or found.undecided_before:
         yield f"{_pods(found.undecided)} cannot be decided{_compared(found.undecided, found.undecided_before)}"
+    if found.foreign != found.foreign_before:
+        yield f"{_pods(found.foreign)} of other schedulers{_compared(found.foreign, found.foreign_before)}"
     if found.evicted != found.evicted_before:
         yield f"{_pods(found.evicted)} would be evicted, {_more(found.evicted, found.evicted_before)}"
 

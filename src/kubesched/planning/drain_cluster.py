@@ -33,10 +33,10 @@ class SettledCluster:
         victims: those of them that run in the snapshot, as they were there, and whether new pods were created.
         messages: why the pods that were tried have no node; empty for those that have one.
         unplaced: `namespace/name` of the victims of which no new pod has a node.
-        undecided_nodes: nodes whose drain was tried, and on which kubesched cannot decide about some pods.
+        undecided_nodes: nodes whose drain was tried, and where it is not known where some pods go.
         n_running: workload, `Kind namespace/name` -> how many of its pods run in the snapshot.
-        n_placed, n_failed, n_undecided, n_pending: pending pods of the snapshot that were placed, that ended in an
-            error, about which kubesched cannot decide, and the rest.
+        n_placed, n_failed, n_undecided, n_foreign, n_pending: pending pods of the snapshot that were placed, that ended
+            in an error, about which kubesched cannot decide, of other schedulers, and the rest.
     """
 
     def __init__(
@@ -69,8 +69,10 @@ class SettledCluster:
         self.n_placed = sum(one.pod in placed for one in outcomes)
         self.n_failed = sum(one.state is PodState.ERROR for one in outcomes)
         self.undecided_nodes: dict[str, None] = {}
-        self.n_undecided = sum(one.is_undecided for one in outcomes)
-        self.n_pending = len(outcomes) - self.n_placed - self.n_failed - self.n_undecided
+        n_unknown = sum(one.is_undecided for one in outcomes)
+        self.n_foreign = sum(one.is_undecided and one.is_foreign for one in outcomes)
+        self.n_undecided = n_unknown - self.n_foreign
+        self.n_pending = len(outcomes) - self.n_placed - self.n_failed - n_unknown
         self.unplaced = tuple(key for key in self.victims if key not in placed)
         self.owners = PodOwners(known)
         running = (one for one in known if isinstance(one, Pod) and one.node_name and not one.is_finished)

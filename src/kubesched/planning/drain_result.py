@@ -28,6 +28,8 @@ class Fate(enum.Enum):
     """Its controller makes a new pod, which stays pending."""
     NOT_KNOWN = "notKnown"
     """Its controller makes a new pod, and kubesched cannot decide where that goes."""
+    FOREIGN = "otherScheduler"
+    """Its controller makes a new pod, and another scheduler decides where that goes."""
     BLOCKED = "blocked"
     """Disruption budgets never allow its eviction."""
     LOST = "lost"
@@ -42,6 +44,11 @@ class Fate(enum.Enum):
     """A DaemonSet or the kubelet runs it on the node, also while the node is drained."""
     STILL_PENDING = "stillPending"
     """It is pending in the snapshot, was placed before the drain, and it is pending again: nothing is lost."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known what becomes of such a pod."""
+        return self not in (Fate.NOT_KNOWN, Fate.FOREIGN)
 
     @property
     def is_bad(self) -> bool:
@@ -143,6 +150,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
             that stay pending without it.
         n_failed_before: those for which a plugin fails, so that they end in an error.
         n_undecided_before: those about which kubesched cannot decide.
+        n_foreign_before: those of other schedulers.
         evicted_before: pods that preemption evicts for them, in order.
         unreachable: those of the nodes that are unreachable. Pods that are deleted there stay Terminating, because no
             kubelet confirms that they have ended.
@@ -158,7 +166,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
         cost: what the nodes cost; None without prices.
         is_explained: whether causes and fixes were looked for, which `each` does not do in the largest clusters.
-        undecided_nodes: of `most`: candidates that are left out because kubesched cannot decide about pods on them.
+        undecided_nodes: of `most`: candidates that are left out because it is not known where pods on them would go.
         objects: the cluster after the drain, for the next question or `write_snapshot`: pods run where they were
             placed, also the new ones of those that were pushed out. Empty in results of `each`.
 
@@ -179,6 +187,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     groups: Mapping[str, NodeGroup]
     n_failed_before: int = 0
     n_undecided_before: int = 0
+    n_foreign_before: int = 0
     faults: tuple[str, ...] = ()
     evicted_before: tuple[Victim, ...] = ()
     evicted_again: tuple[Victim, ...] = ()
@@ -208,8 +217,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         """
         if self.faults:
             return None
-        is_harmed = bool(self.pushed_out) or any(pod.fate.is_bad for pod in self.pods if pod.fate is not Fate.NOT_KNOWN)
-        return None if not is_harmed and self.of(Fate.NOT_KNOWN) else self.can_go
+        is_harmed = bool(self.pushed_out) or any(pod.fate.is_bad for pod in self.pods if pod.fate.is_known)
+        return self.can_go if is_harmed or all(pod.fate.is_known for pod in self.pods) else None
 
     def pods_frame(self) -> "pd.DataFrame":
         """The pods as a DataFrame, a row for each in their order.

@@ -68,7 +68,7 @@ class Draining:
         ]
         self._message_of = {pod.key: cluster.messages.get(pod.key, "") for pod in self._evicted_before}
         self._successors: dict[str, Successor] = {}
-        self._undecided: set[str] = set()
+        self._unknown: dict[str, Fate] = {}
         self._ended_elsewhere: list[DrainedPod] = []
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
@@ -97,7 +97,7 @@ class Draining:
         self._session.change(self._allowance.changed())
         early = map(self._evicted_early, self._evicted_before)
         drained = (*map(self._described, self._pods), *early, *self._ended_elsewhere)
-        self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if pod.fate is Fate.NOT_KNOWN)
+        self._cluster.undecided_nodes |= dict.fromkeys(pod.node for pod in drained if not pod.fate.is_known)
         return Drain(
             nodes=tuple(node.name for node in self._nodes),
             pods=drained,
@@ -108,6 +108,7 @@ class Draining:
             n_pending_before=self._cluster.n_pending,
             n_failed_before=self._cluster.n_failed,
             n_undecided_before=self._cluster.n_undecided,
+            n_foreign_before=self._cluster.n_foreign,
             before=before,
             after=self._session.fill(),
             groups=self._cluster.groups,
@@ -217,7 +218,8 @@ class Draining:
             if isinstance(pod, Pod) and pod.node_name:
                 self._allowance.give_back(pod)
             elif isinstance(pod, Pod) and placement.is_undecided:
-                self._cannot_decide(pod, placement.diagnosis or placement.message)
+                fate = Fate.FOREIGN if placement.is_foreign else Fate.NOT_KNOWN
+                self._cannot_decide(pod, fate, placement.diagnosis or placement.message)
             elif pod is not None or placement.pod not in self._message_of:
                 failed = placement.diagnosis if placement.state is PodState.ERROR else ""
                 self._message_of[placement.pod] = failed or placement.message_with_plugin
@@ -239,11 +241,11 @@ class Draining:
             one.pod: one for one in explained.placements if one.pod in only and one.state is PodState.UNSCHEDULABLE
         }
 
-    def _cannot_decide(self, pod: Pod, why: str) -> None:
+    def _cannot_decide(self, pod: Pod, fate: Fate, why: str) -> None:
         """Note a pod that may run or stay pending; budgets count it as ready, so that it blocks no other pod."""
         self._message_of[pod.key] = why
-        if pod.key not in self._undecided:
-            self._undecided.add(pod.key)
+        if pod.key not in self._unknown:
+            self._unknown[pod.key] = fate
             self._allowance.give_back(pod)
 
     def _described(self, pod: Pod) -> DrainedPod:
@@ -270,8 +272,7 @@ class Draining:
             to = now.node_name
             fate = Fate.RETURNS if to in self._names else Fate.MOVES
         else:
-            pending = Fate.NOT_KNOWN if pod.key in self._undecided else Fate.PENDING
-            fate = Fate.STILL_PENDING if was_pending else pending
+            fate = Fate.STILL_PENDING if was_pending else self._unknown.get(pod.key, Fate.PENDING)
             message = self._message_of.get(pod.key, "")
         is_evicted = fate not in (Fate.STAYS, Fate.GONE) and not was_pending
         reason = self._reasons.get(pod.key) if fate in (Fate.PENDING, Fate.STILL_PENDING) else None
@@ -312,7 +313,7 @@ class Draining:
         elif to:
             fate, message = Fate.RETURNS if to in self._names else Fate.MOVES, ""
         else:
-            fate = Fate.NOT_KNOWN if pod.key in self._undecided else Fate.PENDING
+            fate = self._unknown.get(pod.key, Fate.PENDING)
             message = self._message_of[pod.key]
         reason = self._reasons.get(pod.key) if fate is Fate.PENDING else None
         why = ("", "") if reason is None else (reason.diagnosis, reason.fix)
@@ -321,7 +322,7 @@ class Draining:
 
     def _out(self, drained: Sequence[DrainedPod]) -> Iterator[str]:
         """The workloads all of whose running pods leave in one step, and come again."""
-        back = (Fate.MOVES, Fate.RETURNS, Fate.NOT_KNOWN)
+        back = (Fate.MOVES, Fate.RETURNS, Fate.NOT_KNOWN, Fate.FOREIGN)
         leaving = Counter((workload_text(pod.pod, pod.owner), pod.step) for pod in drained if pod.step)
         n_back = Counter(workload_text(pod.pod, pod.owner) for pod in drained if pod.fate in back)
         for (workload, _), n in leaving.items():

@@ -119,6 +119,7 @@ def test_json_names_the_fate_of_each_pod():
         "moves": 2,
         "pending": 1,
         "notKnown": 0,
+        "otherScheduler": 0,
         "blocked": 1,
         "lost": 1,
         "mayBeLost": 0,

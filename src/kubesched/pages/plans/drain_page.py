@@ -15,7 +15,14 @@ from kubesched.pages.plans.runbook import bare_pods, drain_command, runbook, sav
 from kubesched.planning import Drain, Fate, NodesCost
 from kubesched.session import workload_text
 
-BEFORE: Final = ("n_placed_before", "n_pending_before", "n_failed_before", "n_undecided_before", "unplaced_before")
+BEFORE: Final = (
+    "n_placed_before",
+    "n_pending_before",
+    "n_failed_before",
+    "n_undecided_before",
+    "n_foreign_before",
+    "unplaced_before",
+)
 """Fields of a drain about the pods that are pending in the snapshot."""
 
 
@@ -84,8 +91,8 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
         is_alone: whether it is about this drain, and not about many.
     """
     placed, pending, failed = result.n_placed_before, result.n_pending_before, result.n_failed_before
-    undecided = result.n_undecided_before
-    if not placed and not pending and not failed and not undecided:
+    undecided, foreign = result.n_undecided_before, result.n_foreign_before
+    if not (placed or pending or failed or undecided or foreign):
         return
     n_here = sum(pod.was_pending for pod in result.pods) if is_alone else 0
     where = result.nodes[0] if len(result.nodes) == 1 else "these nodes"
@@ -93,6 +100,7 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
     counts = f"{placed:,} would get a node{here}, {pending:,} would stay pending"
     counts += f", {failed:,} would fail (SchedulerError)" if failed else ""
     counts += f", {undecided:,} cannot be decided" if undecided else ""
+    counts += f", {foreign:,} {plural(foreign, 'is', 'are')} of other schedulers" if foreign else ""
     if result.evicted_before and not is_alone:
         counts += f", {count(len(result.evicted_before), 'other pod')} would be evicted for them"
     yield Paragraph(f"Pending pods are placed first: {counts}.", Level.DETAIL)
@@ -122,9 +130,9 @@ def _verdict(result: Drain) -> str:
 def _harm_of(result: Drain) -> str:
     """Which harm is done; where the other pods would run is in the tables."""
     n = result.n_evicted
-    bad = {words.would: fate for fate, words in FATES.items() if words.short and fate is not Fate.NOT_KNOWN}
+    bad = {words.would: fate for fate, words in FATES.items() if words.short and fate.is_known}
     harm = {words: n_so for words, fate in bad.items() if (n_so := result.counts[fate])}
-    more = [f"{unknown:,} cannot be decided"] if (unknown := result.counts[Fate.NOT_KNOWN]) else []
+    more = [f"{n_so:,} {FATES[fate].would}" for fate in FATES if not fate.is_known and (n_so := result.counts[fate])]
     pushed = f"{count(len(result.pushed_out), 'pod')} of other nodes"
     if not harm:
         return "; ".join([f"evicts {pushed} to make room", *more])

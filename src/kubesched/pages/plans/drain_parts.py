@@ -21,7 +21,7 @@ _N_NAMED: Final = 4
 _MAX_NODES: Final = 20
 _HEADINGS: Final = {"cpu": "CPU", "memory": "MEMORY"}
 _GROUP: Final = (Column("pods", align=Align.NUMBER), Column("workload", "OF"))
-_BACK: Final = (Fate.MOVES, Fate.RETURNS, Fate.PENDING, Fate.NOT_KNOWN)
+_BACK: Final = (Fate.MOVES, Fate.RETURNS, Fate.PENDING, Fate.NOT_KNOWN, Fate.FOREIGN)
 
 
 def drain_parts(result: Drain) -> Iterator[Part]:
@@ -31,6 +31,7 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _returns(result.of(Fate.RETURNS))
     yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
     yield _pending("notKnown", "Cannot be decided", result.of(Fate.NOT_KNOWN))
+    yield _pending("otherSchedulers", "Of other schedulers", result.of(Fate.FOREIGN))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
     yield _interrupted(result)
     yield _hanging(result.of(Fate.HANGS))
@@ -231,7 +232,7 @@ def what_is_wrong(pod: DrainedPod) -> str:
         return pod.message
     if pod.fate is Fate.RETURNS:
         return "its new pod tolerates the cordon, and comes back"
-    if pod.fate is Fate.NOT_KNOWN:
+    if not pod.fate.is_known:
         return pod.message
     return (pod.cause or pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
 

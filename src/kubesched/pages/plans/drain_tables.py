@@ -133,12 +133,18 @@ def _how_many(results: Sequence[Drain]) -> Paragraph:
     has_failed = any(one.faults for one in results)
     if n_unknown == n > 0 and has_failed:
         return Paragraph(f"A plugin failed, so it is not known which of {n:,} nodes could be drained.", Level.BAD)
-    because = "a plugin failed" if has_failed else "some of their pods cannot be decided"
+    because = "a plugin failed" if has_failed else f"some of their pods {_unknown_words(results)}"
     unknown = f" Of {n_unknown:,} it is not known, because {because}." if n_unknown else ""
     level = Level.BAD if n_unknown or not n_go else Level.GOOD
     silent = [one.nodes[0] for one in results if one.unreachable]
     what = f" {listed(silent, first=3)} {plural(len(silent), 'is', 'are')} unreachable." if silent else ""
     return Paragraph(f"{n_go:,} of {n:,} nodes could be drained, each alone.{what}{unknown}", level)
+
+
+def _unknown_words(results: Sequence[Drain]) -> str:
+    """Why it is not known where pods go."""
+    fates = {pod.fate for one in results if one.could_go is None for pod in one.pods if not pod.fate.is_known}
+    return " or ".join(words.are for fate, words in FATES.items() if fate in fates)
 
 
 def most_page(result: Drain, n_candidates: int, *, cluster: str = "", taken_at: datetime | None = None) -> Page:
@@ -156,7 +162,7 @@ def most_page(result: Drain, n_candidates: int, *, cluster: str = "", taken_at: 
     title = f"The set: {count(n, 'node')}"
     found = Table("set", title, (Column("node", align=Align.NODE),), rows)
     nodes = count(n_unknown, "node is", "nodes are")
-    left_out = f"{nodes} left out: some of their pods cannot be decided."
+    left_out = f"{nodes} left out: it is not known where some of their pods would go."
     unknown = [Paragraph(left_out, Level.WARNING)] if n and n_unknown else []
     costs = cost_of(result)
     parts = (*fault_parts(result.faults), *costs, *unknown, *placed_first(result), found, *drain_parts(result))
@@ -183,7 +189,7 @@ def _found(n: int, n_candidates: int, n_unknown: int) -> str:
     nodes = count(n_candidates, "node")
     if not n and n_unknown:
         on = f"of {n_unknown:,}" if n_unknown < n_candidates else "of all"
-        return f"It is not known which of {nodes} could be drained: some pods {on} cannot be decided."
+        return f"It is not known which of {nodes} could be drained, nor where some pods {on} would go."
     if not n:
         return f"None of {nodes} could be drained." if n_candidates > 1 else "The only node could not be drained."
     if n == n_candidates:

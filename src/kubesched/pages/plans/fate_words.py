@@ -28,6 +28,9 @@ FATES: Final = {
     ),
     Fate.PENDING: FateWords(Level.WARNING, "would stay pending", "pending", "stay pending"),
     Fate.NOT_KNOWN: FateWords(Level.WARNING, "cannot be decided", "not decided", "cannot be decided"),
+    Fate.FOREIGN: FateWords(
+        Level.WARNING, "would be placed by other schedulers", "of other schedulers", "are of other schedulers"
+    ),
     Fate.BLOCKED: FateWords(Level.WARNING, "would never be evicted", "blocked", "are never evicted"),
     Fate.HANGS: FateWords(Level.BAD, "would hang", "hang", "stay Terminating: the node is unreachable"),
     Fate.LOST: FateWords(Level.BAD, "would be lost", "lost", "are lost"),

@@ -130,9 +130,12 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
         new, asked = set(answer.added_nodes), {one.pod for one in answer.placements}
         n_new = sum(one.node in new and one.pod not in asked for one in answer.report.placements)
         there = f"; {n_new:,} of them would go to new nodes" if n_new else ""
-        waiting = (one for one in answer.report.placements if one.pod not in asked)
-        n_undecided = sum(one.is_undecided for one in waiting)
-        there += f"; {n_undecided:,} of them cannot be decided, so they take no room here" if n_undecided else ""
+        waiting = [one for one in answer.report.placements if one.pod not in asked and one.is_undecided]
+        n_foreign = sum(one.is_foreign for one in waiting)
+        of_others = plural(n_foreign, "is of another scheduler", "are of other schedulers")
+        unknown = {"cannot be decided": len(waiting) - n_foreign, of_others: n_foreign}
+        unknown_words = " and ".join(f"{n_so:,} of them {words}" for words, n_so in unknown.items() if n_so)
+        there += f"; {unknown_words}, so they take no room here" if unknown_words else ""
         yield Paragraph(f"{others} in the queue{there}.", Level.DETAIL)
     first = answer.first_left
     asked = {one.pod for one in answer.placements} | ({first.pod} if first is not None else set())

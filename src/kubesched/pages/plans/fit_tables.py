@@ -25,7 +25,9 @@ def fit_tables(answer: Fit) -> Iterator[Table]:
     yield _left(answer, "left", "Would stay pending", [one for one in left if not _is_apart(one)])
     yield _left(answer, "notCreated", "Would not be created", [one for one in left if one.is_not_created])
     yield _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR])
-    yield _left(answer, "notDecided", "Cannot be decided", [one for one in left if one.is_undecided])
+    unknown = [one for one in left if one.is_undecided]
+    yield _left(answer, "notDecided", "Cannot be decided", [one for one in unknown if not one.is_foreign])
+    yield _left(answer, "otherSchedulers", "Of other schedulers", [one for one in unknown if one.is_foreign])
     yield from _victims(answer)
     yield _each_pod(answer)
 

@@ -91,7 +91,7 @@ def reasons_of(result: Drain, explained: Mapping[tuple[str, str], DrainedPod] = 
             yield Reason(node, of, f"{words}: budget {', '.join(why)}", budgets[pod.budgets[0]].fix)
         elif words:
             is_job = pod.fate is Fate.LOST and pod.owner.startswith("Job/")
-            why_lost = f"{words}: {pod.message}" if pod.fate in (*_LOST, Fate.NOT_KNOWN) else words
+            why_lost = f"{words}: {pod.message}" if pod.fate in _LOST or not pod.fate.is_known else words
             yield Reason(node, of, why_lost, f"wait until {of} is done" if is_job else "")
     for victim in result.pushed_out:
         yield Reason(node, workload_text(victim.pod, victim.owner), "evicts pods of other nodes")
