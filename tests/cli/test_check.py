@@ -172,3 +172,20 @@ def test_a_saved_snapshot_is_checked_as_the_cluster_is(tmp_path: Path) -> None:
     assert run("snapshot", cluster, "-o", saved).exit_code == 0
     assert rules(saved) == rules(cluster) == ["rollout-hangs", "single-replica"]
     assert run("check", saved).stdout == run("check", cluster).stdout.replace(str(cluster), str(saved))
+
+
+def test_manifests_are_added_before_the_check(snapshot: Path, tmp_path: Path):
+    """The pods of a new workload run where they fit; a new budget has the status that its controller gives it."""
+    template = {"metadata": {"labels": {"app": "new"}}, "spec": {"containers": [{"name": "app", "image": "x"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "new"}}, "template": template}
+    new = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "new", "namespace": "dev"}, "spec": spec}
+    file = tmp_path / "new.json"
+    file.write_text(json.dumps(new))
+    lines = [json.loads(line) for line in run("check", snapshot, "-f", file, "-o", "jsonl").stdout.splitlines()]
+    assert "Deployment dev/new" in [name for line in lines for name in line["objects"]]
+    for most, blocks in ((0, True), (1, False)):
+        spec = {"maxUnavailable": most, "selector": {"matchLabels": {"app": "web"}}}
+        budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web"}, "spec": spec}
+        file.write_text(json.dumps(budget))
+        assert ("budget-allows-nothing" in rules(snapshot, "-f", str(file))) is blocks
+    assert f"--manifest {file}" in run("check", snapshot, "-f", file).stdout.splitlines()[-1]
