@@ -84,6 +84,22 @@ def test_a_budget_that_waits_for_a_pod_names_it():
     assert use.fix == "get web-2 ready first"
 
 
+@pytest.mark.parametrize(("node", "helps"), [("n1", False), ("n2", True)])
+def test_a_policy_for_pods_that_are_not_ready_helps_only_to_evict_such_a_pod(node: str, helps: bool):
+    """The healthy pod on n1 may not go, whatever the policy is."""
+    more = {"labels": {"app": "web"}, "metadata": owned_by("ReplicaSet", "web")}
+    pods = [
+        make_pod("well", node="n1", status=READY, **more),
+        make_pod("ill", node="n2", status={"phase": "Running"}, **more),
+    ]
+    status = {"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 2}
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 1}
+    budget = make_object("PodDisruptionBudget", "web", spec=spec, status=status)
+    (use,) = drain([make_node("n1"), make_node("n2"), make_node("n3"), *pods, budget], [node]).budgets
+    assert use.fix.startswith("get ill ready first")
+    assert ("AlwaysAllow" in use.fix) is helps
+
+
 def test_as_many_pods_have_to_become_ready_as_the_budget_lacks():
     status = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 2, "expectedPods": 4}
     (use,) = drained(4, {"minAvailable": 2}, status, n_ready=2).budgets

@@ -13,7 +13,9 @@ _ALWAYS: Final = "AlwaysAllow"
 _MOST_REPLICAS: Final = 4  # times as many as now, to run more of which is not a way out
 
 
-def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str, str]:
+def why_it_blocks(
+    budget: PodDisruptionBudget, pods: Iterable[Pod], leaving: Collection[str] | None = None
+) -> tuple[str, str]:
     """Why a budget allows nothing, and what helps; both empty where its status does not show it.
 
     Rule: Kubernetes v1.36: as many pods may go as are healthy beyond desiredHealthy, which the disruption controller
@@ -21,6 +23,7 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
 
     Args:
         pods: of its namespace, without finished ones.
+        leaving: `namespace/name` of those that are to be evicted; None for any.
     """
     status = budget.status
     most, least = budget.spec.max_unavailable, budget.spec.min_available
@@ -42,14 +45,16 @@ def why_it_blocks(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> tuple[str
         sick = [pod.name for pod in unready]
         n = desired + 1 - healthy
         who = f"{f'{n} of ' if n < len(sick) else ''}{joined(sick, _N_NAMED)}" if sick else "more pods"
-        return f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be", _readied(
-            budget, who, unready
-        )
+        said = f"{healthy} of {count(expected, 'pod')} are healthy, {desired} have to be"
+        return said, _readied(budget, who, [pod for pod in unready if leaving is None or pod.key in leaving])
     return "", ""
 
 
 def _readied(budget: PodDisruptionBudget, who: str, unready: Sequence[Pod]) -> str:
     """What lets pods of a budget go of which some are not ready.
+
+    Args:
+        unready: those of the pods that are to be evicted.
 
     Rule: Kubernetes v1.36: with AlwaysAllow, a pod that is not ready may be evicted whatever the budget needs.
     """

@@ -79,7 +79,7 @@ class SettledCluster:
         self.n_running = Counter(workload_text(pod.key, self.owners.owner_of(pod)) for pod in running)
         self._budgets = {one.key: one for one in known if isinstance(one, PodDisruptionBudget)}
         self._pods_of: dict[str, list[Pod]] = {}
-        self._why_blocked: dict[str, tuple[str, str]] = {}
+        self._why_blocked: dict[tuple[str, frozenset[str]], tuple[str, str]] = {}
         self._finished: dict[str, list[Pod]] = {}
         self._of_job: dict[str, list[str]] = {}
         for one in known:
@@ -94,13 +94,18 @@ class SettledCluster:
         """What the budgets allow now, without some pods."""
         return Allowance(self.session.cluster_state.disruption_budgets, leaving)
 
-    def why_it_blocks(self, key: str) -> tuple[str, str]:
-        """Why a budget allows no eviction in the snapshot, and what helps; looked for once."""
-        if key not in self._why_blocked:
+    def why_it_blocks(self, key: str, leaving: Iterable[str]) -> tuple[str, str]:
+        """Why a budget allows no eviction in the snapshot, and what helps; looked for once.
+
+        Args:
+            leaving: `namespace/name` of its pods that are to be evicted.
+        """
+        asked = key, frozenset(leaving)
+        if asked not in self._why_blocked:
             budget = self._budgets.get(key)
-            why = ("", "") if budget is None else why_it_blocks(budget, self._pods_of.get(budget.namespace, ()))
-            self._why_blocked[key] = why
-        return self._why_blocked[key]
+            pods = () if budget is None else self._pods_of.get(budget.namespace, ())
+            self._why_blocked[asked] = ("", "") if budget is None else why_it_blocks(budget, pods, asked[1])
+        return self._why_blocked[asked]
 
     def named(self, names: Iterable[str]) -> list[Node]:
         """The nodes of these names, in the given order, each once; a name may be cut at its first dot.

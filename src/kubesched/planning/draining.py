@@ -332,9 +332,9 @@ class Draining:
     def _used(self, drained: Sequence[DrainedPod]) -> Iterator[BudgetUse]:
         for key in dict.fromkeys(key for pod in drained for key in pod.budgets):
             selected = [pod for pod in drained if key in pod.budgets]
-            n_blocked = sum(pod.fate is Fate.BLOCKED for pod in selected)
-            is_closed = n_blocked and not self._allowance.first(key)
-            why, fix = self._cluster.why_it_blocks(key) if is_closed else ("", "")
+            blocked = [pod.pod for pod in selected if pod.fate is Fate.BLOCKED]
+            is_closed = blocked and not self._allowance.first(key)
+            why, fix = self._cluster.why_it_blocks(key, blocked) if is_closed else ("", "")
             shared = dict.fromkeys(other for pod in selected if pod.fate is Fate.BLOCKED for other in pod.budgets)
             if len(shared) > 1:
                 why, fix = why_several_block(shared)
@@ -342,7 +342,7 @@ class Draining:
                 budget=key,
                 allowed=self._allowance.first(key),
                 n_pods=len(selected),
-                n_blocked=n_blocked,
+                n_blocked=len(blocked),
                 steps=max(pod.step for pod in selected),
                 why=why,
                 fix=fix,
