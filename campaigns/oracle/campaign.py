@@ -29,7 +29,7 @@ from pathlib import Path
 
 from campaigns.oracle import more, product
 from campaigns.oracle.compare import Tally, compare
-from campaigns.oracle.record import GROUPS, HERE, OracleError, record
+from campaigns.oracle.record import GROUPS, HERE, VERSION, OracleError, record
 from tests.integration.build import GoProgram, find_binary
 
 CONFIGS = Path(__file__).resolve().parents[2] / "tests" / "golden" / "configs"
@@ -74,12 +74,12 @@ def size(r: random.Random, most_nodes: int) -> list[str]:
     return ["--nodes", str(nodes), "--bound", str(r.randrange(nodes, 5 * nodes + 1)), "--pending", str(PENDING)]
 
 
-def run(oracle: str, out: Path, plan: Plan) -> str:
+def run(oracle: str, out: Path, plan: Plan, version: str = VERSION) -> str:
     """Record one case; what became of it."""
     if (out / f"{plan.name}.json.gz").exists():
         return "there already"
     try:
-        record(oracle, out, plan.name, plan.arguments, plan.config)
+        record(oracle, out, plan.name, plan.arguments, plan.config, version)
     except OracleError as error:
         with (out / "left-out.txt").open("a") as log:
             log.write(f"{plan.name}: generate.py {' '.join(plan.arguments)}: {error}\n")
@@ -95,6 +95,7 @@ def main() -> int:
     p.add_argument("--configs", type=Path, default=CONFIGS, help="folder of configurations (default: the golden ones)")
     p.add_argument("--nodes", type=int, default=400, help="nodes of the largest snapshots (default 400)")
     p.add_argument("--jobs", type=int, default=1, help="cases recorded at once (default 1)")
+    p.add_argument("--version", default=VERSION, help=f"of kube-scheduler in the oracle (default {VERSION})")
     a = p.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     oracle = a.oracle or str(find_binary(print, ORACLE))
@@ -102,7 +103,7 @@ def main() -> int:
     configs = sorted(a.configs.glob("*.yaml"))
     todo = [plan for seed in range(first, last + 1) for plan in plans(seed, configs, a.nodes)]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        outcomes = collections.Counter(pool.map(lambda plan: run(oracle, a.out, plan), todo))
+        outcomes = collections.Counter(pool.map(lambda plan: run(oracle, a.out, plan, a.version), todo))
     print(f"{len(todo)} cases: " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()), flush=True)
     tally, files = Tally(SHOWN), [a.out / f"{plan.name}.json.gz" for plan in todo]
     compare([file for file in files if file.exists()], product.answer, tally)

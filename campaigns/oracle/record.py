@@ -44,7 +44,9 @@ def place(command: list[str], runs: int = 5) -> list[dict]:
     return merged
 
 
-def record(oracle: str, out: Path, case: str, arguments: list[str], config: Path | None) -> Path:
+def record(
+    oracle: str, out: Path, case: str, arguments: list[str], config: Path | None, version: str = VERSION
+) -> Path:
     """Generate a snapshot, ask the oracle, write the case; it appears whole or not at all."""
     command = [sys.executable, str(HERE / "generate.py"), *arguments]
     snapshot = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -53,7 +55,7 @@ def record(oracle: str, out: Path, case: str, arguments: list[str], config: Path
         f.flush()
         extra = ["-config", str(config)] if config else []
         result = {
-            "version": VERSION,
+            "version": version,
             "command": "generate.py " + " ".join(arguments),
             "config": config.read_text() if config else None,
             "snapshot": json.loads(snapshot),

@@ -120,6 +120,7 @@ with lazy_exports(__name__):
         PodRequests as PodRequests,
         has_same_requests as has_same_requests,
         limits_of as limits_of,
+        newer_requests_key as newer_requests_key,
         requests_key as requests_key,
         requests_of as requests_of,
     )

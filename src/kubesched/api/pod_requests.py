@@ -1,14 +1,20 @@
 """The requests of a pod, in the variants that different rules use.
 
-Rule: kube-scheduler v1.36 component-helpers resource.PodRequests. Amounts are added exactly and rounded up once per
-pod; see `PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.
+Rule: kube-scheduler, component-helpers resource.PodRequests. Amounts are added exactly and rounded up once per pod; see
+`PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.
+
+Of a pod that is resized in place, each container holds the largest of what it wants, was given and uses. Since v1.37
+the three are added up for the whole pod, init containers included, and the largest sum counts.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
+
+import msgspec
 
 from kubesched.api.pod_fields import Container, ContainerStatus, PodSpec, PodStatus, Quantities, Resources
 from kubesched.api.quantity import NANO, parse_quantity, whole_units
+from kubesched.release import DEFAULT_RELEASE, Release
 
 BASIC_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 
@@ -31,6 +37,10 @@ class _Requesting(Protocol):
     def init_containers(self) -> tuple[Container, ...]: ...
 
 
+Held = Callable[[_Requesting, Amounts], Amounts]
+"""What a pod holds on its node, with these amounts for what a container does not request."""
+
+
 class PodRequests:
     """A pod's requests in whole units (milli-CPU, bytes, counts), each reading a dict by resource name.
 
@@ -44,13 +54,17 @@ class PodRequests:
 
     __slots__ = ("further", "held", "held_non_zero", "scored", "wanted")
 
-    def __init__(self, pod: _Requesting) -> None:
-        plain = not (pod.spec.resources or pod.status.container_statuses or pod.status.init_container_statuses)
+    def __init__(self, pod: _Requesting, release: Release = DEFAULT_RELEASE) -> None:
+        status = pod.status
+        is_plain = not (pod.spec.resources or status.container_statuses or status.init_container_statuses)
+        held = _held
+        if not release.before(37):
+            held, is_plain = _held_by_sums, is_plain and not _is_infeasible(status)
         wanted = _pod_requests(pod)
         self.wanted = _units(wanted)
         self.scored = _units(_pod_requests(pod, pod_level=False, defaults=_DEFAULTS))
-        self.held = self.wanted if plain else _units(_pod_requests(pod, status=True))
-        self.held_non_zero = self.scored if plain else _units(_non_zero_requests(pod))
+        self.held = self.wanted if is_plain else _units(held(pod, _NO_DEFAULTS))
+        self.held_non_zero = self.scored if is_plain else _units(_non_zero_requests(pod, held))
         self.further = tuple(name for name, amount in self.held.items() if amount and name not in BASIC_RESOURCES)
 
 
@@ -80,6 +94,20 @@ def requests_key(pod: _Requesting) -> tuple[object, ...]:
     if status.resources is not None and spec.resources:
         key += ("status", _resource_items(status.resources), _items(status.allocated_resources or {}))
     return key
+
+
+def newer_requests_key(pod: _Requesting) -> tuple[object, ...]:
+    """The same for the requests of a pod since v1.37."""
+    of_statuses = [
+        tuple([(one.name, *_given_and_used(one)) for one in some])
+        for some in (pod.status.container_statuses or (), pod.status.init_container_statuses or ())
+    ]
+    return (requests_key(pod), _is_infeasible(pod.status), *of_statuses)
+
+
+def _given_and_used(status: ContainerStatus) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    used = status.resources.requests if status.resources is not None else None
+    return _items(status.allocated_resources or {}), _items(used or {})
 
 
 def requests_of(pod: _Requesting, read: Read = parse_quantity) -> Amounts:
@@ -229,10 +257,58 @@ def _pod_level_requests(
     return wanted
 
 
-def _non_zero_requests(pod: _Requesting) -> Amounts:
+def _non_zero_requests(pod: _Requesting, held: Held) -> Amounts:
     """Defaults where a container has no request; with pod-level requests only where the whole pod has none."""
     defaults = _DEFAULTS
     if _pod_level_requests(pod, status=False):
-        requests = _pod_requests(pod, status=True)
+        requests = held(pod, _NO_DEFAULTS)
         defaults = {name: q for name, q in defaults.items() if name not in requests}
+    return held(pod, defaults)
+
+
+def _held(pod: _Requesting, defaults: Amounts) -> Amounts:
+    """What a pod holds on its node before v1.37."""
     return _pod_requests(pod, status=True, defaults=defaults)
+
+
+def _held_by_sums(pod: _Requesting, defaults: Amounts) -> Amounts:
+    """What a pod holds on its node since v1.37; without a status, a container was given what it wants."""
+    is_infeasible = _is_infeasible(pod.status)
+    of = {one.name: one for one in pod.status.container_statuses or ()}
+    of_init = {one.name: one for one in pod.status.init_container_statuses or ()}
+
+    def wanted(container: Container, found: ContainerStatus | None) -> Quantities:
+        return {} if is_infeasible else container.requests
+
+    def given(container: Container, found: ContainerStatus | None) -> Quantities:
+        return (found.allocated_resources if found is not None else None) or wanted(container, found)
+
+    def used(container: Container, found: ContainerStatus | None) -> Quantities:
+        actual = found.resources.requests if found is not None and found.resources is not None else None
+        return actual or given(container, found)
+
+    total: Amounts = {}
+    for reading in (wanted, given, used):
+        read = _Read(
+            msgspec.structs.replace(pod.spec, overhead=None),
+            pod.status,
+            tuple([_requesting(one, reading(one, of.get(one.name))) for one in pod.containers]),
+            tuple([_requesting(one, reading(one, of_init.get(one.name))) for one in pod.init_containers]),
+        )
+        total = _larger(total, _pod_requests(read, pod_level=False, defaults=defaults))
+    total = {**total, **_pod_level_requests(pod, status=True)}
+    _add(total, _amounts(pod.spec.overhead))
+    return total
+
+
+class _Read(NamedTuple):
+    """A pod in one reading of what its containers request."""
+
+    spec: PodSpec
+    status: PodStatus
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...]
+
+
+def _requesting(container: Container, requests: Quantities) -> Container:
+    return msgspec.structs.replace(container, resources=Resources(requests=requests))

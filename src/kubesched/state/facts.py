@@ -25,7 +25,7 @@ class ClusterFacts:
     def __init__(self, release: Release = DEFAULT_RELEASE) -> None:
         self.release = release
         self.columns = NodeColumns()
-        self.parts = Parts()
+        self.parts = Parts(release)
         self.objects = ObjectStore()
         self.groups = PodGroups(self.columns)
         self.required_anti_affinity = TermCounts()

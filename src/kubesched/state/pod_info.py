@@ -8,6 +8,7 @@ values, same object.
 from collections import deque
 from collections.abc import Callable, Hashable
 from datetime import datetime
+from functools import partial
 from math import inf
 from typing import Any, Final, Generic, TypeVar
 from weakref import WeakValueDictionary
@@ -22,8 +23,10 @@ from kubesched.api import (
     PodRequests,
     Toleration,
     TopologySpreadConstraint,
+    newer_requests_key,
     requests_key,
 )
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state.pod_volumes import PodVolumes, pod_volumes
 from kubesched.state.terms import AffinityTerms, affinity_terms
 
@@ -89,10 +92,13 @@ class Parts:
     it is placed, and the next pod of its workload after it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release = DEFAULT_RELEASE) -> None:
+        kinds = _KINDS
+        if not release.before(37):
+            kinds = kinds | {"requests": (newer_requests_key, partial(PodRequests, release=release))}
         self._recent: deque[object] = deque(maxlen=_N_RECENT)
         self._kinds: dict[str, tuple[WeakValueDictionary[Hashable, Part[Any]], Read, Read | None]] = {
-            kind: (WeakValueDictionary(), *read) for kind, read in _KINDS.items()
+            kind: (WeakValueDictionary(), *read) for kind, read in kinds.items()
         }
         self._templates: WeakValueDictionary[tuple[object, ...], Template] = WeakValueDictionary()
 
