@@ -105,3 +105,15 @@ def test_other_reports_have_a_table_of_devices(snapshot, command):
     said = [" ".join(line.split()) for line in run(name, snapshot, *options).stdout.splitlines()]
     assert any(line.startswith("Devices in ResourceSlices, ") for line in said)
     assert any(line.startswith("gpu.example.com gpu A100 3 ") for line in said)
+
+
+def test_compare_has_figures_of_devices_in_every_format(snapshot):
+    names = ["devicesTaken", "devicesFree", "devicesMismatched"]
+    options = ("compare", snapshot, "--pack", "--pods", "all", "--seeds", 5)
+    figures = {one["name"]: one["a"] for one in json.loads(run(*options, "-o", "json").stdout)["figures"]}
+    assert [figures[name] for name in names] == [1, 1, 0]
+    rows = {row["name"]: row["a"] for row in csv.DictReader(io.StringIO(run(*options, "-o", "csv").stdout))}
+    assert [float(rows[name]) for name in names] == [1, 1, 0]
+    assert "free devices that no pending claim fits" in run(*options).stdout
+    failed = run(*options, "--fail-on", "devicesFree<2")
+    assert failed.exit_code == 1
