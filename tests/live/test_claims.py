@@ -610,3 +610,8 @@ async def test_a_claim_for_extended_resources_that_its_driver_has_changed_is_del
         reported(server, "attached", special)
         await until(lambda: server.node_of("p"))
     assert "device binding failed: claim=p-extended" in server.message("p")
+    deleted = server.writes.index("PATCH pods/p/status", 5)  # the condition
+    assert [write.partition("/")[0] for write in server.writes[5:deleted]] == [
+        "PUT resourceclaims",
+        "DELETE resourceclaims",
+    ]

@@ -146,6 +146,12 @@ class ClaimPlan(msgspec.Struct, eq=False):
         done = await handle.perform(WriteObject("Pod", served, "status", {"metadata": {"uid": pod.uid}, **patch}))
         return f"update pod {pod.key} ExtendedResourceClaimStatus: {done.error}" if done.error else ""
 
+    async def take_back(self, handle: Handle, pod: Pod) -> None:
+        """Undo what was written, and wait for that: the condition of the pod and its next attempt come after it."""
+        for action in self.undo(pod, handle.cluster_state.objects):
+            await handle.perform(action)
+        self.kept, self.written, self.created = [], [], None
+
     def undo(self, pod: Pod, objects: ObjectStore) -> Iterator[Action]:
         """What takes back what was written.
 

@@ -262,7 +262,7 @@ class DynamicResources(Plugin):
         return self.handle.get("DeviceClass", "", name)
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        """Take back what PreBind wrote; forgetting the pod takes back what was assumed with it."""
+        """Take back what PreBind wrote before a later step failed; forgetting the pod takes back what was assumed."""
         plan = state.find(ClaimPlan)
         for action in plan.undo(pod, self.handle.cluster_state.objects) if plan is not None else ():
             self.handle.emit(action)
@@ -274,13 +274,18 @@ class DynamicResources(Plugin):
     async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Write the claims, and wait until drivers have attached their devices."""
         plan = state.find(ClaimPlan)
-        error = await plan.write(self.handle, pod) if plan is not None else ""
+        if plan is None:
+            return Status.SUCCESS
+        error = await plan.write(self.handle, pod)
         if not error:
             claims = [claim.key for claim in state.read(PodDemand).claims]
-            if plan is not None and plan.created is not None:
+            if plan.created is not None:
                 claims.append(plan.created.key)
             error = await attach(self.handle, pod, claims, node_name, self.args.binding_timeout)
-        return Status.error(error) if error else Status.SUCCESS
+        if not error:
+            return Status.SUCCESS
+        await plan.take_back(self.handle, pod)
+        return Status.error(error)
 
     def events_to_register(self) -> list[EventRegistration]:
         """Devices and claims that come or change, and the nodes that have them."""
