@@ -220,3 +220,18 @@ def test_a_joined_column_stands_behind_the_one_before_it_in_the_terminal_alone()
     assert "WORKLOAD" in printed(page, wide=True)
     assert "WORKLOAD: WHY" not in printed(page, wide=True)
     assert next(csv.reader(io.StringIO(as_csv(page)))) == ["workload", "why", "uid"]
+
+
+def test_markdown_folds_what_a_reader_decides_without():
+    rows = [[Cell("same"), 1], [Cell("other"), 2]]
+    columns = (Column("figure"), Column("n"))
+    parts = (
+        Table("by", "By <pool>", columns, rows, is_folded=True),
+        Paragraph("Requested: all.", is_folded=True),
+        Table("figures", "Figures", columns, rows, notes=("One.", "Two.", "Three."), folded_rows=frozenset({0})),
+        Paragraph("Do this."),
+    )
+    before, _, after = as_markdown(Page("fit", Paragraph("Yes."), parts, limits=("A.", "B."))).partition("<details>\n")
+    assert before == "**Yes.**\n\n### Figures\n\n| FIGURE | N |\n| :-- | :-- |\n| other | 2 |\n\nDo this.\n\n"
+    assert after.startswith("<summary>By &lt;pool&gt;; Figures: all</summary>\n\n### By")
+    assert "| same | 1 |\n| other | 2 |\n\nOne.\n\nTwo.\n\nThree.\n\n</details>\n\n*A. B.*\n" in after

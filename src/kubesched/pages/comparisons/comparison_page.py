@@ -98,7 +98,12 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             *_on_one_side(comparison.undecided),
             Paragraph(_sides(comparison)),
             Table(
-                "figures", "Figures", _FIGURES, [_row(one) for one in comparison.differences], notes=_notes(comparison)
+                "figures",
+                "Figures",
+                _FIGURES,
+                [_row(one) for one in comparison.differences],
+                notes=_notes(comparison),
+                folded_rows=frozenset(i for i, one in enumerate(comparison.differences) if not one.is_finding),
             ),
             pools_table(comparison),
             *_pending(comparison),
@@ -335,7 +340,7 @@ def _movers(comparison: Comparison) -> Table:
         empty = len(set(comparison.drained) & set(comparison.emptied))
         drains = f"Running pods leave {count(n, 'node')}, so {count(n, 'drain takes', 'drains take')} the cluster"
         notes.append(f"{drains} from A to B; {empty:,} of these nodes are empty then.")
-    return Table("movers", "Who is on another node", _MOVERS, rows[:_N_MOVERS], notes=tuple(notes))
+    return Table("movers", "Who is on another node", _MOVERS, rows[:_N_MOVERS], notes=tuple(notes), is_folded=True)
 
 
 def _moved(comparison: Comparison) -> list[Table]:
@@ -350,7 +355,14 @@ def _moved(comparison: Comparison) -> list[Table]:
     return [
         Table("causes", title, _CAUSES, causes),
         _movers(comparison),
-        Table("moves", "", _MOVES, first, notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else ()),
+        Table(
+            "moves",
+            "",
+            _MOVES,
+            first,
+            notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else (),
+            is_folded=True,
+        ),
     ]
 
 
@@ -363,7 +375,7 @@ def _spread_table(spreads: Sequence[WorkloadSpread]) -> Table:
     left = len(rows) - _N_SPREADS
     notes = (f"{left:,} more: -o json has all.",) if left > 0 else ()
     title = f"Workloads over zones and nodes: {count(len(rows), 'differs', 'differ')}"
-    return Table("spreads", title, _SPREADS, rows[:_N_SPREADS], notes=notes)
+    return Table("spreads", title, _SPREADS, rows[:_N_SPREADS], notes=notes, is_folded=True)
 
 
 def _skew(spread: Spread) -> Cell | str:
@@ -404,8 +416,8 @@ def _settings(comparison: Comparison) -> list[Paragraph]:
     """What to configure for B; the forms of other providers than the cluster's are only in wide formats."""
     texts = comparison.settings
     parts = [
-        Paragraph(f"Settings of B ({comparison.b})", Level.HEADING),
-        Paragraph(texts.configuration.rstrip(), is_code=True),
+        Paragraph(f"Settings of B ({comparison.b})", Level.HEADING, is_folded=True),
+        Paragraph(texts.configuration.rstrip(), is_code=True, is_folded=True),
     ]
     for name, title, text in (
         ("eks", "Amazon EKS: KubeSchedulerConfig of the cluster", texts.eks),
@@ -413,11 +425,15 @@ def _settings(comparison: Comparison) -> list[Paragraph]:
     ):
         is_wide = name not in comparison.providers
         if text:
-            parts.append(Paragraph(title, Level.HEADING, is_wide=is_wide))
-            parts.append(Paragraph(text.rstrip(), is_wide=is_wide, is_code=True))
+            parts.append(Paragraph(title, Level.HEADING, is_wide=is_wide, is_folded=True))
+            parts.append(Paragraph(text.rstrip(), is_wide=is_wide, is_code=True, is_folded=True))
         elif not is_wide:
             where = title.partition(":")[0]
-            parts.append(Paragraph(f"{where}: no form of these settings is known that it accepts.", Level.WARNING))
+            parts.append(
+                Paragraph(
+                    f"{where}: no form of these settings is known that it accepts.", Level.WARNING, is_folded=True
+                )
+            )
     return parts
 
 

@@ -65,7 +65,15 @@ def pools_table(comparison: Comparison) -> Table:
     rows: list[Row] = [_row(one.pool or "-", one, has_prices=has_prices) for one in pools]
     rows += [_row("all", comparison.nodes, has_prices=has_prices)] if len(pools) > 1 else []
     notes = (f"A month has {HOURS_A_MONTH} hours. COST A MONTH is of all nodes, in use or not.",) if has_prices else ()
-    return Table("pools", "Nodes in use by pool", columns, rows, n_totals=int(len(pools) > 1), notes=notes)
+    return Table(
+        "pools",
+        "Nodes in use by pool",
+        columns,
+        rows,
+        n_totals=int(len(pools) > 1),
+        notes=notes,
+        is_folded=not has_prices,
+    )
 
 
 def _row(name: str, one: PoolChange, *, has_prices: bool) -> Row:

@@ -91,6 +91,8 @@ class Table(msgspec.Struct, frozen=True):
         n_totals: how many of the last rows are sums of those before.
         notes: lines below it.
         is_wide: whether only `-o wide`, CSV and HTML have it.
+        is_folded: whether a reader decides without it: Markdown shows it once it is opened.
+        folded_rows: the positions of rows of which this is so; Markdown shows the whole table again once it is opened.
         group_by: keys of columns by which HTML groups the rows into a heat map of the cells with bars; empty for none.
         moments: what the two shares of its bars are called.
     """
@@ -102,6 +104,8 @@ class Table(msgspec.Struct, frozen=True):
     n_totals: int = 0
     notes: tuple[str, ...] = ()
     is_wide: bool = False
+    is_folded: bool = False
+    folded_rows: frozenset[int] = frozenset()
     group_by: tuple[str, ...] = ()
     moments: tuple[str, str] = ("before", "after")
 
@@ -117,6 +121,7 @@ class Paragraph(msgspec.Struct, frozen=True):
     Attributes:
         is_indented: whether it belongs to the paragraph before it.
         is_wide: whether only `-o wide` and HTML have it.
+        is_folded: as for a table.
         is_code: whether it is a text to copy, such as YAML, whose blanks count.
         language: of that text.
     """
@@ -125,6 +130,7 @@ class Paragraph(msgspec.Struct, frozen=True):
     level: Level = Level.PLAIN
     is_indented: bool = False
     is_wide: bool = False
+    is_folded: bool = False
     is_code: bool = False
     language: str = "yaml"
 

@@ -48,7 +48,7 @@ def fit_page(
     fills, devices, faults = answer.report.nodes, answer.report.devices, answer.report.faults
     parts: list[Part] = [*fault_parts(faults), *_notes(answer), *fit_tables(answer)]
     if fills and (answer.placements or answer.is_maximum or not answer.kept):
-        parts += [Paragraph(fill_words(fills)), fill_table(fills, devices), device_table(devices)]
+        parts += [Paragraph(fill_words(fills), is_folded=True), fill_table(fills, devices), device_table(devices)]
         parts.append(nodes_table(fills))
     return Page(
         "fit",

@@ -62,7 +62,7 @@ def _pools(answer: Fit) -> Table:
     heading = "POOL" if has_pools else "ZONE"
     columns = (Column(heading.lower(), heading), Column("pods", align=Align.NUMBER))
     rows: list[Row] = [[name, n] for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-    return Table("pools", f"By {heading.lower()}", columns, [] if set(counts) == {"-"} else rows)
+    return Table("pools", f"By {heading.lower()}", columns, [] if set(counts) == {"-"} else rows, is_folded=True)
 
 
 def _where(answer: Fit) -> Table:
@@ -80,7 +80,7 @@ def _where(answer: Fit) -> Table:
         name = Cell(node, level=Level.GOOD if node in new else Level.PLAIN)
         rows.append([name, Cell(f"+{n:,}", n, Level.GOOD), group.pool, group.zone])
     title = f"Where they would go: {count(len(counts), 'node')}"
-    return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS)
+    return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS, is_folded=True)
 
 
 def _left(answer: Fit, name: str, title: str, left: Sequence[Placement]) -> Table:

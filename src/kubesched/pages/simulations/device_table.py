@@ -39,7 +39,7 @@ def device_table(fills: tuple[DeviceFill, ...], moments: tuple[str, str] = _MOME
                 _change(before.unusable, after.unusable, Level.BAD if after.unusable else Level.PLAIN),
             ]
         )
-    return Table("devices", f"Devices in ResourceSlices, {moments[0]} and {moments[1]}", _COLUMNS, rows)
+    return Table("devices", f"Devices in ResourceSlices, {moments[0]} and {moments[1]}", _COLUMNS, rows, is_folded=True)
 
 
 def _change(before: int, after: int, level: Level = Level.PLAIN) -> Cell:

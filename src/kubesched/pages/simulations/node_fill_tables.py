@@ -74,6 +74,7 @@ def fill_table(
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
         notes=(*notes, *_not_counted(fills, devices)),
+        is_folded=True,
     )
 
 

@@ -82,7 +82,7 @@ def report_page(
     fills = report.nodes
     has_nodes = bool(fills)
     parts: list[Part] = [
-        *([Paragraph(fill_words(fills))] if has_nodes else []),
+        *([Paragraph(fill_words(fills), is_folded=True)] if has_nodes else []),
         *(Paragraph(f"{one[:1].upper()}{one[1:]}.", Level.WARNING) for one in caveats),
         *map(_unserved, report.unserved),
         _placed("placed", "Would be placed", [one for one in placed if not one.evicted_by]),
