@@ -38,6 +38,7 @@ Places = tuple[tuple[PlaceFor, ...], ...]
 Found = Places | Shortage | ClaimError
 """The devices, or why there are none."""
 
+_FEW: Final = 16
 _LASTING: Final = (Shortage.NOT_ENOUGH, Shortage.INVALID_POOLS)  # what another search would find again
 
 
@@ -213,8 +214,10 @@ def demand_of(
 
 def _equal(values: IntVector) -> tuple[list[int], IntVector]:
     """The first place of each value, and (values,) which of them each place has."""
-    if len(values) == 1:  # the row of the last pod: half of the time of a search
-        return [0], np.zeros(1, dtype=np.int64)
+    if len(values) < _FEW:  # the rows that changed: a tenth of the time that NumPy takes for them
+        number_of: dict[int, int] = {}
+        in_order = [number_of.setdefault(value, len(number_of)) for value in values.tolist()]
+        return [in_order.index(number) for number in number_of.values()], np.array(in_order)
     _, first, numbers = np.unique(values, return_index=True, return_inverse=True)
     return first.tolist(), numbers
 

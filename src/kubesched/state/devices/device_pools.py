@@ -1,7 +1,7 @@
 """Devices, and the pools of them that nodes can use."""
 
 from collections.abc import Hashable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -130,7 +130,7 @@ def _cel_value(attribute: DeviceAttribute) -> "bool | int | str | Semver":
     return next((value for value in values if value is not None), "")
 
 
-class DevicePool(msgspec.Struct, frozen=True, eq=False, weakref=True):
+class DevicePool(msgspec.Struct, frozen=True, eq=False, weakref=True, dict=True):
     """The devices of a pool that one node can use, or several nodes alike.
 
     Attributes:
@@ -151,3 +151,8 @@ class DevicePool(msgspec.Struct, frozen=True, eq=False, weakref=True):
     is_complete: bool
     is_valid: bool
     has_binding_conditions: bool
+
+    @cached_property
+    def ids(self) -> tuple[DeviceId, ...]:
+        """Those of its devices, which are looked up whenever one of them is taken or freed."""
+        return tuple([device.id for device in self.devices])

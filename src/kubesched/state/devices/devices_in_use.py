@@ -74,7 +74,7 @@ class DevicesInUse:
     def of_pool(self, pool: DevicePool) -> DevicePoolUse:
         """What of a pool is in use."""
         takers, sharers = self._takers, self._sharers
-        ids = [device.id for device in pool.devices]
+        ids = pool.ids
         taken = tuple([place for place, one in enumerate(ids) if one in takers]) if takers else ()
         if not sharers and not pool.elsewhere:
             return DevicePoolUse(taken)
