@@ -94,6 +94,23 @@ def test_a_refused_kind_that_the_server_has_is_noted() -> None:
     assert len(cluster.notes) == 1
 
 
+@pytest.mark.parametrize(
+    ("versions", "older"), [(["v1beta2", "v1beta1"], True), (["v1", "v1beta2"], False), ([], False)]
+)
+def test_claims_that_the_server_has_only_in_older_versions_are_noted(versions: list[str], older: bool) -> None:
+    group = {"/apis/resource.k8s.io": [says({"versions": [{"version": version} for version in versions]})]}
+    absent = {key: [status(404, "NotFound")] for key in ("DeviceClass", "ResourceSlice", "ResourceClaim")}
+    cluster, _ = read(absent, group)
+    refused = "cannot be listed (the API server has v1beta2 and v1beta1, not v1)"
+    unknown = "devices of ResourceSlices are not counted, and no claim can be allocated"
+    notes = (
+        f"resourceslices.resource.k8s.io {refused}: {unknown}",
+        f"resourceclaims.resource.k8s.io {refused}: devices that claims have count as free",
+    )
+    assert cluster.notes == (notes if older else ())
+    assert cluster.listed_kinds.isdisjoint({"ResourceSlice", "ResourceClaim"}) == older
+
+
 METRICS, NODES = "/apis/metrics.k8s.io/v1beta1", "/apis/metrics.k8s.io/v1beta1/nodes"
 SERVED = says({"resources": [{"name": "nodes", "kind": "NodeMetrics", "verbs": ["list"]}]})
 

@@ -47,6 +47,7 @@ def test_claims_and_slices_of_an_older_version_are_left_out_and_classes_are_read
 def test_slices_of_an_older_version_are_left_out_of_manifests_too() -> None:
     notes = " ".join(load_snapshot(manifests=[io.StringIO(json.dumps(OLD_SLICE))]).notes)
     assert "left out of the manifests, because kubesched reads them in version v1: 1 ResourceSlice of" in notes
+    assert "; write them in v1, or add what `kubectl get resourceslices.v1.resource.k8s.io -A -o json` prints" in notes
 
 
 def test_nothing_is_said_about_nothing():

@@ -6,8 +6,9 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Final
 
-from kubesched.api import AUTOSCALER_STATUS, Kind, Unstructured, kind_named
-from kubesched.cluster import ApiClient, find_served, is_served, list_path, list_raw, server_version
+from kubesched.api import AUTOSCALER_STATUS, Kind, Unstructured, has_other_fields, kind_named
+from kubesched.cluster import ApiClient, find_served, is_served, list_path, list_raw, server_version, versions_of
+from kubesched.documents import joined
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.snapshot import ClusterObjects, ListedObjects
 
@@ -25,8 +26,8 @@ async def read_live_cluster(
     """List every kind that a scheduler reads, and those that plugins read. Finished pods are left out.
 
     Nodes and pods are needed. Another kind that this user may not list is left out, and a note says what is decided
-    without it, and so is one that plugins do without, where the server gives no answer about it within ten seconds. A
-    kind that the API server does not have is empty.
+    without it, and so is one that plugins do without, where the server gives no answer about it within ten seconds, and
+    one that the server has only in a version with other fields. A kind that it does not have is empty.
 
     Args:
         client: should have a rate limit.
@@ -53,9 +54,19 @@ async def read_live_cluster(
                 raise
             if error.status == _FORBIDDEN and await is_served(client, kind):
                 refused[kind.key] = _reason(error)
+            elif error.status != _FORBIDDEN and (older := await _older_versions(client, kind)):
+                refused[kind.key] = f"the API server has {joined(older)}, not {kind.version}"
     notes = await _list_autoscaler_status(client, into)
     version = await server_version(client)
     return into.finish(refused=refused, taken_at=taken_at, server_version=version, notes=notes)
+
+
+async def _older_versions(client: ApiClient, kind: Kind) -> list[str]:
+    """The versions in which an API server has a kind with other fields; none where it does not have the kind."""
+    if not has_other_fields(kind.key, ""):
+        return []
+    versions = await versions_of(client, kind.group)
+    return [] if kind.version in versions else versions
 
 
 async def _list_autoscaler_status(client: ApiClient, into: ListedObjects) -> tuple[str, ...]:

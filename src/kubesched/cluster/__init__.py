@@ -9,7 +9,12 @@ with lazy_exports(__name__):
     from kubesched.cluster.client_tls import client_context as client_context
     from kubesched.cluster.cluster_watch import ClusterWatch as ClusterWatch
     from kubesched.cluster.credentials import Auth as Auth, Credentials as Credentials
-    from kubesched.cluster.discovery import ServedKind as ServedKind, find_served as find_served, is_served as is_served
+    from kubesched.cluster.discovery import (
+        ServedKind as ServedKind,
+        find_served as find_served,
+        is_served as is_served,
+        versions_of as versions_of,
+    )
     from kubesched.cluster.event_document import micro_time as micro_time
     from kubesched.cluster.event_recorder import Discard as Discard, EventRecorder as EventRecorder
     from kubesched.cluster.feed import Feed as Feed

@@ -62,6 +62,25 @@ async def is_served(client: ApiClient, kind: Kind) -> bool:
     return True
 
 
+class _Version(msgspec.Struct):
+    version: str = ""
+
+
+class _Group(msgspec.Struct):
+    """What an API server has of one API group."""
+
+    versions: tuple[_Version, ...] = ()
+
+
+async def versions_of(client: ApiClient, group: str) -> list[str]:
+    """The versions of a group that an API server has; none where it does not have the group, or does not answer."""
+    try:
+        found = await client.request("GET", f"/apis/{group}", type=_Group)
+    except ClusterError:
+        return []
+    return [one.version for one in found.versions]
+
+
 def _served(kind: Kind, found: _Resource, label: str) -> ServedKind:
     if "list" not in found.verbs:
         text = f"{label}: {found.kind} of {kind.api_version} cannot be listed"

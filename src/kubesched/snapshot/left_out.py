@@ -44,7 +44,8 @@ def left_out_sentences(
     if older:
         kinds = sorted({KINDS[kind.partition(_OTHER_VERSION)[0]].plural for kind in older})
         get = f"kubectl get {','.join(f'{kind}.v1.resource.k8s.io' for kind in kinds)} -A -o json"
-        yield f"{begin}, because kubesched reads them in version v1: {_counted(older)}; add `{get}`"
+        advice = f"write them in v1, or add what `{get}` prints of them" if source else f"add `{get}`"
+        yield f"{begin}, because kubesched reads them in version v1: {_counted(older)}; {advice}"
 
 
 def _counted(counts: Mapping[str, int], names: Mapping[str, Sequence[str]] = _NO_NAMES) -> str:
