@@ -23,7 +23,7 @@ def fields_that_differ(recorded: dict[str, Any], said: dict[str, Any]) -> list[s
         ({"node": "a"}, {}),
         ({}, {"node": "a"}),
         ({"preemption": [{"node": "a"}]}, {"preemption": [{"node": "b"}]}),
-        ({"claims": [{"reservedFor": [USER]}]}, {"claims": [{"reservedFor": []}]}),
+        ({"claims": [{"claim": "c", "reservedFor": [USER]}]}, {"claims": [{"claim": "c"}]}),
         ({"postFilterMessage": f"[{FAILED.format('a')}]"}, {"postFilterMessage": f"[{FAILED.format('b')}]"}),
     ],
 )
