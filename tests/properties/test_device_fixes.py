@@ -49,7 +49,8 @@ def clusters(seed: int) -> list[KubeObject]:
     pod = make_pod("p", spec={"resourceClaims": using("c0")})
     if r.random() < 0.5:
         pod = from_template("t")
-        documents.append({**made_for(pod, "t"), "spec": written["spec"]["spec"]})
+        made = template("t", *asks(r)) if r.random() < 0.2 else written
+        documents.append({**made_for(pod, "t"), "spec": made["spec"]["spec"]})
     if r.random() < 0.2:
         missing = r.choice([pod.name, "t", "c0", "gpu"])
         documents = [one for one in documents if one["metadata"]["name"].split("-")[0] != missing]

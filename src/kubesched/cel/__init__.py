@@ -12,5 +12,11 @@ with lazy_exports(__name__):
     from kubesched.cel.device_value import DeviceValue as DeviceValue, device_value as device_value
     from kubesched.cel.exact_amounts import Quantity as Quantity
     from kubesched.cel.literal_comparisons import DeviceFact as DeviceFact, LiteralComparison as LiteralComparison
-    from kubesched.cel.loosened import Loosened as Loosened, OtherLiteral as OtherLiteral, loosened as loosened
+    from kubesched.cel.loosened import (
+        Loosened as Loosened,
+        OtherLiteral as OtherLiteral,
+        loosened as loosened,
+        refused_conjuncts as refused_conjuncts,
+        without_conjunct as without_conjunct,
+    )
     from kubesched.cel.semantic_versions import Semver as Semver

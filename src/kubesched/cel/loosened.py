@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from kubesched.cel.compiled_selector import CompiledSelector, compile_selector
+from kubesched.cel.conjuncts import Conjunct
 from kubesched.cel.device_value import DeviceValue
 from kubesched.cel.exact_amounts import Quantity
 from kubesched.cel.literal_comparisons import FactValue, LiteralComparison
@@ -53,9 +54,7 @@ def loosened(selector: CompiledSelector, device: DeviceValue) -> Loosened | None
     """
     changes: list[OtherLiteral] = []
     changed = selector
-    for conjunct in reversed(selector.conjuncts):  # from the end, so that the places of the others stay as they are
-        if _matches(conjunct.text, device):
-            continue
+    for conjunct in reversed(refused_conjuncts(selector, device)):  # the places of those before it stay as they are
         comparison = conjunct.comparison
         value = comparison.value(device) if comparison is not None else None
         if comparison is None or value is None or comparison.start < 0:
@@ -66,6 +65,18 @@ def loosened(selector: CompiledSelector, device: DeviceValue) -> Loosened | None
         changed = compile_selector(written[0])
         changes.append(OtherLiteral(comparison, value, written[1]))
     return Loosened(changed.text, tuple(reversed(changes))) if _matches(changed.text, device) else None
+
+
+def refused_conjuncts(selector: CompiledSelector, device: DeviceValue) -> list[Conjunct]:
+    """The parts of a selector that a device does not meet, each taken by itself."""
+    return [one for one in selector.conjuncts if not _matches(one.text, device)]
+
+
+def without_conjunct(selector: CompiledSelector, conjunct: Conjunct) -> str:
+    """The text of a selector without one of its parts; empty without the only one."""
+    if len(selector.conjuncts) == 1:
+        return ""
+    return f"{selector.text[: conjunct.start]}true{selector.text[conjunct.end :]}"
 
 
 def _matches(text: str, device: DeviceValue) -> bool:

@@ -35,11 +35,12 @@ def claims_made_again(text: str, old: KubeObject, new: KubeObject, pod: Pod) -> 
         yield Patch(text, target, "patch", body, "merge")
         return
     why = "a template cannot be changed: it is deleted and re-created; claims that were made from it stay"
-    yield recreating(text, target, body, "merge", why)
+    if body:
+        yield recreating(text, target, body, "merge", why)
     if is_from_manifest(pod):
         return
     if pod.metadata.controller is not None:
-        yield from created_again(text, pod, "with claims of the new template")
+        yield from created_again(text, pod, "with claims of the template as it is then")
     else:
         why = "no controller creates it again, so this does; it is pending, so nothing is lost"
         yield recreating(text, target_of(pod), {}, "merge", why)

@@ -28,6 +28,7 @@ with lazy_exports(__name__):
         RequestDevices as RequestDevices,
         Shortage as Shortage,
         alternatives_of as alternatives_of,
+        claim_ask as claim_ask,
         claim_name as claim_name,
         consumed_by as consumed_by,
         demand_of as demand_of,

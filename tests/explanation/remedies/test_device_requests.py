@@ -150,3 +150,57 @@ def test_a_claim_of_a_manifest_is_changed_there():
     (fix,) = [one for one in fixes_of(pod, *nodes_with(*ONE), *decoded(written)).values() if one.kind != "addNode"]
     assert fix.text == "ask for 1 device instead of 2 in request r0: change claim c"
     assert [(one.action, one.commands) for one in fix.patches] == [("patch", ())]
+
+
+@pytest.mark.parametrize(
+    ("expression", "name", "near"),
+    [
+        (f'device.attributes["{DRIVER}"].modle == "A100"', "modle", "model"),
+        (f'device.attributes["{DRIVER}"]["modle"] == "A100"', "modle", "model"),
+        (f'device.capacity["{DRIVER}"].memroy.compareTo(quantity("40Gi")) >= 0', "memroy", "memory"),
+        ('device.attributes["gpu.exmaple.com"].model == "A100"', "", ""),
+    ],
+)
+def test_a_name_that_no_device_has_is_corrected(expression, name, near):
+    found = asked(ask(selectors=selecting(expression)), nodes=([gpu("a", model="A100")],))
+    wrong, right = (f"{DRIVER}/{name}", f"{DRIVER}/{near}") if name else ("gpu.exmaple.com/model", f"{DRIVER}/model")
+    text = f"correct {wrong}, which no device has, to {right} in request r0: {NEW}"
+    assert next(iter(found)) == text
+    assert found[text].keeps_intent
+
+
+def test_the_only_condition_that_no_free_device_meets_is_dropped_last():
+    expression = f'device.attributes["{DRIVER}"].model.startsWith("H") && device.attributes["{DRIVER}"].numa == 0'
+    (fix,) = asked(ask(selectors=selecting(expression)), nodes=([gpu("a", model="A100", numa=0)],)).values()
+    condition = f'device.attributes["{DRIVER}"].model.startsWith("H")'
+    assert fix.text == f"drop the condition {condition} in request r0: {NEW}"
+    (step,) = fix.patches
+    (request,) = step.patch["spec"]["devices"]["requests"]
+    kept = f'true && device.attributes["{DRIVER}"].numa == 0'
+    assert request["exactly"]["selectors"] == [{"cel": {"expression": kept}}]
+
+
+def test_a_condition_that_names_a_single_device_is_dropped_and_no_other_name_is_accepted():
+    devices = [gpu(name, uuid=f"GPU-{name}") for name in "abcdef"]
+    condition = f'device.attributes["{DRIVER}"].uuid == "GPU-x"'
+    found = asked(ask(selectors=selecting(condition)), nodes=(devices,))
+    assert list(found) == [f"drop the condition {condition} in request r0: {NEW}"]
+
+
+def test_a_pod_whose_template_has_changed_is_created_again():
+    pod = from_template("gpu")
+    objects = [*nodes_with([gpu("a")]), *decoded(template("gpu", ask(1)), made_for(pod, "gpu", ask(2)))]
+    fix = next(iter(fixes_of(pod, *objects).values()))
+    assert fix.text == "recreate the pod: its claim p-gpu-x was made before template gpu changed"
+    assert [(one.action, one.target.kind) for one in fix.patches] == [("recreate", "Pod")]
+
+
+def test_one_of_the_alternatives_of_a_request_changes():
+    some = [
+        {"name": "large", **ask(3), "selectors": selecting(MODEL)},
+        {"name": "small", **ask(2), "selectors": selecting(MODEL)},
+    ]
+    written = claim("c")
+    written["spec"]["devices"]["requests"] = [{"name": "r", "firstAvailable": some}]
+    found = fixes_of(claiming("c"), *nodes_with([gpu("a", model="A100"), gpu("b", model="A100")]), *decoded(written))
+    assert next(iter(found)) == f"accept model H100 or A100 in request r/small: {NEW}"

@@ -5,15 +5,17 @@ deleted and re-created, and so is a pod whose claim is made from a template.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
 import msgspec
 
 from kubesched.api import (
+    CELSelector,
     DeviceClaim,
     DeviceRequest,
+    DeviceSelector,
     DeviceSubRequest,
     ResourceClaim,
     ResourceClaimTemplate,
@@ -21,8 +23,9 @@ from kubesched.api import (
 )
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.device_patches import is_of_manifest
-from kubesched.explanation.remedies.case import Case
-from kubesched.plugins import claim_name
+from kubesched.explanation.effort import Effort
+from kubesched.explanation.remedies.case import Case, Remedy
+from kubesched.plugins import DeviceAsk, claim_name
 
 CLAIM: Final = "ResourceClaim"
 TEMPLATE: Final = "ResourceClaimTemplate"
@@ -35,11 +38,43 @@ DevicesEdit = Callable[[DeviceClaim], DeviceClaim]
 RequestEdit = Callable[[DeviceSubRequest], DeviceSubRequest]
 
 
+class ClaimRequest(msgspec.Struct, frozen=True, eq=False):
+    """One alternative of one request of a claim.
+
+    Attributes:
+        usable: how many devices some node has for it.
+        has_class: whether some node has a device of its class, or has one in a pool that is not complete.
+    """
+
+    case: Case
+    claim: ResourceClaim
+    place: int
+    alternative: int
+    ask: DeviceAsk
+    usable: int
+    has_class: bool
+
+    def remedy(
+        self, what: str, edit: "partial[DeviceSubRequest]", effort: Effort, ladder: str = "", *, keeps: bool = False
+    ) -> Remedy:
+        """The remedy of another request."""
+        text = f"{what} in request {self.ask.name}: {way_to_change(self.case, self.claim)}"
+        change = with_request(self.case, self.claim, self.place, self.alternative, edit)
+        ladder = f"{ladder} of {self.claim.key}/{self.ask.name}" if ladder else ""
+        return Remedy(text, "deviceRequest", keeps, change, ladder=ladder, effort=effort)
+
+
+def template_of(case: Case, claim: ResourceClaim) -> ResourceClaimTemplate | None:
+    """The template from which a claim of the pod is made; None for none, and for one that is not at hand."""
+    known = case.object_of(TEMPLATE, f"{claim.namespace}/{_template_name(case, claim)}")
+    return known if isinstance(known, ResourceClaimTemplate) else None
+
+
 def way_to_change(case: Case, claim: ResourceClaim) -> str:
     """What a person does to change what a claim asks for."""
-    template, pod = _template_of(case, claim), case.pod
-    known = case.object_of(TEMPLATE, f"{claim.namespace}/{template}") if template else claim
-    if known is not None and is_of_manifest(known, pod):
+    template = _template_name(case, claim)
+    known = template_of(case, claim) if template else claim
+    if known is not None and is_of_manifest(known, case.pod):
         return f"change {f'template {template}' if template else f'claim {claim.name}'}"
     if template:
         return f"change template {template} and recreate the pod"
@@ -48,15 +83,14 @@ def way_to_change(case: Case, claim: ResourceClaim) -> str:
 
 def with_devices(case: Case, claim: ResourceClaim, edit: DevicesEdit) -> Change:
     """The change of what a claim asks for; of its template and of the pod's other claims from that, too."""
-    names, template = [claim.name], _template_of(case, claim)
+    names, template, known = [claim.name], _template_name(case, claim), template_of(case, claim)
     if template:
         entries = case.pod.spec.resource_claims or ()
         made = (claim_name(case.pod, one)[0] for one in entries if one.resource_claim_template_name == template)
         names = sorted(filter(None, made))
     edits = [Edit(CLAIM, f"{claim.namespace}/{name}", partial(_of_claim, edit=edit)) for name in names]
-    key = f"{claim.namespace}/{template}"
-    if isinstance(case.object_of(TEMPLATE, key), ResourceClaimTemplate):
-        edits.append(Edit(TEMPLATE, key, partial(_of_template, edit=edit)))
+    if known is not None:
+        edits.append(Edit(TEMPLATE, known.key, partial(_of_template, edit=edit)))
     return Change(edits=tuple(edits))
 
 
@@ -67,6 +101,14 @@ def with_request(case: Case, claim: ResourceClaim, request: int, alternative: in
         request, alternative: which one, as positions.
     """
     return with_devices(case, claim, partial(_with_request, request=request, alternative=alternative, edit=edit))
+
+
+def selecting(one: DeviceSubRequest, texts: Mapping[int, str]) -> DeviceSubRequest:
+    """A request with other expressions, by their places; one that is empty goes."""
+    old = [known.cel.expression if known.cel else "" for known in one.selectors or ()]
+    new = [texts.get(i, text) for i, text in enumerate(old)]
+    selectors = tuple(DeviceSelector(CELSelector(text)) for text in new if text)
+    return msgspec.structs.replace(one, selectors=selectors or None)
 
 
 def alike_classes(case: Case, name: str) -> Iterator[str]:
@@ -88,7 +130,7 @@ def of_class(one: DeviceSubRequest, name: str) -> DeviceSubRequest:
     return msgspec.structs.replace(one, device_class_name=name)
 
 
-def _template_of(case: Case, claim: ResourceClaim) -> str:
+def _template_name(case: Case, claim: ResourceClaim) -> str:
     """The name of the template from which a claim of the pod is made; empty for none."""
     entries = (one for one in case.pod.spec.resource_claims or () if claim_name(case.pod, one)[0] == claim.name)
     return next((one.resource_claim_template_name for one in entries), "")

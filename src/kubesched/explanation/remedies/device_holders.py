@@ -55,7 +55,9 @@ def _elsewhere(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
 def _unused(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
     """Claims that have devices of the drivers that the pod needs, and that no pod uses: one of them, or some."""
     drivers = {device.driver for kind in survey.kinds for pool in kind.pools for device in pool.devices}
+    mine = {claim.key for claim in survey.demand.claims} if survey.demand is not None else set()
     every = [one for one in case.objects(CLAIM) if isinstance(one, ResourceClaim) and not one.status.reserved_for]
+    every = [one for one in every if one.key not in mine]
     claims = list(islice((one for one in every if not drivers.isdisjoint(_drivers_of(one))), _MAX_CLAIMS))
     for some in [*([one] for one in claims), *([claims] if len(claims) > 1 else [])]:
         which = joined([one.key for one in some], _MAX_NAMED)

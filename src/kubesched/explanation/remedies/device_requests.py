@@ -11,11 +11,8 @@ import msgspec
 from kubesched.api import (
     NANO,
     CapacityRequirements,
-    CELSelector,
     DeviceClaim,
-    DeviceSelector,
     DeviceSubRequest,
-    ResourceClaim,
     Taint,
     canonical_quantity,
     parse_quantity,
@@ -30,16 +27,19 @@ from kubesched.explanation.device_survey import DeviceSurvey
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.claim_specs import (
+    ClaimRequest,
     alike_classes,
     of_class,
+    selecting,
+    template_of,
     way_to_change,
     with_devices,
-    with_request,
 )
+from kubesched.explanation.remedies.device_conditions import corrected_names, dropped_conditions
 from kubesched.explanation.remedies.requests import cut_down
 from kubesched.explanation.remedies.taints import marks_fault, toleration
 from kubesched.explanation.remedies.together import together
-from kubesched.plugins import ALL, SPECIAL_CLAIM, ConstraintAsk, DeviceAsk, taint_words, untolerated_taints
+from kubesched.plugins import ALL, SPECIAL_CLAIM, ConstraintAsk, DeviceAsk, claim_ask, taint_words, untolerated_taints
 from kubesched.state import PoolDevice
 
 _MAX_COUNTS: Final = 6
@@ -50,7 +50,10 @@ _MAX_CONSTRAINTS: Final = 4
 def device_requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Ask for fewer devices, or for what devices have; tolerate their taints; drop constraints."""
     survey = DeviceSurvey(case.evaluation, where)
-    each = [list(_of_request(request, survey)) for request in _requests(case, survey)]
+    if old := list(_made_before(case, survey)):  # what else helps is known once its claims are those of the template
+        yield from old
+        return
+    each = [[one for request in some for one in _of_request(request, survey)] for some in _requests(case, survey)]
     yield from chain.from_iterable(each)
     if len(each) > 1 and all(each):
         yield from together(each)
@@ -58,51 +61,48 @@ def device_requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     yield from _unconstrained(case, survey)
 
 
-class _Request(msgspec.Struct, frozen=True, eq=False):
-    """One alternative of one request of a claim.
-
-    Attributes:
-        usable: how many devices some node has for it.
-        has_class: whether some node has a device of its class, or has one in a pool that is not complete.
-    """
-
-    case: Case
-    claim: ResourceClaim
-    place: int
-    alternative: int
-    ask: DeviceAsk
-    usable: int
-    has_class: bool
-
-    def remedy(self, what: str, edit: partial[DeviceSubRequest], effort: Effort, ladder: str = "") -> Remedy:
-        """The remedy of another request."""
-        text = f"{what} in request {self.ask.name}: {way_to_change(self.case, self.claim)}"
-        change = with_request(self.case, self.claim, self.place, self.alternative, edit)
-        ladder = f"{ladder} of {self.claim.key}/{self.ask.name}" if ladder else ""
-        return Remedy(text, "deviceRequest", False, change, ladder=ladder, effort=effort)
+def _made_before(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
+    """A claim that was made before its template changed is re-created with the pod."""
+    for claim, asked in zip(survey.waiting, survey.demand.asks if survey.demand is not None else (), strict=True):
+        template = template_of(case, claim)
+        devices = template.spec.spec.devices if template is not None else claim.spec.devices
+        if template is not None and claim_ask(devices, case.evaluation.snapshot.objects) != asked.ask:
+            text = f"recreate the pod: its claim {claim.name} was made before template {template.name} changed"
+            change = with_devices(case, claim, partial(_as_in_template, template=devices))
+            yield Remedy(text, "deviceRequest", True, change, effort=Effort.CORRECT)
 
 
-def _requests(case: Case, survey: DeviceSurvey) -> Iterator[_Request]:
-    """The alternatives of requests that some nodes cannot serve."""
+def _as_in_template(_: DeviceClaim, template: DeviceClaim) -> DeviceClaim:
+    return template
+
+
+def _requests(case: Case, survey: DeviceSurvey) -> Iterator[list[ClaimRequest]]:
+    """The requests that some nodes cannot serve, each with its alternatives."""
     for number, i, j, claim in survey.asks():
+        requests = []
         for k, ask in enumerate(claim.ask.requests[j]):
             have = [kind.requests[number][k] for kind in survey.kinds]
-            has_class = any(one.of_class or one.broken_pools for one in have)
-            yield _Request(case, survey.waiting[i], j, k, ask, max(one.usable for one in have), has_class)
+            has_class, most = any(one.of_class or one.broken_pools for one in have), max(one.usable for one in have)
+            requests.append(ClaimRequest(case, survey.waiting[i], j, k, ask, most, has_class))
+        yield requests
 
 
-def _of_request(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
+def _of_request(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Remedy]:
     """Other wishes, those that lose least first."""
+    yield from corrected_names(request, survey)
     yield from _tolerating(request, survey)
-    yield from _others(request, survey)
+    others = list(_others(request, survey))
+    yield from others
     yield from _fewer(request)
     yield from _of_other_class(request)
+    if not others:
+        yield from dropped_conditions(request, survey)
 
 
 # --- fewer devices ---
 
 
-def _fewer(request: _Request) -> Iterator[Remedy]:
+def _fewer(request: ClaimRequest) -> Iterator[Remedy]:
     """The most devices that some node has."""
     ask = request.ask
     if ask.mode == ALL:
@@ -171,7 +171,7 @@ class _Other(msgspec.Struct, frozen=True):
         return len(self.literals) + len(self.capacity), sum(far)
 
 
-def _others(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
+def _others(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Remedy]:
     """What free devices of the class have, in place of what the request asks for; the nearest first."""
     ask, found = request.ask, Counter[_Other]()
     for kind, device in survey.free_devices(ask):
@@ -181,6 +181,9 @@ def _others(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
             other.selectors or other.capacity
         ):
             found[other] += len(kind.positions)
+    choices = [other for other in found if not other.is_less]
+    for other in choices if len(choices) > _MAX_OTHERS else ():  # names of single devices, such as a uuid
+        del found[other]
     for other in sorted(found, key=lambda one: (*one.distance, -found[one]))[:_MAX_OTHERS]:
         effort, verb = (Effort.LESS, "ask for") if other.is_less else (Effort.SWITCH, "accept")
         names = joined(one.comparison.name for one in other.literals)
@@ -237,17 +240,14 @@ def _distance(before: object, after: object) -> float:
 
 
 def _asking(one: DeviceSubRequest, other: _Other) -> DeviceSubRequest:
-    selectors = list(one.selectors or ())
-    for i, changed in other.selectors:
-        if i < len(selectors):
-            selectors[i] = DeviceSelector(CELSelector(changed.text))
+    one = selecting(one, {i: changed.text for i, changed in other.selectors})
     amounts = {**((one.capacity.requests if one.capacity else None) or {})}
     amounts |= {name: after for name, _, after in other.capacity}
     capacity = CapacityRequirements(amounts) if amounts else one.capacity
-    return msgspec.structs.replace(one, selectors=tuple(selectors) or one.selectors, capacity=capacity)
+    return msgspec.structs.replace(one, capacity=capacity)
 
 
-def _of_other_class(request: _Request) -> Iterator[Remedy]:
+def _of_other_class(request: ClaimRequest) -> Iterator[Remedy]:
     """A device of another class, where no node has one of the class."""
     if request.has_class:
         return
@@ -260,7 +260,7 @@ def _of_other_class(request: _Request) -> Iterator[Remedy]:
 # --- taints and constraints ---
 
 
-def _tolerating(request: _Request, survey: DeviceSurvey) -> Iterator[Remedy]:
+def _tolerating(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Remedy]:
     """Tolerate the taints of devices that would do; not those of broken ones, nor those that evict pods."""
     found = dict.fromkeys(taints for _, _, taints in survey.tainted_devices(request.ask))
     for taints in found:
@@ -286,7 +286,7 @@ def _unconstrained(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
 
 
 def _constraint_words(one: ConstraintAsk) -> str:
-    return f"{'distinctAttribute' if one.is_distinct else 'matchAttribute'} {one.attribute}" if one.attribute else "{}"
+    return f"{'distinctAttribute' if one.is_distinct else 'matchAttribute'} {one.attribute}"
 
 
 def _without_constraint(devices: DeviceClaim, place: int) -> DeviceClaim:

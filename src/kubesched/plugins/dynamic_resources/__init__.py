@@ -13,6 +13,7 @@ with lazy_exports(__name__):
         DeviceAsk as DeviceAsk,
         NamedAsk as NamedAsk,
         alternatives_of as alternatives_of,
+        claim_ask as claim_ask,
     )
     from kubesched.plugins.dynamic_resources.claim_plan import ClaimPlan as ClaimPlan
     from kubesched.plugins.dynamic_resources.device_reasons import (
