@@ -244,17 +244,31 @@ def _is_infeasible(status: PodStatus) -> bool:
 
 
 def _pod_level_requests(
-    pod: _Requesting, *, status: bool, field: str = "requests", read: Read = parse_quantity
+    pod: _Requesting,
+    *,
+    status: bool,
+    field: str = "requests",
+    read: Read = parse_quantity,
+    adds_resources: bool = False,
 ) -> Amounts:
-    """The requests or limits of spec.resources, which replace the containers' sum: cpu, memory and huge pages only."""
+    """The requests or limits of spec.resources, which replace the containers' sum: cpu, memory and huge pages only.
+
+    Args:
+        status: whether the status of a resize counts.
+        adds_resources: whether that has resources that spec.resources does not have, as since v1.37.
+    """
     if pod.spec.resources is None:
         return {}
-    written = _amounts(getattr(pod.spec.resources, field), read)
-    wanted = {n: q for n, q in written.items() if n in ("cpu", "memory") or n.startswith("hugepages-")}
+    wanted = _of_pod_level(_amounts(getattr(pod.spec.resources, field), read))
     if status and pod.status.resources is not None:
         actual = _resized(pod, wanted, pod.status.resources, pod.status.allocated_resources)
-        wanted = {name: actual.get(name, 0) for name in wanted}
+        names = {**wanted, **_of_pod_level(actual)} if adds_resources else wanted
+        wanted = {name: actual.get(name, 0) for name in names}
     return wanted
+
+
+def _of_pod_level(amounts: Amounts) -> Amounts:
+    return {name: nano for name, nano in amounts.items() if name in ("cpu", "memory") or name.startswith("hugepages-")}
 
 
 def _non_zero_requests(pod: _Requesting, held: Held) -> Amounts:
@@ -296,7 +310,7 @@ def _held_by_sums(pod: _Requesting, defaults: Amounts) -> Amounts:
             tuple([_requesting(one, reading(one, of_init.get(one.name))) for one in pod.init_containers]),
         )
         total = _larger(total, _pod_requests(read, pod_level=False, defaults=defaults))
-    total = {**total, **_pod_level_requests(pod, status=True)}
+    total = {**total, **_pod_level_requests(pod, status=True, adds_resources=True)}
     _add(total, _amounts(pod.spec.overhead))
     return total
 
