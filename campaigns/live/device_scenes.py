@@ -23,6 +23,7 @@ from campaigns.live.device_steps import (
     exactly,
     first_of,
     gpus,
+    left_over,
     node,
     of_gpu,
     pod,
@@ -497,5 +498,11 @@ SCENES = (
         (gpus("n1", 1), gpus("n2", 1), claim("c"), allocate("c", "n1", "gpu-0")),
         (pod("a", "c", on="n2"),),
         intrusions=(Intrusion("PUT", "resourceclaims/c/status", TOUCHED),),
+    ),
+    Scene(
+        "a claim for an extended resource that a scheduler left",
+        (gpus("n1", 1), pod("a", extended={GPUS: "1"}, spec={"schedulingGates": [{"name": "example.com/wait"}]})),
+        (together(left_over("a"), update("Pod", "a", {"spec": {"schedulingGates": []}})),),
+        differs="kube-scheduler v1.36.3 deletes it, and tries the pod again within five minutes; kubesched at once",
     ),
 )

@@ -34,7 +34,7 @@ class RandomScript:
         self._random = Random(f"live devices {seed}")
         self._n_bound = 3 + seed % 5
         self._world = World(seed, 3 + seed % 4)
-        self._world.on.discard("twins")  # kube-scheduler never starts a pod that lists a claim twice
+        self._world.on -= {"twins", "left-over"}  # what kubesched does in another way on purpose
         self._taken = 0
         self.pods = [f"run-{i}" for i in range(self._n_bound)] + [f"wait-{i}" for i in range(N_PENDING)]
 
@@ -62,6 +62,9 @@ class RandomScript:
         for i, one in enumerate(made, self._taken):
             if one["kind"] == "Pod":  # of victims that cost the same, kube-scheduler takes any
                 one["spec"] |= {"priority": one["spec"]["priority"] * 1000 + i, "terminationGracePeriodSeconds": 0}
+                entries = one["spec"].get("resourceClaims", ())
+                claims = {entry.get("resourceClaimName", entry["name"]): entry for entry in entries}
+                one["spec"]["resourceClaims"] = list(claims.values())
         self._taken = len(self._world.items)
         return made
 
@@ -123,7 +126,8 @@ class RandomScript:
     def _change_class(self, plane: ControlPlane) -> Iterable[Step]:
         one = self._of("DeviceClass", "gpu")[0]
         if self._random.random() < 0.5:
-            return [delete("DeviceClass", "gpu"), _put(plane, "the class again", [one])]
+            again = {**one, "metadata": {**one["metadata"], "creationTimestamp": "2026-06-01T00:00:00Z"}}
+            return [delete("DeviceClass", "gpu"), _put(plane, "the class again", [again])]
         return [update("DeviceClass", "any", {"metadata": {"labels": {"changed": str(self._random.random())}}})]
 
     def _lose_node(self, plane: ControlPlane) -> Iterable[Step]:

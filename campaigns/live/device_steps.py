@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from campaigns.live.claims import GUARD
 from campaigns.live.volumes import Step, create, if_there
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.integration.api_client import ApiClient, Document
 from tests.integration.processes import wait_until
 
@@ -192,6 +192,19 @@ def report(name: str, condition: str, status: str = "True", reason: str = "Drive
         client.patch("ResourceClaim", name, {"status": {"devices": devices}}, part="status")
 
     return f"{condition} of {name} is {status}", do
+
+
+def left_over(of: str) -> Step:
+    """A claim for extended resources that a scheduler has created for a pod before it ended."""
+
+    def do(client: ApiClient) -> None:
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": of, "uid": _uid(client, of), "controller": True}
+        owned = {"ownerReferences": [owner], "finalizers": [GUARD]}
+        name, special = f"{of}-extended-resources-abcde", {"resource.kubernetes.io/extended-resource-claim": "true"}
+        spec = wants(exactly(name="container-0-request-1"))
+        client.create(make_object("ResourceClaim", name, annotations=special, metadata=owned, spec=spec))
+
+    return f"a claim is left over for {of}", do
 
 
 def report_all(condition: str) -> Step:
