@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from campaigns.live.claims import are_missing, are_reported, control, facts, names_of, plain
 from campaigns.live.intrusion import Intrusion
-from campaigns.live.outcome import QUIET_SECONDS, SCHEDULERS, Facts, Outcome, is_decided, look, wait_until_quiet
+from campaigns.live.outcome import GONE, QUIET_SECONDS, SCHEDULERS, Facts, Outcome, is_decided, look, wait_until_quiet
 from campaigns.live.volumes import Step
 from tests.integration.api_client import ApiClient, Document
 from tests.integration.control_plane import ControlPlane
@@ -97,7 +97,10 @@ def play(plane: ControlPlane, script: Script) -> DeviceOutcome:
         name: Counter([(*one[:3], _said(one[3] or "", script), *one[4:]) for one in conditions.elements()])
         for name, conditions in outcome.conditions.items()
     }
-    outcome.events = {name: _plain_events(events, script) for name, events in outcome.events.items()}
+    outcome.events = {
+        name: _plain_events(events, script, is_gone=outcome.nodes.get(name) == GONE)
+        for name, events in outcome.events.items()
+    }
     return outcome
 
 
@@ -156,14 +159,18 @@ def _is_repeated(event: Any) -> bool:
     return bool(reason == "FailedScheduling" and note.startswith("running "))
 
 
-def _plain_events(events: Counter[Any], script: Script) -> Counter[Any]:
-    """Events without random names, and without how often an attempt failed that the clock repeats."""
+def _plain_events(events: Counter[Any], script: Script, *, is_gone: bool) -> Counter[Any]:
+    """Events without random names, and without how often an attempt failed that the clock repeats.
+
+    How an attempt ended for a pod that is gone depends on when its scheduler looked, in random scripts.
+    """
     made: Counter[Any] = Counter()
     for (reason, type_, action, note, controller, related, count), n in events.items():
         is_repeated = _is_repeated((reason, type_, action, note))
         # kube-scheduler writes other events, which have no action, to an API server behind a proxy
         action = "" if script.intrusions else action
-        fact = (reason, type_, action, _said(note, script), controller, related, 0 if is_repeated else count)
+        note = "running" if is_repeated and is_gone and not script.is_exact else _said(note, script)
+        fact = (reason, type_, action, note, controller, related, 0 if is_repeated else count)
         made[fact] = 1 if is_repeated else n
     return made
 

@@ -429,6 +429,7 @@ SCENES = (
         "an extended resource whose device cannot be attached, and then another",
         (gpus("n1", device("d0", **ATTACHED)),),
         (pod("a", extended={GPUS: "1"}), republish("n1", device("d1")), report_all("broken")),
+        differs="the status of the pod does not wait until the claim is deleted",
     ),
     Scene(
         "a claim that changes before its finalizer is added",

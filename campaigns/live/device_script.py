@@ -36,7 +36,9 @@ class RandomScript:
         self._world = World(seed, 3 + seed % 4)
         self._world.on -= {"twins", "left-over"}  # what kubesched does in another way on purpose
         self._taken = 0
-        self.pods = [f"run-{i}" for i in range(self._n_bound)] + [f"wait-{i}" for i in range(N_PENDING)]
+        self._waiting: list[list[Object]] = []  # pods that come, with their claims before them
+        self._there = [f"run-{i}" for i in range(self._n_bound)]
+        self.pods = [*self._there, *(f"wait-{i}" for i in range(N_PENDING))]
 
     def setup(self, plane: ControlPlane) -> Iterator[Step]:
         """The cluster, with pods that run."""
@@ -47,6 +49,12 @@ class RandomScript:
             world.bound(i)
         yield IN_ADMIN_NAMESPACE
         cluster = self._made()
+        for i in range(N_PENDING):
+            world.pending(i)
+            made = self._made()
+            # what comes allocated later could have a device that the scheduler has given away in between
+            cluster += filter(_is_allocated, made)
+            self._waiting.append([one for one in made if not _is_allocated(one)])
         yield "the cluster", lambda client: plane.store(cluster)
 
     def steps(self, plane: ControlPlane) -> Iterator[Step]:
@@ -69,9 +77,10 @@ class RandomScript:
         return made
 
     def _pod(self, plane: ControlPlane) -> Iterator[Step]:
-        i = sum(1 for one in self._world.items if one["metadata"]["name"].startswith("wait-") and one["kind"] == "Pod")
-        self._world.pending(i)
-        yield _put(plane, f"create pod wait-{i}", self._made())
+        *claims, pod = self._waiting.pop(0)
+        name = pod["metadata"]["name"]
+        self._there.append(name)
+        yield _put(plane, f"create pod {name}", [*claims, pod])
 
     # --- changes ---
 
@@ -85,7 +94,7 @@ class RandomScript:
         return [one for one in self._world.items if one["kind"] == kind and one["metadata"]["name"].startswith(prefix)]
 
     def _leave(self, plane: ControlPlane) -> Iterable[Step]:
-        return [delete("Pod", self._random.choice(self._of("Pod"))["metadata"]["name"])]
+        return [delete("Pod", self._random.choice(self._there))]
 
     def _publish(self, plane: ControlPlane) -> Iterable[Step]:
         """The driver publishes the GPUs of a node anew, slice after slice or at once, with one change."""
@@ -151,3 +160,7 @@ def _put(plane: ControlPlane, text: str, things: list[Object]) -> Step:
             plane.store([one])
 
     return text, do
+
+
+def _is_allocated(thing: Object) -> bool:
+    return thing["kind"] == "ResourceClaim" and "allocation" in thing["status"]

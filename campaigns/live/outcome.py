@@ -24,6 +24,9 @@ Facts = dict[str, Counter[Hashable]]
 """By name of an object, what is true of it, and how often."""
 
 
+GONE: Counter[Hashable] = Counter(["(gone)"])
+
+
 @dataclass
 class Outcome:
     """What became of the objects of a script, by name.
@@ -72,7 +75,7 @@ def look(client: ApiClient, script: Script, audit_log: AuditLog, start: int) -> 
             conditions = status.get("conditions", [])
             outcome.conditions[name] = Counter(tuple(entry.get(key) for key in CONDITION) for entry in conditions)
         else:
-            outcome.nodes[name] = Counter(["(gone)"])
+            outcome.nodes[name] = GONE
     outcome.events = _events(client)
     outcome.volumes = _volumes(client)
     for verb, resource, name in audit_log.writes(start, SCHEDULERS):
