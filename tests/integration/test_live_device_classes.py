@@ -76,6 +76,11 @@ def claim_of(client: ApiClient, pod: str) -> Document:
     }
 
 
+def claim_metrics(page: dict[str, float]) -> dict[str, float]:
+    """What a scheduler has counted of claims."""
+    return {name: n for name, n in page.items() if name.startswith(("scheduler_resourceclaim_", "scheduler_dra_"))}
+
+
 @pytest.mark.parametrize("resource", [GPU, IMPLICIT])
 def test_a_pod_gets_the_free_device_that_kube_scheduler_gives_it(
     cluster: ControlPlane, client: ApiClient, tmp_path: Path, start_scheduler: StartScheduler, resource: str
@@ -90,6 +95,7 @@ def test_a_pod_gets_the_free_device_that_kube_scheduler_gives_it(
         assert ours["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
         client.create(wants("second", "ours", resource))
         wait_until(lambda: "cannot allocate all claims" in message(client, "second"), "the condition")
+        counted = claim_metrics(live.metrics(cluster.token))
         client.delete("Pod", "ours")
         client.delete("Pod", "second")
     finally:
@@ -97,8 +103,9 @@ def test_a_pod_gets_the_free_device_that_kube_scheduler_gives_it(
     for claim in client.read_all("ResourceClaim"):  # no controller runs here
         client.patch("ResourceClaim", claim["metadata"]["name"], {"metadata": {"finalizers": None}})
         client.delete("ResourceClaim", claim["metadata"]["name"])
-    start_scheduler()
+    theirs = start_scheduler()
     client.create(wants("stock", "default-scheduler", resource, **urgent))
     wait_until(lambda: client.get("Pod", "stock")["spec"].get("nodeName") == "dra-1", "the stock binding")
     assert claim_of(client, "stock") == ours
+    assert counted == claim_metrics(theirs.metrics())
     assert not was_disturbed(client, "low")
