@@ -130,6 +130,7 @@ class World:
             kind = self.r.choice(["incomplete", "twice", "older"])
             if kind == "incomplete":
                 count += 1
+                lists[-1] += [dict(devices[0])] * self.maybe("spread", 0.5)
             elif kind == "twice":
                 lists[-1].append(dict(devices[0]))
             else:
@@ -241,6 +242,7 @@ class World:
         others = [("nic", "shared"), ("mig", "partitions"), ("fabric", "network"), ("card", "spread")]
         name = r.choice(
             ["gpu", "gpu", "any", *(one for one, feature in others if feature in self.on for _ in range(2))]
+            + ["card"] * (3 * ("held-shares" in self.on and "spread" in self.on))
         )
         body = {"deviceClassName": name, "allocationMode": "ExactCount", "count": r.choice([1, 1, 1, 2, 3])}
         if self.maybe("all", 0.25):
@@ -308,7 +310,7 @@ class World:
         if not self.cards:
             return None
         node, card = self.r.choice(self.cards)
-        is_part = "allowMultipleAllocations" in card
+        is_part = ("allowMultipleAllocations" in card) is not self.maybe("defects", 0.3)  # the driver has changed it
         if not is_part:
             self.cards.remove((node, card))
         exactly = {"deviceClassName": "card", "allocationMode": "ExactCount", "count": 1}
