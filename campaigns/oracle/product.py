@@ -22,7 +22,7 @@ def answer(case: dict) -> tuple[Lines, Lines]:
     """The `eval` and `place` lines for a recorded case."""
     cluster = load_snapshot(io.BytesIO(json.dumps(case["snapshot"]).encode()))
     config = case["config"].encode() if case["config"] else None
-    release, _ = release_of(case["version"])
+    release, _ = release_of(case.get("version", "v1.36"))
     explainer = Explainer(cluster, set_up(config, release=release), nominations=False)
     explained = [as_line(explainer.evaluate(pod, preempt=False)) for pod in explainer.pending]
     simulator = Simulator(cluster, set_up(config, release=release))

@@ -302,7 +302,7 @@ def _held_by_sums(pod: _Requesting, defaults: Amounts) -> Amounts:
         return actual or given(container, found)
 
     total: Amounts = {}
-    for reading in (wanted, given, used):
+    for reading in (given, used) if is_infeasible else (wanted, given, used):
         read = _Read(
             msgspec.structs.replace(pod.spec, overhead=None),
             pod.status,
