@@ -6,7 +6,7 @@ words.
 """
 
 from asyncio import CancelledError
-from collections.abc import Coroutine
+from inspect import isawaitable
 from typing import Any, Final
 
 import msgspec
@@ -322,10 +322,10 @@ class Framework:
             answer: object = None
             try:
                 answer = plugin.post_filter(state, pod, diagnosis)
-                if isinstance(answer, Coroutine):
+                if isawaitable(answer):
                     answer = await answer
             except HOOK_FAULTS as error:
-                if isinstance(answer, Coroutine) and isinstance(error, CancelledError):
+                if isawaitable(answer) and isinstance(error, CancelledError):
                     raise  # the driver ends the cycle
                 return None, fault(what, error).by(plugin.name)
             if not is_post_filter_answer(answer):
