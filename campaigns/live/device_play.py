@@ -18,6 +18,9 @@ from tests.integration.control_plane import ControlPlane
 RETRY_SECONDS: Final = 1.6
 """More than the time after which a pod whose attempt ended with an error is tried again."""
 
+LOOK_SECONDS: Final = 5.5
+"""kube-scheduler looks every five seconds whether the devices of a pod are attached, also when the pod is gone."""
+
 _ANY_ERROR: Final = re.compile(r"(running .* filter plugin: ).*")
 
 BACKOFF: Final = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
@@ -82,8 +85,12 @@ def play(plane: ControlPlane, script: Script) -> DeviceOutcome:
         pass
     time.sleep(QUIET_SECONDS)
     for _, do in script.steps(plane):
+        attached = _that_wait_for_devices(plane.client)
         do(plane.client)
         _settle(plane.client, script)
+        if attached - _names(plane.client):
+            time.sleep(LOOK_SECONDS)
+            _settle(plane.client, script)
         _note_users(plane.client, users)
         while control(plane.client):
             _settle(plane.client, script)
@@ -120,6 +127,16 @@ def _settle(client: ApiClient, script: Script) -> None:
     wait_until_quiet(client, seconds, is_settled, activity)
     if seconds == QUIET_SECONDS and any(map(_has_failed, client.read_all("Pod", "default"))):
         wait_until_quiet(client, RETRY_SECONDS, is_settled, activity)
+
+
+def _that_wait_for_devices(client: ApiClient) -> set[str]:
+    claims = {one["metadata"]["name"]: one for one in client.read_all("ResourceClaim", "default")}
+    pods = client.read_all("Pod", "default")
+    return {pod["metadata"]["name"] for pod in pods if _waits_for_devices(pod, claims)}
+
+
+def _names(client: ApiClient) -> set[str]:
+    return {pod["metadata"]["name"] for pod in client.read_all("Pod", "default")}
 
 
 def _waits_for_devices(pod: Document, claims: dict[str, Document]) -> bool:
