@@ -54,6 +54,8 @@ OF_MARKDOWN = {
     "pre",
     "code",
     "blockquote",
+    "details",
+    "summary",
     "br",
 }
 
