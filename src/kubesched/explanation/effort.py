@@ -40,7 +40,9 @@ class Effort(IntEnum):
     """A rule of the pod goes."""
     OPEN_TO_ALL = 14
     """A rule of the nodes goes, for every pod."""
-    LAST_RESORT = 15
+    OUTRANK = 15
+    """Pods of a higher priority make way, or the pod gets one: it goes before what the cluster puts first."""
+    LAST_RESORT = 16
     """Only where nothing else helps: it wastes what nodes are made for, or no cloud has such a node."""
 
 

@@ -93,7 +93,7 @@ def _helping(case: Case, search: "_Search") -> list[Fix]:
     helping = search.tried(first) or search.tried(list(_new_nodes(case, known)))
     enough = {fix.text for fix in helping}
     pairs = list(_pairs(case, known, _nearest_node(case.evaluation)))
-    if all(fix.effort is Effort.LAST_RESORT for fix in helping):
+    if all(fix.effort >= Effort.OUTRANK for fix in helping):
         pairs += _pairs(case, known, every)
     return helping + search.tried([pair for pair in pairs if enough.isdisjoint(one.text for one in pair)])
 
@@ -103,9 +103,9 @@ def _whole(fix: Fix) -> tuple[bool, bool, Effort]:
     return fix.fault is not None, bool(fix.leaves_pending), fix.effort
 
 
-def _rank(fix: Fix) -> tuple[bool, bool, bool, bool, int, int, int]:
-    is_other = fix.effort >= Effort.OTHER_POOL
-    fails = fix.fault is not None, bool(fix.leaves_pending), is_other, fix.is_short
+def _rank(fix: Fix) -> tuple[bool, bool, int, bool, int, int, int]:
+    changed_purpose = (fix.effort >= Effort.OTHER_POOL) + (fix.effort >= Effort.OUTRANK)
+    fails = fix.fault is not None, bool(fix.leaves_pending), changed_purpose, fix.is_short
     return (*fails, len(fix.parts), fix.effort, -fix.n_nodes)
 
 

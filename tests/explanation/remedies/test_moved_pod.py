@@ -27,6 +27,7 @@ def two() -> list[KubeObject]:
     return [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
 
 
+TIED = {"nodeSelector": {HOST: "n2"}}
 PENDING = make_pod("p", requests={"cpu": "1200m"})
 
 
@@ -41,6 +42,17 @@ def test_the_pod_is_on_the_other_node_afterwards(two):
     (fix,) = [fix for text, fix in fixes_of(PENDING, *two, *pods).items() if text.startswith("move ")]
     objects, _ = fix.change.apply([*two, *pods], PENDING)
     assert {obj.name: obj.node_name for obj in objects if isinstance(obj, Pod)} == {"first": "n2", "other": "n2"}
+
+
+def test_a_pod_of_a_higher_priority_is_moved_last_and_named_with_it(two):
+    pods = [owned("prod", "n1", "500m", priority=1000), owned("large", "n1", "600m"), owned("other", "n2", "1400m")]
+    assert moves(PENDING, *two, *pods) == ["move default/large from n1 to n2"]
+    said = fixes_of(PENDING, *two, owned("prod", "n1", "900m", priority=1000), owned("own", "n2", "1", spec=TIED))
+    assert list(said)[-2:] == [
+        "lower the request to 1.1 cpu",
+        "move default/prod from n1 to n2 (default/prod has priority 1000)",
+    ]
+    assert not list(said.values())[-1].keeps_intent
 
 
 def test_a_larger_pod_moves_where_the_smallest_one_has_no_place(two):

@@ -47,3 +47,14 @@ def test_a_class_that_never_preempts_is_not_offered():
     pod = make_pod("p", requests={"cpu": "1"})
     said = texts(pod, make_node("n1", allocatable=SMALL), *fillers(0, 0, 0), *classes)
     assert not [text for text in said if "priority" in text]
+
+
+def test_a_higher_class_comes_after_smaller_requests():
+    nodes = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
+    pods = [replica("f", node="n1", requests={"cpu": "1"}), replica("g", node="n2", requests={"cpu": "500m"})]
+    classes = [make_object("PriorityClass", "high", value=100)]
+    said = texts(make_pod("p", requests={"cpu": "1800m"}), *nodes, *pods, *classes)
+    assert said[-2:] == [
+        "lower the request to 1.5 cpu",
+        "set priorityClassName: high, so that it evicts default/g (n2)",
+    ]

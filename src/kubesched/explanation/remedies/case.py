@@ -148,6 +148,10 @@ class Case:
             not is_bound_to_node(info.pod) and not info.pod.is_terminating and allowance.take(info.pod) for info in pods
         )
 
+    def higher(self, pods: Iterable[PodInfo]) -> list[Pod]:
+        """Those of some pods that have a higher priority than this one."""
+        return [info.pod for info in pods if info.pod.priority > self.pod.priority]
+
     @cached_property
     def missing(self) -> tuple[list[str], IntMatrix]:
         """Resources, and (resources, nodes) how much of each NodeResourcesFit misses; none where it did not run."""
@@ -280,12 +284,15 @@ def moved(
     """The remedy that evicts pods, out of some domains; none where they cannot be evicted.
 
     Replicas of the pod's own controller cost less: to create them again is a command, and no other workload is hit.
+    Pods of a higher priority cost more.
     """
     if not case.may_go(pods):
         return
     effort = Effort.OPEN if all(is_equal(info.pod, case.pod) for info in pods) else None
-    moves = moves_of(pods, domains)
-    yield Remedy(f"{text}{loss_words(pods)}", kind, True, removal(pods), moves=moves, effort=effort, **more)
+    if higher := case.higher(pods):
+        text, effort = f"{text} ({joined(f'{one.key} has priority {one.priority}' for one in higher)})", Effort.OUTRANK
+    moves, keeps = moves_of(pods, domains), not higher
+    yield Remedy(f"{text}{loss_words(pods)}", kind, keeps, removal(pods), moves=moves, effort=effort, **more)
 
 
 def off_node(case: Case, info: PodInfo, kind: FixKind, rest: str = "", **more: Any) -> Iterator[Remedy]:

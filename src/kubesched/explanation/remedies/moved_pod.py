@@ -20,6 +20,8 @@ _MAX_PODS: Final = 20
 def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Move a pod off one of the nearest nodes of `where`: the smallest of those that free enough and lose least.
 
+    Pods of a higher priority come after all others.
+
     A pod may go if a controller creates it again elsewhere, and if no disruption budget prevents its eviction.
     """
     names, missing = case.missing
@@ -32,9 +34,8 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
             held = {**info.requests.value.held, "pods": 1}
             if short and all(held.get(name, 0) >= amount for name, amount in short.items()):
                 enough.append((sum(held[name] / amount for name, amount in short.items()), info))
-    kept = (
-        info for _, info in sorted(enough, key=lambda one: (harm(one[1].pod), one[0])) if comes_back(info.pod, case)
-    )
+    enough.sort(key=lambda one: (bool(case.higher([one[1]])), harm(one[1].pod), one[0]))
+    kept = (info for _, info in enough if comes_back(info.pod, case))
     moves = (off_node(case, info, "movePod", stays(info.pod), needs_places=True, ladder="room") for info in kept)
     yield from islice(chain.from_iterable(moves), _MAX_PODS)
 

@@ -331,12 +331,14 @@ def _finalizers(pod: Pod) -> list[str]:
 def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Clear the nominations of pending pods that keep room on a node."""
     for position in dict.fromkeys(position for position, _ in case.nominated if where[position]):
-        pods = [info.pod for at, info in case.nominated if at == position]
+        there = [info for at, info in case.nominated if at == position]
+        pods, effort = [info.pod for info in there], Effort.OUTRANK if case.higher(there) else None
         name = case.nodes.name(position)
         text = f"clear the nomination of {joined(pod.key for pod in pods)}, for which room is kept on {name}"
         cleared = [edited(pod, status=msgspec.structs.replace(pod.status, nominated_node_name="")) for pod in pods]
         edits = tuple(Edit("Pod", pod.key, partial(_as, pod)) for pod in cleared)
-        yield Remedy(text, "nomination", True, Change(edits=edits), moves=tuple(map(Move, cleared)))
+        moves = tuple(map(Move, cleared))
+        yield Remedy(text, "nomination", effort is None, Change(edits=edits), moves=moves, effort=effort)
 
 
 def _as(pod: Pod, _: Pod | None) -> Pod:

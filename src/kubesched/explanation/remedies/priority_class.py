@@ -32,7 +32,7 @@ def priority(case: Case, where: BoolVector) -> Iterator[Remedy]:
         return
     positions = np.flatnonzero(where)
     nearest = positions[np.argsort(case.shortage[positions], kind="stable")][:_MAX_NODES].tolist()
-    effort = Effort.ADAPT if daemon_set(case.pod) else Effort.RESERVED
+    effort = Effort.ADAPT if daemon_set(case.pod) else Effort.OUTRANK
     for name, value in _classes(case):
         found = [victims for position in nearest if (victims := _victims(case, case.nodes[position], value))]
         if found and len(victims := min(found, key=len)) <= _MAX_VICTIMS:
