@@ -28,7 +28,7 @@ class SettledCluster:
         groups: the pool and zone of each node.
         settled: pending pods of the snapshot that the scheduler placed, as they are now; not new pods that name their
             nodes: these run when the drain begins.
-        faults: of plugins, for which pending pods of the snapshot ended in an error.
+        faults: exceptions in plugins, for which pending pods of the snapshot ended in an error.
         evicted: pods that preemption evicted for pending pods of the snapshot.
         victims: those of them that run in the snapshot, as they were there, and whether new pods were created.
         messages: why the pods that were tried have no node; empty for those that have one.

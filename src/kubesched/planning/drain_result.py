@@ -163,7 +163,8 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
             evicts during the drain, in order.
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
-        faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
+        faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending. An Error
+            that a plugin returns for a pod which was pending before is none: a scheduler would get it, too.
         cost: what the nodes cost; None without prices.
         is_explained: whether causes and fixes were looked for, which `each` does not do in the largest clusters.
         undecided_nodes: of `most`: candidates that are left out because it is not known where pods on them would go.

@@ -72,6 +72,7 @@ class Draining:
         self._ended_elsewhere: list[DrainedPod] = []
         self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
+        self._waited = {pod.key for pod in session.waiting()}  # whatever is drained
         self._pushed_out: list[Pod] = []
         self._report: Report | None = None
         self._reasons: dict[str, Placement] = {}
@@ -212,7 +213,8 @@ class Draining:
             self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
         self._report = report
         self._placed.update(one.pod for one in report.placements if one.node)
-        self._faults |= dict.fromkeys(report.faults)
+        own = {one.pod for one in report.placements} - self._waited
+        self._faults |= dict.fromkeys(report.faults_of(own))
         for placement in report.placements:
             pod = self._session.get("Pod", placement.pod)
             if isinstance(pod, Pod) and pod.node_name:

@@ -161,8 +161,14 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_known(self) -> bool:
-        """Whether the answer is known: no plugin failed, and kubesched decides about all new pods."""
-        return not (self.report.faults or self.undecided)
+        """Whether the answer is known: no plugin failed for them, and kubesched decides about all new pods."""
+        return not (self.faults or self.undecided)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Of plugins, each text once; of pods that are not asked about, only exceptions."""
+        asked = (*self.placements, *([self.next_left] if self.next_left is not None else []))
+        return self.report.faults_of({one.pod for one in asked})
 
     @property
     def all_fit(self) -> bool:

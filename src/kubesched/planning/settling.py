@@ -18,7 +18,7 @@ class Settled(NamedTuple):
         evicted: the victims, as they were, in order.
         victims: the same, for reports.
         successors: of each victim: whether a new pod was created.
-        faults: why pods ended in an error, each text once.
+        faults: exceptions in plugins, each text once.
     """
 
     placements: dict[str, Placement]
@@ -42,7 +42,7 @@ def settle(
     while gone is None or _replaced(session, known, gone, settled.successors):
         report = session.schedule(progress)
         settled.placements.update((one.pod, one) for one in report.placements)
-        settled.faults.update(dict.fromkeys(report.faults))
+        settled.faults.update(dict.fromkeys(report.faults_of(())))
         settled.victims.extend(report.victims)
         gone = [action.pod for action in session.cluster.evicted]
         settled.evicted.extend(gone)

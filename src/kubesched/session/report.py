@@ -1,7 +1,7 @@
 """The result of a simulation, pod by pod and node by node."""
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -323,8 +323,18 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     @property
     def faults(self) -> tuple[str, ...]:
         """Why pods ended in an error, each text once: the fault of a plugin, with the line of its file."""
+        return self.faults_of({one.pod for one in self.placements})
+
+    def faults_of(self, pods: Container[str]) -> tuple[str, ...]:
+        """The same of these pods; of the others, only the exceptions in plugins.
+
+        An Error that a plugin returns for a pod is what a scheduler would get, too: it says nothing about other pods.
+
+        Args:
+            pods: `namespace/name`.
+        """
         failed = (one for one in self.placements if one.state is PodState.ERROR)
-        return tuple(dict.fromkeys(one.diagnosis or one.message for one in failed))
+        return tuple(dict.fromkeys(one.diagnosis or one.message for one in failed if one.diagnosis or one.pod in pods))
 
     @property
     def undecided(self) -> tuple[str, ...]:

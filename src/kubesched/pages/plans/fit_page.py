@@ -45,7 +45,7 @@ def fit_page(
         replicas: the number that was asked about instead of that of the manifests.
         now: the present, for the age of the snapshot.
     """
-    fills, devices, faults = answer.report.nodes, answer.report.devices, answer.report.faults
+    fills, devices, faults = answer.report.nodes, answer.report.devices, answer.faults
     parts: list[Part] = [*fault_parts(faults), *_notes(answer), *fit_tables(answer)]
     if fills and (answer.placements or answer.is_maximum or not answer.kept):
         parts += [Paragraph(fill_words(fills), is_folded=True), fill_table(fills, devices), device_table(devices)]
@@ -188,7 +188,7 @@ def _document(answer: Fit) -> dict[str, Any]:
         "fitAlone": answer.n_alone,
         "gangs": [gang_document(one) for one in answer.gangs],
         "rollouts": [fields(one) for one in answer.rollouts],
-        "faults": list(answer.report.faults),
+        "faults": list(answer.faults),
         "victims": whole["victims"],
         "nodes": whole["nodes"],
         "devices": whole["devices"],
