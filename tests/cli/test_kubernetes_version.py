@@ -38,6 +38,11 @@ def test_the_rules_of_the_version_decide(snapshot: str, words: tuple[str, ...], 
     assert (placed.get("node") == "n1") is is_placed
 
 
+def test_a_note_names_what_the_version_does_not_read(snapshot: str) -> None:
+    result = run("simulate", snapshot, "--kubernetes-version", "1.33")
+    assert "note: v1.33 does not read spec.resources of 1 pod (feature gate PodLevelResources)" in result.stderr
+
+
 def test_the_next_command_has_the_same_version(snapshot: str) -> None:
     result = run("simulate", snapshot, "--kubernetes-version", "1.34")
     assert "--kubernetes-version 1.34" in result.stdout

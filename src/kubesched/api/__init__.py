@@ -22,7 +22,7 @@ with lazy_exports(__name__):
     from kubesched.api.ignored_fields import (
         IGNORED_FIELDS as IGNORED_FIELDS,
         IgnoredField as IgnoredField,
-        has_field as has_field,
+        ignored_fields as ignored_fields,
         without_ignored_fields as without_ignored_fields,
     )
     from kubesched.api.kinds import (

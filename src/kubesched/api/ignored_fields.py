@@ -4,7 +4,8 @@ They are taken off where objects come in, so that no rule has to ask. The JSON o
 or sent to an extender, is the object as it was read.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -106,9 +107,15 @@ def without_ignored_fields(release: Release) -> Callable[[ObjectT], ObjectT] | N
     return read
 
 
-def has_field(one: KubeObject, path: tuple[str, ...]) -> bool:
-    """Whether an object has something at a path."""
-    return _cleared(one, path) is not one
+def ignored_fields(release: Release, objects: Iterable[KubeObject]) -> dict[IgnoredField, int]:
+    """The fields that some objects have and the version does not read, and how many objects have each."""
+    off = [field for field in IGNORED_FIELDS if not release.has(field.gate)]
+    if not off:
+        return {}
+    found = Counter(
+        field for one in objects for field in off if type(one) is field.kind and _cleared(one, field.path) is not one
+    )
+    return {field: found[field] for field in off if found[field]}
 
 
 def _cleared(value: T, path: tuple[str, ...]) -> T:

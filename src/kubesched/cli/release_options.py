@@ -8,6 +8,9 @@ from kubesched.cli.inputs import SetupOptions
 from kubesched.cli.parameters import not_empty, option_group
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubesched.api import KubeObject
     from kubesched.release import Release
     from kubesched.snapshot import ClusterObjects
 
@@ -53,4 +56,26 @@ def release_for(cluster: "ClusterObjects | None", options: SetupOptions, asked: 
             release, about_it = release_of(asked)
         except InputError as error:
             raise InputError(f"--kubernetes-version: {error}") from None
-    return release.with_gates(read_feature_gates(options.feature_gates, release)), about_it
+    release = release.with_gates(read_feature_gates(options.feature_gates, release))
+    ignored = _ignored_words(release, cluster or ())
+    return release, "; ".join(text for text in (about_it, ignored) if text)
+
+
+def _ignored_words(release: "Release", objects: "Iterable[KubeObject]") -> str:
+    """Which fields of the cluster the version does not read."""
+    from kubesched.api import ignored_fields
+    from kubesched.documents import count, listed
+
+    words = {"Pod": "pod"}
+    parts = [
+        f"{'.'.join(map(_spelled, field.path)).replace('.[]', '[]')} of "
+        f"{count(n, words.get(field.kind.__name__, field.kind.__name__))} (feature gate {field.gate})"
+        for field, n in ignored_fields(release, objects).items()
+    ]
+    return f"{release} does not read {listed(parts)}" if parts else ""
+
+
+def _spelled(name: str) -> str:
+    """A field as manifests spell it."""
+    first, *others = name.split("_")
+    return first + "".join(other.capitalize() for other in others)

@@ -15,7 +15,7 @@ from kubesched.release.feature_gate_table import feature_gate
 
 _RECORDED: Final = {33: 13, 34: 4, 35: 4, 36: 3, 37: 2}  # minor -> the patch that was measured
 _FIRST, _LAST = min(_RECORDED), max(_RECORDED)
-_VERSION: Final = re.compile(r"v?(\d+)\.(\d+)\+?(?:\.(\d+))?(?:[-+].*)?", re.DOTALL)
+_VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})\+?(?:\.([0-9]{1,9}))?(?:[-+].*)?", re.DOTALL)
 KNOWN: Final = f"v1.{_FIRST} to v1.{_LAST}"
 """The versions whose rules kubesched has, as sentences name them."""
 
