@@ -26,7 +26,8 @@ version_options: Final = option_group(
         "--kubernetes-version",
         metavar="VERSION",
         callback=not_empty,
-        help="Decide as this version of Kubernetes does, 1.33 to 1.37.  [default: that of the cluster]",
+        help="Decide as this version of Kubernetes does, 1.33 to 1.37.  [default: that of the API server, else of the "
+        "kubelets]",
     ),
     feature_gates_option,
 )
