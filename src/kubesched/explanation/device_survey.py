@@ -8,11 +8,12 @@ import msgspec
 import numpy as np
 
 from kubesched.api import ResourceClaim, Taint
-from kubesched.engine import BoolVector
+from kubesched.engine import BoolVector, IntVector
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.plugins import (
     DeviceAsk,
     NamedAsk,
+    Nearness,
     PodDemand,
     RequestDevices,
     devices_for,
@@ -41,6 +42,12 @@ class NodeKind(msgspec.Struct, frozen=True, eq=False):
     def is_short(self, number: int) -> bool:
         """Whether a request cannot be served there, or all can be one by one, and not at once."""
         return self.fits_apart or not any(one.is_enough for one in self.requests[number])
+
+    @property
+    def nearness(self) -> Nearness:
+        """What has to change before each request is served by itself: of all requests, what is farthest."""
+        nearest = (min(one.nearness for one in alternatives) for alternatives in self.requests)
+        return max(nearest, default=Nearness.ENOUGH)
 
     @property
     def fits_apart(self) -> bool:
@@ -127,6 +134,21 @@ def demand_of(evaluation: Evaluation) -> PodDemand | None:
     """What the pod needs of the devices; None where the plugin did not look at nodes."""
     asked = evaluation.asked.get(PLUGIN)
     return asked.state.find(PodDemand) if asked is not None else None
+
+
+def device_nearness(evaluation: Evaluation) -> IntVector:
+    """(nodes,) a Nearness for each node whose devices cannot serve the claims of the pod; 0 for the others.
+
+    Of many different nodes, those of the most frequent kinds are looked at.
+    """
+    near = np.zeros(len(evaluation.nodes), dtype=np.int64)
+    said = evaluation.by_plugin.get(PLUGIN)
+    if said is None or said.pre_filter is not None or not said.rejected.any():
+        return near
+    near[said.rejected] = Nearness.OTHER
+    for kind in DeviceSurvey(evaluation, said.rejected).kinds:
+        near[list(kind.positions)] = kind.nearness
+    return near
 
 
 def with_such_devices(evaluation: Evaluation, where: BoolVector) -> BoolVector:

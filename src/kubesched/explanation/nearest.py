@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from kubesched.api import HOSTNAME, ParsedNodeTerm, Requirement
 from kubesched.engine import BoolVector
+from kubesched.explanation.device_survey import device_nearness
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.remedies import Case, tainted
 from kubesched.plugins import required_node_affinity
@@ -26,8 +27,9 @@ def nearest(evaluation: Evaluation) -> npt.NDArray[np.intp]:
     """The positions of all nodes that do not fit, the nearest to fitting first.
 
     The fewer plugins reject a node, the nearer it is; a cordon and the taint that it makes count once. Then, the fewer
-    reject it whatever pods leave; then, the less room is missing. Equally near nodes keep the snapshot's order. Nodes
-    that are too small even when they are empty come after them, then those that are not a host that the pod names.
+    reject it whatever pods leave; then, the less has to change about its devices; then, the less room is missing.
+    Equally near nodes keep the snapshot's order. Nodes that are too small even when they are empty come after them,
+    then those that are not a host that the pod names.
     """
     nodes = evaluation.nodes
     rejecting = np.zeros(len(nodes), dtype=np.int64)
@@ -39,7 +41,8 @@ def nearest(evaluation: Evaluation) -> npt.NDArray[np.intp]:
     twice = _cordoned_twice(case)
     rejecting -= twice
     for_good -= twice
-    keys = (case.shortage, for_good, rejecting, too_small(evaluation), not_named(evaluation))
+    nearest_first = (case.shortage, device_nearness(evaluation), for_good, rejecting)
+    keys = (*nearest_first, too_small(evaluation), not_named(evaluation))
     order = np.lexsort(keys)
     return order[rejecting[order] > 0]
 

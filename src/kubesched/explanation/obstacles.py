@@ -14,6 +14,7 @@ import numpy.typing as npt
 from kubesched.api import parse_quantity
 from kubesched.engine import IntVector, equal_rows
 from kubesched.explanation.claim_problems import VOLUME_PLUGINS, claim_words
+from kubesched.explanation.device_survey import device_nearness
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow, reasons_of
@@ -163,8 +164,12 @@ def _range(amounts: set[str]) -> str:
 
 
 def _reason_numbers(evaluation: Evaluation) -> IntVector:
-    """(nodes,) a number for each node; nodes have the same one if the same plugins reject them for the same reasons."""
-    return equal_rows(len(evaluation.nodes), map(_column, evaluation.by_plugin.values()))
+    """(nodes,) a number for each node; nodes have the same one if the same plugins reject them for the same reasons.
+
+    Devices that others have are another reason than devices of another kind.
+    """
+    columns = [*map(_column, evaluation.by_plugin.values()), device_nearness(evaluation)]
+    return equal_rows(len(evaluation.nodes), columns)
 
 
 def _column(said: PluginVerdicts) -> IntVector:

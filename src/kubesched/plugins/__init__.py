@@ -24,6 +24,7 @@ with lazy_exports(__name__):
         DeviceObstacle as DeviceObstacle,
         DynamicResources as DynamicResources,
         NamedAsk as NamedAsk,
+        Nearness as Nearness,
         PodDemand as PodDemand,
         RequestDevices as RequestDevices,
         Shortage as Shortage,

@@ -18,6 +18,7 @@ with lazy_exports(__name__):
     from kubesched.plugins.dynamic_resources.claim_plan import ClaimPlan as ClaimPlan
     from kubesched.plugins.dynamic_resources.device_reasons import (
         DeviceObstacle as DeviceObstacle,
+        Nearness as Nearness,
         RequestDevices as RequestDevices,
         devices_for as devices_for,
         reasons_together as reasons_together,

@@ -5,6 +5,7 @@ The phrases name no pod and no node, so that nodes with the same devices in use 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
 from typing import Final, NamedTuple
 
 import msgspec
@@ -18,9 +19,29 @@ from kubesched.plugins.tolerations import taint_words, untolerated_taints
 from kubesched.state import DevicePool, Devices, PoolDevice
 
 _TAKEN: Final = "taken"
+_TAINT: Final = "taint "
 _ABSENT: Final = "absent"
 _MOST_VALUES: Final = 3
 _LONGEST: Final = 60
+
+
+class Nearness(IntEnum):
+    """What has to change before a request gets devices of a node; what such devices do by themselves comes first."""
+
+    ENOUGH = 0
+    """Nothing, if it were the only request."""
+    USED_UP = 1
+    """Other devices, or other claims, use counters or capacity of devices that would do."""
+    TAKEN = 2
+    """Others have devices that would do."""
+    TAINTED = 3
+    """Devices that would do have a taint."""
+    BROKEN_POOL = 4
+    """Devices that may do are left out, because their pool is incomplete or invalid."""
+    OTHER = 5
+    """The devices of the class are others than the request wants, or too few."""
+    NONE = 6
+    """There is no device of the class."""
 
 
 class _Reason(NamedTuple):
@@ -49,6 +70,15 @@ class DeviceObstacle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     values: tuple[str, ...] = ()
     passes: bool = False
 
+    @property
+    def nearness(self) -> Nearness:
+        """What has to change before a request gets these devices."""
+        if not self.passes:
+            return Nearness.OTHER
+        if self.what.startswith(_TAINT):
+            return Nearness.TAINTED
+        return Nearness.TAKEN if self.what == _TAKEN else Nearness.USED_UP
+
     def words(self, n_of_class: int) -> str:
         """It as a phrase."""
         n = self.devices
@@ -70,6 +100,7 @@ class RequestDevices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
         usable: how many of them the request could have if it were the only one.
         obstacles: what keeps it from the others, that of most devices first.
         broken_pools: what is wrong with pools that are left out; empty for nothing.
+        broken_may_do: whether one of these pools has a device that the request wants, or none that is known.
     """
 
     claim: str
@@ -80,6 +111,7 @@ class RequestDevices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     usable: int
     obstacles: tuple[DeviceObstacle, ...] = ()
     broken_pools: str = ""
+    broken_may_do: bool = False
 
     @property
     def is_enough(self) -> bool:
@@ -90,6 +122,20 @@ class RequestDevices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     def is_enough_anew(self) -> bool:
         """Whether it could be served by equal devices of a new node."""
         return 0 < self.wanted <= self.usable + sum(one.devices for one in self.obstacles if one.passes)
+
+    @property
+    def nearness(self) -> Nearness:
+        """What has to change before it gets enough devices if it is the only one."""
+        if self.is_enough:
+            return Nearness.ENOUGH
+        n = self.usable
+        for kind in (Nearness.USED_UP, Nearness.TAKEN, Nearness.TAINTED):
+            n += sum(one.devices for one in self.obstacles if one.nearness is kind)
+            if 0 < self.wanted <= n:
+                return kind
+        if self.broken_may_do:
+            return Nearness.BROKEN_POOL
+        return Nearness.OTHER if self.of_class else Nearness.NONE
 
     @property
     def words(self) -> str:
@@ -154,7 +200,13 @@ def _for_ask(pools: Sequence[DevicePool], devices: Devices, claim: str, ask: Dev
         len(of_class) - len(reasons),
         tuple(_counted(reasons)),
         _broken_pools(pools),
+        any(_may_do(pool, ask) for pool in pools if not _is_sound(pool)),
     )
+
+
+def _may_do(pool: DevicePool, ask: DeviceAsk) -> bool:
+    wanted = (*ask.class_selectors, *ask.selectors)
+    return not pool.devices or any(not refusal_of(wanted, one) for one in pool.devices)
 
 
 def _broken_pools(pools: Iterable[DevicePool]) -> str:
@@ -184,7 +236,7 @@ def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceA
     if not ask.is_admin and devices.in_use.is_taken(device.id):
         return _Reason(_TAKEN, passes=True)
     for taint in untolerated_taints(device.spec.taints or (), ask.tolerations):
-        return _Reason(f"taint {taint_words(taint)} is not tolerated", passes=True)
+        return _Reason(f"{_TAINT}{taint_words(taint)} is not tolerated", passes=True)
     for name, amount in ask.capacity:
         has = (device.spec.capacity or {}).get(name)
         if has is None or parse_quantity(has.amount) < parse_quantity(amount):
