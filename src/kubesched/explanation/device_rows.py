@@ -40,4 +40,4 @@ def device_rows(evaluation: Evaluation) -> tuple[DeviceRow, ...]:
 def _together(evaluation: Evaluation, survey: DeviceSurvey, kind: NodeKind) -> tuple[str, ...]:
     reasons = evaluation.by_plugin[PLUGIN].status_of(kind.positions[0]).reasons
     is_short = Shortage.NOT_ENOUGH.value in reasons and kind.fits_apart
-    return tuple(reasons_together(survey.demand.asks)) if is_short and survey.demand is not None else ()
+    return tuple(reasons_together(kind.pools, survey.demand.asks)) if is_short and survey.demand is not None else ()

@@ -125,5 +125,21 @@ def test_requests_that_fit_one_by_one_and_not_at_once():
     )
 
 
+@pytest.mark.parametrize(
+    ("devices", "asks", "lack"),
+    [
+        ([gpu("a"), gpu("b")], [ask(2)], "no device has this attribute"),
+        (
+            [gpu("a", model="H100", numa=0), gpu("b", model="A100")],
+            [ask(), ask(selectors=selecting(f'device.attributes["{DRIVER}"].model == "A100"'))],
+            "no device for request r1 has this attribute",
+        ),
+    ],
+)
+def test_an_attribute_of_a_constraint_that_no_device_has_is_named(devices, asks, lack):
+    wanted = claim("c", *asks, constraints=({"matchAttribute": f"{DRIVER}/numa", "requests": []},))
+    assert why(wanted, devices=devices) == f"constraint matchAttribute {DRIVER}/numa: {lack}"
+
+
 def test_a_claim_that_is_allocated_elsewhere_says_where():
     assert why(claim("c", ask(), status=allocation("n2", "a")), devices=[gpu("a")]) == "claim c is allocated on n2"

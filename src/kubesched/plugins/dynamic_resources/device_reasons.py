@@ -14,7 +14,7 @@ from kubesched.api import ResourceClaim, parse_quantity
 from kubesched.cel import CompiledSelector, Refusal, compile_selector
 from kubesched.documents import count, plural
 from kubesched.errors import CelCompileError, CelRuntimeError
-from kubesched.plugins.dynamic_resources.asks import ALL, DeviceAsk, NamedAsk
+from kubesched.plugins.dynamic_resources.asks import ALL, ClaimAsk, ConstraintAsk, DeviceAsk, NamedAsk
 from kubesched.plugins.tolerations import taint_words, untolerated_taints
 from kubesched.state import DevicePool, Devices, PoolDevice
 
@@ -170,7 +170,7 @@ def device_reasons(pools: Sequence[DevicePool], devices: Devices, claims: Iterab
         if not any(one.is_enough for one in alternatives)
         for one in alternatives
     ]
-    yield from [one.words for one in short] or reasons_together(claims)
+    yield from [one.words for one in short] or reasons_together(pools, claims)
 
 
 def devices_for(
@@ -307,14 +307,36 @@ def _counted(reasons: Sequence[_Reason]) -> Iterator[DeviceObstacle]:
         yield DeviceObstacle(len(found), what, wanted, tuple(dict.fromkeys(filter(None, found))), passes)
 
 
-def reasons_together(claims: Iterable[NamedAsk]) -> Iterator[str]:
+def reasons_together(pools: Sequence[DevicePool], claims: Iterable[NamedAsk]) -> Iterator[str]:
     """Why requests that could be served one by one cannot be served at once."""
     constraints = [(claim, one) for claim in claims for one in claim.ask.constraints]
-    for _, one in constraints:
+    for claim, one in constraints:
         kind = "distinctAttribute" if one.is_distinct else "matchAttribute"
-        yield f"constraint {kind} {one.attribute}: no choice of free devices meets it"
+        why = _lacking(pools, claim.ask, one) or "no choice of free devices meets it"
+        yield f"constraint {kind} {one.attribute}: {why}"
     if not constraints:
         yield "its requests together want more devices than are free"
+
+
+def _lacking(pools: Sequence[DevicePool], claim: ClaimAsk, constraint: ConstraintAsk) -> str:
+    """That no device of some request has the attribute of a constraint; empty where each has such a device."""
+    with_it = [
+        device
+        for pool in pools
+        if _is_sound(pool)
+        for device in pool.devices
+        if device.attribute(constraint.attribute) is not None
+    ]
+    if not with_it:
+        return "no device has this attribute"
+    for alternatives in claim.requests:
+        concerned = [ask for ask in alternatives if constraint.concerns(ask.name)]
+        if len(concerned) == len(alternatives) and not any(
+            not refusal_of((*ask.class_selectors, *ask.selectors), device) for ask in concerned for device in with_it
+        ):
+            names = " or ".join(ask.name for ask in concerned)
+            return f"no device for request {names} has this attribute"
+    return ""
 
 
 def elsewhere(claims: Iterable[ResourceClaim]) -> Iterator[str]:
