@@ -44,7 +44,7 @@ def test_a_filter_without_its_pre_filter_says_so_as_an_error_on_every_node():
     assert status.code is Code.ERROR
     assert 'error reading "PreFilterNodeResourcesFit" from cycleState: not found' in status.message
     assert not found.fits
-    assert as_document(found)["advice"].startswith("fix plugin NodeResourcesFit first")
+    assert as_document(found)["advice"].startswith("fix the error that plugin NodeResourcesFit reports first")
 
 
 def test_room_is_kept_for_a_nominated_pod_of_higher_priority():

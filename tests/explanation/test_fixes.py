@@ -189,6 +189,19 @@ def test_a_change_that_meets_a_fault_comes_after_a_dearer_one_that_does_not():
     ]
 
 
+class ReportsForTolerant(Plugin):
+    def filter(self, state, pod, node):
+        return Status.error("pool x is being updated") if pod.tolerations and node.name == "n2" else Status.SUCCESS
+
+
+def test_an_error_that_a_plugin_only_reports_is_not_called_one_of_the_plugin():
+    nodes = [make_node(name, taints=["gpu:NoSchedule"]) for name in ("n1", "n2")]
+    assert texts(make_pod("p"), *nodes, plugins=[ReportsForTolerant])[-1] == (
+        "tolerate gpu:NoSchedule (once this error is gone: "
+        'running "ReportsForTolerant" filter plugin: pool x is being updated)'
+    )
+
+
 class FailsForHolder(Plugin):
     def filter(self, state, pod, node):
         if pod.name == "holder":

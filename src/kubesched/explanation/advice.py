@@ -8,6 +8,7 @@ import numpy as np
 from kubesched.documents import count
 from kubesched.explanation.daemon_pods import gone_node
 from kubesched.explanation.evaluation import Evaluation
+from kubesched.explanation.fix import to_repair
 from kubesched.explanation.obstacle import NO_REASON, Obstacle
 from kubesched.explanation.obstacles import obstacles
 from kubesched.framework import Code, Status
@@ -57,14 +58,14 @@ def _told(obstacle: Obstacle) -> str:
 
 
 def _plugin_first(evaluation: Evaluation, failure: Status) -> str:
-    what = "the extender" if failure.plugin == EXTENDER else f"plugin {failure.plugin}"
+    what = "the extender" if failure.plugin == EXTENDER else to_repair(failure)
     if evaluation.fits:
         return f"fix {what} first; {len(evaluation.feasible)} of {len(evaluation.nodes)} nodes pass all filters."
     return f"fix {what} first; until then no other fix can be tried."
 
 
 def _not_tried(fault: Status) -> str:
-    return f"fix plugin {fault.plugin} first; until then no other fix can be tried: {fault.located}."
+    return f"fix {to_repair(fault)} first; until then no other fix can be tried: {fault.located}."
 
 
 def _fault_on(evaluation: Evaluation, position: int) -> Status | None:

@@ -88,3 +88,8 @@ class Fix(msgspec.Struct, frozen=True):
         if self.is_short:
             return f"{self.text} -> {self.pods_words}"
         return f"{self.text} -> {count(self.n_nodes, 'node')}"
+
+
+def to_repair(fault: Status) -> str:
+    """What has to be repaired before other fixes count: a plugin that raised, or what one that did not reports."""
+    return f"plugin {fault.plugin}" if fault.place else f"the error that plugin {fault.plugin} reports"

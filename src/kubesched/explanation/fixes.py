@@ -15,7 +15,7 @@ from kubesched.explanation.change import Change
 from kubesched.explanation.daemon_pods import gone_node
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.fix import Fix
+from kubesched.explanation.fix import Fix, to_repair
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import (
     ELSEWHERE,
@@ -258,7 +258,8 @@ def _is_idle(remedies: Sequence[Remedy], names: Sequence[str]) -> bool:
 def _with_fault(fix: Fix, fault: Status | None) -> Fix:
     if fault is None:
         return fix
-    return msgspec.structs.replace(fix, text=f"{fix.text} (once plugin {fault.plugin} is fixed)", fault=fault)
+    until = f"{to_repair(fault)} is fixed" if fault.place else f"this error is gone: {fault.message}"
+    return msgspec.structs.replace(fix, text=f"{fix.text} (once {until})", fault=fault)
 
 
 def _unplaced(remedy: Remedy, places: Mapping[str, Place]) -> tuple[str, ...]:
