@@ -3,7 +3,8 @@
 import pytest
 
 from kubesched.controllers import stable_uid
-from tests.explanation.asking import fixes_of, texts
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import SMALL, filling, fixes_of, texts
 from tests.explanation.claiming import (
     DRIVER,
     MEMORY,
@@ -21,6 +22,7 @@ from tests.plugins.dynamic_resources.device_objects import allocation, ask, devi
 
 NEW = "create a new claim in place of c"
 NUMA = f"{DRIVER}/numa"
+GPU = "example.com/gpu"
 
 
 ONE = ([gpu("a")],)
@@ -30,6 +32,16 @@ def asked(*asks, nodes=ONE, others=(), **more):
     """The fixes for a pod whose only claim asks for something; those that add nodes are left out."""
     found = fixes_of(claiming("c"), *nodes_with(*nodes), *decoded(claim("c", *asks, **more), *others))
     return {text: fix for text, fix in found.items() if fix.kind == "deviceRequest"}
+
+
+def test_of_a_resource_that_classes_serve_the_most_that_some_node_gives_is_asked_for():
+    served = device_class("served", f'device.driver == "{DRIVER}"', resource=GPU)
+    plugin = [make_node("plugin", allocatable={**SMALL, GPU: "3"}), filling("plugin", **{GPU: "2"})]
+    nodes = [*nodes_with([gpu(name) for name in "ab"]), *decoded(served), *plugin]
+    said = texts(make_pod("p", requests={GPU: "4"}), *nodes)
+    assert [text for text in said if text.startswith("lower")] == ["lower the request to 2 example.com/gpu"]
+    more = texts(make_pod("p", requests={GPU: "4"}), *nodes[:-1])
+    assert [text for text in more if text.startswith("lower")] == ["lower the request to 3 example.com/gpu"]
 
 
 def test_the_largest_count_that_fits_is_asked_for():

@@ -101,7 +101,7 @@ def test_a_request_of_a_whole_machine_is_told_what_an_empty_one_takes():
     pod = make_pod("p", requests={"cpu": "8"})
     assert texts(pod, node, daemon)[0] == "lower the request to 7.47 cpu (7.91 less 438m of DaemonSets)"
     said = texts(pod, node, daemon, filling("n1", cpu="2250m"))
-    assert said[0] == "lower the request to 5.22 cpu (an empty node takes 7.47 cpu: 7.91 less 438m of DaemonSets)"
+    assert said[0] == "lower the request to 5.22 cpu (n1 takes 7.47 cpu when it is empty: 7.91 less 438m of DaemonSets)"
 
 
 def test_a_large_node_that_exists_is_not_invented():
@@ -164,7 +164,7 @@ def test_a_smaller_request_has_room_for_all_replicas_or_says_for_how_many():
     nodes = [make_node(f"n{i}", allocatable={"cpu": "2", "pods": "9"}) for i in (1, 2)]
     assert lowered(*nodes, *replicated(2)) == ["lower the request to 2 cpu"]
     assert lowered(*nodes, *replicated(3)) == [
-        "lower the request to 1 cpu (an empty node takes 2 cpu; room for all 3 pods)",
+        "lower the request to 1 cpu (n1 takes 2 cpu when it is empty; room for all 3 pods)",
         "lower the request to 2 cpu (room for 2 of 3 pods)",
     ]
     assert lowered(*nodes, *replicated(9)) == ["lower the request to 2 cpu (room for 2 of 9 pods)"]  # 0.4 is much less

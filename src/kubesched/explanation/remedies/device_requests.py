@@ -114,8 +114,8 @@ def _fewer(request: ClaimRequest) -> Iterator[Remedy]:
 
 
 def _fewer_served(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
-    """A smaller request for an extended resource that a device class serves."""
-    wanted = case.info.requests.value.wanted
+    """A smaller request for an extended resource that a device class serves; device plugins may offer it, too."""
+    wanted, (names, missing) = case.info.requests.value.wanted, case.missing
     for name, class_name in survey.demand.served.items() if survey.demand is not None else ():
         have = [
             one.usable
@@ -124,6 +124,9 @@ def _fewer_served(case: Case, survey: DeviceSurvey) -> Iterator[Remedy]:
             for one in alternatives
             if one.device_class == class_name and one.claim.endswith(SPECIAL_CLAIM)
         ]
+        if name in names:
+            short = missing[names.index(name)]
+            have += (wanted[name] - short[short > 0]).tolist()
         most = min(wanted[name] - 1, max(have, default=0))
         for n in range(most, max(most - _MAX_COUNTS, 0), -1):
             text, fewer = f"lower the request to {n} {name}", Change((partial(cut_down, targets={name: n}),))

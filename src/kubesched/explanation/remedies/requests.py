@@ -20,6 +20,7 @@ from kubesched.api import (
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change
+from kubesched.explanation.device_survey import PLUGIN, demand_of
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy, containers_edit, held_by_daemons
 from kubesched.explanation.remedies.device_plugins import misspelt_resources
@@ -41,12 +42,18 @@ def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     yield from offered_in_place(case)
     yield from _more_pods(case, where)
     yield from _milli_cpu(case)
-    cuts = _cuts(case, where)
+    cuts = [(position, cut) for position, cut in _cuts(case, where) if not _is_served(case, cut)]
     room = ReplicaRoom(case, where) if cuts else None
     for position, cut in cuts:
         yield from (
             _for_replicas(case, position, cut, room) if room and room.n_wanted > 1 else (_smaller(case, position, cut),)
         )
+
+
+def _is_served(case: Case, cut: Mapping[str, int]) -> bool:
+    """Whether device classes serve what is cut on nodes with too few devices: `device_requests` cuts it."""
+    demand = demand_of(case.evaluation)
+    return demand is not None and demand.served.keys() >= cut.keys() and bool(case.rejected(PLUGIN).any())
 
 
 def _for_replicas(case: Case, position: int, cut: dict[str, int], room: ReplicaRoom) -> Iterator[Remedy]:
@@ -138,7 +145,7 @@ def _on_empty_node(case: Case, position: int, targets: Mapping[str, str]) -> tup
         if held[name]:
             less = f"{exact(name, offered)} less {exact(name, held[name])} of DaemonSets"
         if text != f"{target} {name}":
-            words.append(f"an empty node takes {text}{less and f': {less}'}")
+            words.append(f"{node.name} takes {text} when it is empty{less and f': {less}'}")
         elif less:
             words.append(less)
     return joined(words), bool(are_near) and all(are_near)
