@@ -76,7 +76,7 @@ SmallKind = Literal[
     "deviceClass",
 ]
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination", "unusedClaim"]
-RepairKind = Literal["nodeCondition", "devicePlugin", "deviceTaint", "csiDriver", "maxPods"]
+RepairKind = Literal["nodeCondition", "devicePlugin", "deviceTaint", "devicePool", "csiDriver", "maxPods"]
 MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
 AddingKind = Literal["addNode", "addVolume", "storageCapacity"]
 DataKind = Literal["recreateClaim"]

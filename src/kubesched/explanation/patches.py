@@ -44,6 +44,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "claimUnbound",
         "csiDriver",
         "devicePlugin",
+        "devicePool",
         "deviceTaint",
         "maxPods",
         "nodeCondition",

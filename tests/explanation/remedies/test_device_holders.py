@@ -5,8 +5,8 @@ from kubesched.explanation import explain
 from kubesched.testing import make_node, make_object, make_pod
 from tests.device_cluster import GPU, device_class, device_cluster, nodes
 from tests.explanation.asking import fixes_of, texts
-from tests.explanation.claiming import CLASS, claim, claiming, decoded, from_template, gpu, made_for, nodes_with
-from tests.plugins.dynamic_resources.device_objects import DRIVER, allocation, ask, resource_slice, using
+from tests.explanation.claiming import CLASS, MODEL, claim, claiming, decoded, from_template, gpu, made_for, nodes_with
+from tests.plugins.dynamic_resources.device_objects import DRIVER, allocation, ask, resource_slice, selecting, using
 
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}
 SET = make_object("ReplicaSet", "rs", spec={"replicas": 3})
@@ -96,6 +96,41 @@ def test_devices_that_are_out_of_order_are_repaired():
         f"repair the devices of n1, which taint {DRIVER}/unhealthy:NoExecute fences off",
         "add a node like n1",
     ]
+
+
+def incomplete(node: str, *devices: dict) -> dict:
+    """A slice of a pool that has another one, which is not there."""
+    return resource_slice(node, [*devices], pool={"name": node, "generation": 1, "resourceSliceCount": 2})
+
+
+def test_a_driver_publishes_the_rest_of_a_pool_before_another_model_is_accepted():
+    slices = [incomplete("n1", gpu("a", model="H100")), resource_slice("n2", [gpu("a", model="A100")])]
+    wanted = claim("c", ask(selectors=selecting(MODEL)))
+    found = fixes_of(claiming("c"), make_node("n1"), make_node("n2"), *decoded(CLASS, *slices, wanted))
+    assert list(found) == [
+        f"repair driver {DRIVER} on n1, which publishes 1 of 2 slices of pool n1",
+        "accept model H100 or A100 in request r0: create a new claim in place of c",
+    ]
+    fix = next(iter(found.values()))
+    assert (fix.kind, fix.nodes, fix.keeps_intent) == ("devicePool", ("n1",), True)
+    assert [one.target for one in fix.patches] == [None]
+
+
+def test_a_pool_whose_devices_would_not_do_needs_no_repair():
+    slices = [incomplete("n1", gpu("a", model="A100"))]
+    wanted = claim("c", ask(selectors=selecting(MODEL)))
+    assert not fixes_of(claiming("c"), make_node("n1"), *decoded(CLASS, *slices, wanted))
+
+
+def test_several_pools_of_a_driver_are_one_repair():
+    nodes_of = [f"n{i}" for i in range(1, 6)]
+    slices = [incomplete(name, gpu("a")) for name in nodes_of]
+    found = fixes_of(claiming("c"), *map(make_node, nodes_of), *decoded(CLASS, *slices, claim("c", ask())))
+    (fix,) = found.values()
+    assert fix.n_nodes == 5
+    lacks = ", ".join(f"1 of 2 slices of pool {name}" for name in nodes_of[:3])
+    where = "5 nodes (n1, n2, n3 and 2 more)"
+    assert fix.text == f"repair driver {DRIVER} on {where}, which publishes {lacks}, ..."
 
 
 def test_a_node_is_added_whose_devices_would_do():

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import Device, ResourceClaim, ResourceClaimStatus, ResourceSlice, Taint, edited
-from kubesched.documents import joined, plural
+from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.device_survey import DeviceSurvey
@@ -18,7 +18,7 @@ from kubesched.explanation.remedies.claim_specs import CLAIM, SLICE
 from kubesched.explanation.remedies.moved_pod import comes_back, stays
 from kubesched.explanation.remedies.taints import marks_fault
 from kubesched.plugins import DeviceAsk, refusal_of, taint_words
-from kubesched.state import PodInfo
+from kubesched.state import PodInfo, PoolDevice
 
 _MAX_NODES: Final = 20
 _MAX_PODS: Final = 10
@@ -27,13 +27,14 @@ _MAX_NAMED: Final = 3
 
 
 def device_holders(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Free claims that no pod uses; repair devices; move a pod that has some."""
+    """Free claims that no pod uses; repair devices and drivers; move a pod that has some."""
     survey = DeviceSurvey(case.evaluation, where)
     asks = list(survey.short_asks())
     yield from _elsewhere(case, survey)
     if asks:
         yield from _unused(case, survey)
         yield from _repaired(case, survey, asks)
+        yield from _published(case, survey, asks)
         yield from _moved(case, survey, asks)
 
 
@@ -115,6 +116,43 @@ def _untainted(known: ResourceSlice, gone: tuple[Taint, ...]) -> ResourceSlice:
     return edited(known, spec=msgspec.structs.replace(known.spec, devices=devices))
 
 
+def _published(case: Case, survey: DeviceSurvey, asks: Sequence[DeviceAsk]) -> Iterator[Remedy]:
+    """Repair drivers that have not published all slices of pools: with the devices that are there already."""
+    found: dict[str, dict[str, set[int]]] = {}  # by driver and pool: the nodes
+    for position in (position for kind in survey.kinds for position in kind.positions[:_MAX_NODES]):
+        for pool in survey.pools_of(position):
+            if not pool.is_complete and any(_would_do(device, asks) for device in pool.devices):
+                found.setdefault(pool.driver, {}).setdefault(pool.name, set()).add(position)
+    for driver, pools in found.items():
+        of_pool = {name: _newest(case, driver, name) for name in islice(pools, _MAX_NODES)}
+        edits = (
+            Edit(SLICE, one.key, partial(_of_pool_of, n_slices=len(slices)))
+            for slices in of_pool.values()
+            for one in slices
+        )
+        there = sorted(set().union(*(pools[name] for name in of_pool)))[:_MAX_NODES]
+        lacks = ", ".join(
+            f"{len(slices)} of {count(slices[0].spec.pool.resource_slice_count, 'slice')} of pool {name}"
+            for name, slices in islice(of_pool.items(), _MAX_NAMED)
+        )
+        more = ", ..." if len(of_pool) > _MAX_NAMED else ""
+        text = f"repair driver {driver} on {node_words(map(case.nodes.name, there))}, which publishes {lacks}{more}"
+        yield Remedy(text, "devicePool", True, Change(edits=tuple(edits)))
+
+
+def _newest(case: Case, driver: str, pool: str) -> list[ResourceSlice]:
+    """The slices of the newest generation of a pool."""
+    every = [one for one in case.objects(SLICE) if isinstance(one, ResourceSlice)]
+    slices = [one for one in every if (one.spec.driver, one.spec.pool.name) == (driver, pool)]
+    newest = max(one.spec.pool.generation for one in slices)
+    return [one for one in slices if one.spec.pool.generation == newest]
+
+
+def _of_pool_of(known: ResourceSlice, n_slices: int) -> ResourceSlice:
+    pool = msgspec.structs.replace(known.spec.pool, resource_slice_count=n_slices)
+    return edited(known, spec=msgspec.structs.replace(known.spec, pool=pool))
+
+
 # --- pods ---
 
 
@@ -140,7 +178,7 @@ def _holders(
         key
         for pool in survey.pools_of(position)
         for device in pool.devices
-        if any(not refusal_of((*ask.class_selectors, *ask.selectors), device) for ask in asks)
+        if _would_do(device, asks)
         for key in survey.in_use.holders(device.id)
     )
     pods = {info.pod.uid: info for info in case.nodes.pods(position)} if keys else {}
@@ -149,3 +187,8 @@ def _holders(
         users = (claim.status.reserved_for or ()) if isinstance(claim, ResourceClaim) else ()
         if len(users) == 1 and users[0].uid in pods:
             yield n, pods[users[0].uid]
+
+
+def _would_do(device: PoolDevice, asks: Iterable[DeviceAsk]) -> bool:
+    """Whether the selectors of a request accept a device."""
+    return any(not refusal_of((*ask.class_selectors, *ask.selectors), device) for ask in asks)
