@@ -60,3 +60,13 @@ def test_another_model_is_another_row_than_devices_that_would_do():
         ("request r0: 1 pool is being updated",),
         ("request r0: model is A100, the claim wants == H100 (1 device)",),
     ]
+
+
+def test_the_cause_is_what_is_nearest_and_not_what_a_swap_of_the_model_removes():
+    slices = [
+        resource_slice("n1", [gpu("a", model="H100")], pool=two_slices("n1")),
+        resource_slice("n2", [gpu("a", model="A100"), gpu("b", model="A100")]),
+    ]
+    wanted = claim("c", ask(2, selectors=selecting(MODEL)))
+    found = explain([make_node("n1"), make_node("n2"), *decoded(CLASS, *slices, wanted)], claiming("c"))
+    assert found.outcome.why == "1 node: request r0: 1 pool is being updated"

@@ -6,11 +6,13 @@ from collections.abc import Collection
 import msgspec
 
 from kubesched.documents import count
+from kubesched.engine import IntVector
 from kubesched.explanation.answers_beside_filters import turned_down_words
 from kubesched.explanation.choice import choice
 from kubesched.explanation.claim_problems import VOLUME_PLUGINS, claim_words
 from kubesched.explanation.current_place import current_place
 from kubesched.explanation.daemon_pods import gone_node, own_node
+from kubesched.explanation.device_survey import device_nearness
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.obstacle import ObstacleRow
@@ -145,7 +147,9 @@ def diagnosis(evaluation: Evaluation, fix: Fix | None = None, leaving: Collectio
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(evaluation)) or evaluation.message
     answered = evaluation.nodes.position_of(fix.answers) if fix is not None else None
     is_repair = fix is not None and fix.kind in _REPAIRS  # then other nodes are full, which is no cause
-    removed = (row for row in rows if answered in row.positions and (is_repair or _distance(row) <= _distance(rows[0])))
+    near = device_nearness(evaluation)
+    first = _distance(rows[0], near)
+    removed = (row for row in rows if answered in row.positions and (is_repair or _distance(row, near) <= first))
     cause = next(removed, rows[0])
     same = [row for row in rows if row is cause or _unnamed(evaluation, row) == _unnamed(evaluation, cause)]
     n, n_nodes = sum(len(row.positions) for row in same), len(evaluation.nodes)
@@ -170,10 +174,14 @@ def _is_left_out(evaluation: Evaluation, position: int) -> bool:
     return result is not None and result.nodes.position_of(evaluation.nodes.name(position)) is None
 
 
-def _distance(row: ObstacleRow) -> tuple[int, int]:
-    """How far the nodes are from fitting: by their obstacles, and by those that stay whatever pods leave."""
+def _distance(row: ObstacleRow, near: IntVector) -> tuple[int, int, int]:
+    """How far the nodes are from fitting: by their obstacles, by those that stay whatever pods leave, by devices.
+
+    Args:
+        near: (nodes,) a Nearness for each node.
+    """
     codes = [obstacle.status.code for obstacle in distinct(row.obstacles)]
-    return len(codes), codes.count(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+    return len(codes), codes.count(Code.UNSCHEDULABLE_AND_UNRESOLVABLE), int(near[row.positions[0]])
 
 
 def _why(evaluation: Evaluation, state: State, fix: Fix | None) -> str:
