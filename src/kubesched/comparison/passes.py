@@ -22,6 +22,7 @@ from kubesched.documents import count
 from kubesched.session import DeviceFill, NodeFill, Placement, PodState, Progress, Report, device_fills, node_fills
 
 _MORE_PASSES: Final = 3  # a pod that stays can take the place of another replica, and a workload that of a third
+_FEW_SEEDS: Final = 5  # runs of each side that find which pods stay; only the last pass has all
 
 
 class FirstNodes(msgspec.Struct, frozen=True):
@@ -93,25 +94,30 @@ class Passes:
         self._objects = objects
         self._choice = choice
         self._names = [name for side in sides for name in side.scheduler_names]
-        self._runs = partial(Runs, candidates=sides, prices=prices, n_seeds=seeds, progress=progress)
+        self._runs = partial(Runs, candidates=sides, prices=prices, progress=progress)
+        self._seeds = seeds
 
     def last(self) -> tuple[Pass, dict[str, str], tuple[str, ...]]:
         """The pass in which the pods stay that neither side places; why, and the replicas that stay with them."""
         staying: dict[str, str] = {}
         replicas: tuple[str, ...] = ()
-        last = self._once(staying)
-        for n_before in range(_MORE_PASSES):
-            if not last.neither:
-                break
-            staying |= last.reasons()
-            ruler = last.runs.ruler
-            replicas = tuple(_replicas_of(staying, self._objects, self.running, ruler)) if n_before else ()
-            last = self._once({*staying, *replicas})
-        return last, staying, replicas
+        n_seeds, n_more = min(self._seeds, _FEW_SEEDS), 0
+        last = self._once(staying, n_seeds)
+        while True:
+            if last.neither and n_more < _MORE_PASSES:
+                staying |= last.reasons()
+                ruler = last.runs.ruler
+                replicas = tuple(_replicas_of(staying, self._objects, self.running, ruler)) if n_more else ()
+                n_more += 1
+            elif n_seeds == self._seeds:
+                return last, staying, replicas
+            else:
+                n_seeds = self._seeds
+            last = self._once({*staying, *replicas}, n_seeds)
 
-    def _once(self, staying: Collection[str]) -> Pass:
+    def _once(self, staying: Collection[str], n_seeds: int) -> Pass:
         objects = placed_again(self._objects, self._choice, self._names, staying)
-        runs = self._runs(objects)
+        runs = self._runs(objects, n_seeds=n_seeds)
         of_a, of_b = runs.random()
         return Pass(objects, runs, of_a, of_b, (_not_placed(of_a, self.running), _not_placed(of_b, self.running)))
 
