@@ -6,15 +6,21 @@ import pytest
 from click.testing import CliRunner
 
 from kubesched.cli import main
+from kubesched.planning import fit
+from kubesched.session import Simulator
+from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
 
 POD = make_pod("p", spec={"resources": {"requests": {"cpu": "3"}}})  # more than the node has, since v1.34
 
 
+ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+
+
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("version") / "cluster.json"
-    node = make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})
+    node = make_node("n1", allocatable=ROOM)
     path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node.document, POD.document]}))
     return str(path)
 
@@ -75,6 +81,43 @@ def test_compare_takes_two_versions(snapshot: str) -> None:
     assert (document["a"], document["b"]) == ("v1.33", "v1.34")
     pending = next(one for one in document["figures"] if one["name"] == "pending")
     assert (pending["a"], pending["b"]) == (0, 1)
+
+
+def test_the_settings_of_a_version_are_its_defaults(snapshot: str) -> None:
+    words = ("--kubernetes-version", "1.33", "--kubernetes-version", "1.37", "--seeds", "5")
+    assert "pluginConfig" not in run("compare", snapshot, *words, "-o", "wide").stdout
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same cluster, whose kubelets are v1.33."""
+    path = tmp_path_factory.mktemp("older") / "cluster.json"
+    node = make_node("n1", allocatable=ROOM, status={"nodeInfo": {"kubeletVersion": "v1.33.13"}})
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node.document, POD.document]}))
+    return str(path)
+
+
+def test_packing_is_compared_with_the_plugins_of_the_version(older: str) -> None:
+    result = run("compare", older, "--pack", "--seeds", "5")
+    assert (result.exit_code, "MostAllocated" in result.stdout) == (0, True)
+
+
+def test_a_configuration_is_read_as_the_version_that_is_named_reads_it(older: str, tmp_path) -> None:
+    args = [{"name": "VolumeBinding", "args": {"shape": [{"utilization": 0, "score": 10}]}}]
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    config = tmp_path / "shape.json"
+    config.write_text(json.dumps({**head, "profiles": [{"pluginConfig": args}]}))
+    words = ("--config", str(config), "--kubernetes-version", "1.37")
+    assert run("simulate", older, *words).exit_code == 0
+    assert run("compare", older, *words, "--seeds", "5").exit_code == 2  # v1.33 does not know the argument
+    assert "unexpected field `shape`" in run("simulate", older, "--config", str(config)).stderr
+
+
+def test_python_decides_as_the_version_of_the_cluster(older: str) -> None:
+    cluster = load_snapshot(older)
+    assert Simulator(cluster).run().placements[0].node == "n1"
+    new = make_pod("new", spec=POD.document["spec"])
+    assert fit(cluster, [new], alone=True).n_fit == 1
 
 
 def test_one_thing_is_compared_at_a_time(snapshot: str) -> None:

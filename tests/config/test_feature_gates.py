@@ -59,6 +59,7 @@ def test_gates_that_are_on_and_not_implemented() -> None:
             'invalid value of GangScheduling=no, err: strconv.ParseBool: parsing "no": invalid syntax',
         ),
         ("GangScheduling=true", 36, "kubesched has no rules for GangScheduling=true\n  leave the default of v1.36"),
+        ("DRAPrioritizedList=false", 36, "kubesched has no rules for DRAPrioritizedList=false"),
         ("AllAlpha=true", 36, "kubesched has no rules for "),
         ("AllBeta=false", 36, "kubesched has no rules for "),
     ],

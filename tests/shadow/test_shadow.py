@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kubesched.api import EventType, KubeObject, Node, Pod, PodCondition, WatchEvent
 from kubesched.explanation import explain
 from kubesched.framework import Plugin
+from kubesched.release import Release
 from kubesched.setup import set_up
 from kubesched.shadow import Shadow, Verdict
 from kubesched.state import ClusterState
@@ -392,3 +393,8 @@ def test_a_pod_with_devices_is_judged_before_its_claim_is_written(is_extended: b
     watched.change(read({**mine, "status": allocation("n1", "gpu-0")}))
     watched.change(bound(nominated(pod, "n1"), "n1"))
     assert watched.end() == ["agreed"]
+
+
+def test_the_version_of_the_setup_decides() -> None:
+    shadow = Shadow(set_up(release=Release(33)), lambda verdict, cluster: None, clock=FakeTiming())
+    assert shadow.cluster_state.release == Release(33)

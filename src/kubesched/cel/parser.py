@@ -137,7 +137,7 @@ class _Parser:
 
     @staticmethod
     def _is_missing(token: CelToken, text: str) -> bool:
-        """Whether the parse could go on as if an operator stood before a token."""
+        """Whether the parse could go on as if an operator were before a token."""
         return token.kind is TokenKind.END if text == ")" else _starts_operand(token)
 
     def _fault(self, token: CelToken, message: str) -> _SyntaxFault:

@@ -228,9 +228,10 @@ def read_both(
     """
     from kubesched.config import ConfigSource
 
-    setup = read_setup(inputs.setup)
+    named = inputs.setup.kubernetes_version
+    setup = read_setup(inputs.setup, release=release_for(None, inputs.setup, named)[0] if named else None)
     cluster = read_cluster(inputs, kinds={*setup.read_kinds, *kinds}, may_be_empty=may_be_empty)
-    release, about_version = release_for(cluster, inputs.setup, inputs.setup.kubernetes_version)
+    release, about_version = release_for(cluster, inputs.setup, named)
     if about_version:
         note(about_version)
     if release != setup.release:

@@ -133,9 +133,15 @@ def _read(
     inputs: InputOptions, sides: "tuple[Candidate, Candidate]", versions: Sequence[str]
 ) -> "tuple[tuple[Candidate, Candidate], ClusterObjects]":
     """The sides with the versions that decide, and the cluster with what the plugins of both read."""
+    from kubesched.release import DEFAULT_RELEASE
     from kubesched.setup import set_up
 
-    setups = [set_up(side.configuration, side.plugins, side.plugin_args) for side in sides]
+    named = [release_for(None, inputs.setup, version)[0] for version in versions]
+    releases = [*[DEFAULT_RELEASE] * (len(sides) - len(named)), *named]
+    setups = [
+        set_up(side.configuration, side.plugins, side.plugin_args, release=release)
+        for side, release in zip(sides, releases, strict=True)
+    ]
     kinds = {kind: None for setup in setups for kind in setup.read_kinds}
     cluster = read_cluster(inputs, kinds=kinds)
     if inputs.snapshots:

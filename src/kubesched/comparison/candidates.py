@@ -19,6 +19,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
         name: what reports call it.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
         release: the version of Kubernetes whose rules decide; None for that of the cluster.
+        is_packed: whether NodeResourcesFit has the strategy MostAllocated, whatever the configuration says.
 
     Example:
         with_plugin = Candidate("TeamZone", None, [TeamZone], {"TeamZone": {"owners": {"shop": "a"}}})
@@ -29,6 +30,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
     plugins: Iterable[PluginLike] = ()
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS
     release: Release | None = None
+    is_packed: bool = False
 
 
 class ReadCandidate:
@@ -46,13 +48,16 @@ class ReadCandidate:
     """
 
     def __init__(self, candidate: Candidate, release: Release = DEFAULT_RELEASE) -> None:
-        registry = find_plugins(candidate.plugins)
         self.name = candidate.name
         self.release = release if candidate.release is None else candidate.release
+        registry = find_plugins(candidate.plugins, release=self.release)
         self.plugins = [registry[name].plugin_class for name in registry.loaded]
         self.configuration: KubeSchedulerConfiguration = load_configuration(
             candidate.configuration, self.plugins, candidate.plugin_args, release=self.release
         )
+        if candidate.is_packed:
+            document = _packed(self.configuration)
+            self.configuration = load_configuration(document, self.plugins, release=self.release)
         self.scheduler_names = [profile.scheduler_name for profile in self.configuration.profiles]
 
     def set_up(self) -> Setup:
@@ -65,18 +70,19 @@ def packed(candidate: Candidate) -> Candidate:
 
     The weights of the resources stay.
 
-    Raises:
-        InputError, ConfigError, PluginDefinitionError: as from load_configuration.
-
     Example:
         comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
     """
-    read = ReadCandidate(candidate)
-    document: dict[str, Any] = effective(read.configuration)
+    return msgspec.structs.replace(candidate, is_packed=True)
+
+
+def _packed(configuration: KubeSchedulerConfiguration) -> bytes:
+    """The whole configuration with the other strategy, as JSON."""
+    document: dict[str, Any] = effective(configuration)
     for profile in document["profiles"]:
         for entry in profile.get("pluginConfig", ()):
             if entry["name"] == "NodeResourcesFit":
                 strategy = entry["args"]["scoringStrategy"]
                 strategy["type"] = "MostAllocated"
                 strategy.pop("requestedToCapacityRatio", None)
-    return Candidate(candidate.name, msgspec.json.encode(document), read.plugins, release=candidate.release)
+    return msgspec.json.encode(document)

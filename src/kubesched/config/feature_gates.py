@@ -23,6 +23,7 @@ _ONE_RULE: Final = frozenset(
     (
         "ClearingNominatedNodeNameAfterBinding",
         "CompositePodGroup",
+        "DRAAdminAccess",
         "DRADerivedAttributes",
         "DRADeviceCompatibilityGroups",
         "DRADeviceTaintRules",
@@ -30,6 +31,8 @@ _ONE_RULE: Final = frozenset(
         "DRAListTypeAttributes",
         "DRANodeAllocatableResources",
         "DRAPartitionableDevicesType",
+        "DRAPrioritizedList",
+        "DRAResourceClaimDeviceStatus",
         "DRASchedulerFilterTimeout",
         "DRAWorkloadResourceClaims",
         "GangScheduling",

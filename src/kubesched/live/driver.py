@@ -1,4 +1,4 @@
-"""Drives the Scheduler over a live cluster: events in, one pod after another, binding cycles side by side.
+"""Drives the Scheduler over a live cluster: events in, one pod after another, binding cycles concurrently.
 
 Theory of operation. Everything runs on one event loop, so that a scheduling cycle sees one state of the cluster. The
 watch passes events to `feed` at any time. While the process leads, `run` takes pods out of the queue as long as there

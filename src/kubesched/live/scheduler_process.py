@@ -267,7 +267,7 @@ async def _run(
     stop: asyncio.Event,
     on_ready: Callable[[LiveScheduler], None],
 ) -> None:
-    """Run everything side by side until `stop`, or until something cannot go on."""
+    """Run everything at the same time until `stop`, or until something cannot go on."""
     frameworks = live.scheduler.frameworks.values()
     try:
         async with asyncio.TaskGroup() as group:

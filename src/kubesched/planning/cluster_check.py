@@ -33,7 +33,7 @@ from kubesched.planning.weak_spots import (
 from kubesched.session import Progress, Session, Unserved, unserved_pods
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 from kubesched.shown import Shown, data_frame
-from kubesched.snapshot import as_read
+from kubesched.snapshot import as_read, version_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,8 @@ def check(
         result = check(load_snapshot("cluster.json"))
         print(result.counts)
     """
-    read, setup = as_read(snapshot), set_up(configuration, plugins, plugin_args)
+    read = as_read(snapshot)
+    setup = set_up(configuration, plugins, plugin_args, release=version_of(read).release)
     objects = sorted(read, key=lambda known: (kind_of(known), known.key))
     controllers = controllers_of(objects, read.taken_at, read.listed_kinds)
     with paused_gc(), Session(objects, setup, extender_calls=extender_calls) as session:

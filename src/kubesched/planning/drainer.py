@@ -17,7 +17,7 @@ from kubesched.planning.draining import Draining, Explained
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
-from kubesched.snapshot import as_read
+from kubesched.snapshot import as_read, version_of
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _COLLECT_EVERY: Final = 16
@@ -54,7 +54,8 @@ class Drainer:
         extender_calls: ExtenderCalls | None = None,
         progress: Progress | None = None,
     ) -> None:
-        read, setup = as_read(snapshot), set_up(configuration, plugins, plugin_args)
+        read = as_read(snapshot)
+        setup = set_up(configuration, plugins, plugin_args, release=version_of(read).release)
         session = Session(read, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
         self._cluster = SettledCluster(session, progress, read.taken_at, read.listed_kinds)
         self._seed = seed

@@ -27,7 +27,7 @@ from kubesched.planning.storage_caveats import storage_caveats
 from kubesched.scheduler import TieBreak
 from kubesched.session import Placement, Progress, Report, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
-from kubesched.snapshot import ClusterObjects
+from kubesched.snapshot import ClusterObjects, version_of
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _NO_CHANGE: Final = WhatIf()
@@ -93,7 +93,7 @@ def fit(
     asked = asked_of(pods, changed.objects, may_wake=replicas is not None or maximum, devices=devices)
     asked = asked.only(only) if only else asked
     question = FitQuestion(replicas, maximum, nodes_like, n_nodes, add, rollout, alone, keeps_objects)
-    setup = set_up(configuration, plugins, plugin_args)
+    setup = set_up(configuration, plugins, plugin_args, release=version_of(changed.cluster).release)
     return fit_asked(
         changed.cluster, asked, setup, question, tie_break=tie_break, seed=seed, changed=changed, progress=progress
     )

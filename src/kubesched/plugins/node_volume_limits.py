@@ -94,7 +94,7 @@ class NodeVolumeLimits(Plugin):
         return missing
 
     def _is_needed(self, driver: str) -> bool:
-        """Whether nodes without a driver are no good."""
+        """Whether the pod needs a node that has the driver."""
         known = self.handle.get("CSIDriver", "", driver)
         prevents = isinstance(known, CSIDriver) and known.spec.prevent_pod_scheduling_if_missing
         return bool(prevents) or self.release.before(36)

@@ -4,7 +4,7 @@ Theory of operation. A pod is judged when the watch shows it on a node, on the s
 to write before it binds sets `status.nominatedNodeName` first; then the pod is judged at that moment, and assumed.
 
 The other scheduler decided earlier, and it saw the same events in another order: it assumes a pod at once, while its
-Bindings, which are sent side by side, are shown in any order. So a binding on which we do not agree is judged again
+Bindings, which are sent at the same time, are shown in any order. So a binding on which we do not agree is judged again
 after a moment, on states that the other scheduler may have seen, until one of them agrees:
 
 1. The cluster as it is then, with pods taken off that the queue puts behind this one: those that are later by priority
@@ -112,7 +112,7 @@ class Shadow:
         took: Callable[[float], object] = float,
         services: Services | None = None,
     ) -> None:
-        self.cluster_state = ClusterState()
+        self.cluster_state = ClusterState(setup.release)
         self.feed = Feed(partial(load_cluster, self.cluster_state), self._apply)
         self._report = report
         self._took = took

@@ -91,7 +91,7 @@ def _without_extenders(setup: Setup) -> Setup:
 async def _run(
     shadow: Shadow, watch: ClusterWatch, report: ShadowReport, stop: asyncio.Event, on_ready: Callable[[Shadow], None]
 ) -> None:
-    """Run everything side by side until `stop`, or until something cannot go on."""
+    """Run everything at the same time until `stop`, or until something cannot go on."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [

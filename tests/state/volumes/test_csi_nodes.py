@@ -52,3 +52,16 @@ def test_limits_are_among_the_sizes_once_they_have_been_asked_for():
     assert not [name for name in cluster_state.sizes() if name.startswith("CSINodes")]
     limits(cluster_state)
     assert [size for name, size in cluster_state.sizes().items() if name.startswith("CSINodes")] == [1, 1, 0]
+
+
+def test_a_driver_that_no_node_lists_any_more_is_forgotten():
+    cluster_state = load([node("a"), csi_node("a", {DRIVER: 1, "other.example": None}), node("b"), csi_node("b")])
+    installed = cluster_state.volumes.csi_nodes.installed
+    assert {name: flags[:2].tolist() for name, flags in installed.items()} == {
+        DRIVER: [True, False],
+        "other.example": [True, False],
+    }
+    cluster_state.apply(WatchEvent(EventType.MODIFIED, "CSINode", read(csi_node("a", {"other.example": None}))))
+    assert list(cluster_state.volumes.csi_nodes.installed) == ["other.example"]
+    cluster_state.apply(WatchEvent(EventType.DELETED, "CSINode", read(csi_node("a"))))
+    assert cluster_state.volumes.csi_nodes.installed == {}

@@ -114,7 +114,7 @@ def selecting(one: DeviceSubRequest, texts: Mapping[int, str]) -> DeviceSubReque
 def alike_classes(case: Case, name: str) -> Iterator[str]:
     """The device classes whose names begin with a word of another one's, as `gpu` and `whole-gpu.example.com` do.
 
-    A network card is no replacement for a GPU.
+    A network card does not replace a GPU.
     """
     words = _words(name)
     return (one.name for one in case.objects("DeviceClass") if one.name != name and words & _words(one.name))
