@@ -24,7 +24,8 @@ def clear(client: ApiClient) -> None:
     namespaces = {found["metadata"]["name"] for found in client.read_all("Namespace")}
     for claim in client.read_all("ResourceClaim"):  # a finalizer keeps an allocated one until a controller frees it
         name, namespace = claim["metadata"]["name"], claim["metadata"]["namespace"]
-        client.patch("ResourceClaim", name, {"metadata": {"finalizers": None}}, namespace)
+        if claim["metadata"].get("finalizers"):
+            client.patch("ResourceClaim", name, {"metadata": {"finalizers": None}}, namespace)
     with ThreadPoolExecutor(8) as pool:
         in_namespaces = [kind for kind in CLEARED if KINDS[kind].namespaced] + ["Event", "Lease"]
         work = [(kind, namespace) for namespace in namespaces for kind in in_namespaces if kind not in ONE_BY_ONE]
