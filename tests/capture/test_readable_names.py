@@ -202,3 +202,12 @@ def says_what_machines_are(objects: list[KubeObject]) -> bool:
 def test_the_same_cluster_has_the_same_names_again(objects: list[KubeObject]) -> None:
     assert text_of(renamed(*objects)[0]) == text_of(renamed(*objects)[0])
     assert json.loads(json.dumps(renamed(*objects)[1])) == renamed(*objects)[1]
+
+
+def test_a_name_whose_end_is_nowhere_else_still_begins_with_that_of_its_owner() -> None:
+    owners = [{"apiVersion": "batch/v1", "kind": "CronJob", "name": "web", "uid": "u", "controller": True}]
+    labels = {"app": "web", "job-name": "web-5d"}
+    job = make_object("Job", "web-5d", namespace="default", labels=labels, metadata={"ownerReferences": owners})
+    (found,) = anonymize(ClusterObjects((job,))).cluster
+    assert found.name.startswith(f"{found.metadata.owner_references[0].name}-")
+    assert not {"web", "5d"} & set(found.name.split("-"))

@@ -114,6 +114,9 @@ class ReplacedWords:
     def _is_joined(self, one: Joined) -> bool:
         """Whether a name is still made of two others."""
         is_ordinal = one.begin in self._with_ordinals and _ORDINAL.fullmatch(one.end)
+        words = {piece for piece, is_word in self._pieces(one.end) if is_word} - self._kept
+        if not is_ordinal and not words <= self._replacements.keys():
+            return False  # the end is nowhere but in the name, which is replaced as a whole
         end = one.end if is_ordinal else self._replaced(one.end)
         return self._replaced(f"{one.begin}-{one.end}") == f"{self._replaced(one.begin)}-{end}"
 
