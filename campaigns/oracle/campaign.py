@@ -83,8 +83,20 @@ def run(oracle: str, out: Path, plan: Plan, version: str = VERSION) -> str:
     except OracleError as error:
         with (out / "left-out.txt").open("a") as log:
             log.write(f"{plan.name}: generate.py {' '.join(plan.arguments)}: {error}\n")
-        return "left out"
+        return f"left out: {error.summary}"
     return "recorded"
+
+
+def judge(oracle: str, out: Path, todo: list[Plan], jobs: int, version: str) -> tuple[dict[str, int], Tally]:
+    """Record what is not recorded, and compare. Returns: what became of how many cases, and what differs."""
+    out.mkdir(parents=True, exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        outcomes = collections.Counter(pool.map(lambda plan: run(oracle, out, plan, version), todo))
+    print(f"{len(todo)} cases: " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()), flush=True)
+    tally, files = Tally(SHOWN), [out / f"{plan.name}.json.gz" for plan in todo]
+    compare([file for file in files if file.exists()], product.answer, tally)
+    tally.report()
+    return outcomes, tally
 
 
 def main() -> int:
@@ -97,17 +109,11 @@ def main() -> int:
     p.add_argument("--jobs", type=int, default=1, help="cases recorded at once (default 1)")
     p.add_argument("--version", default=VERSION, help=f"of kube-scheduler in the oracle (default {VERSION})")
     a = p.parse_args()
-    a.out.mkdir(parents=True, exist_ok=True)
     oracle = a.oracle or str(find_binary(print, ORACLE))
     first, last = map(int, a.seeds.split("-"))
     configs = sorted(a.configs.glob("*.yaml"))
     todo = [plan for seed in range(first, last + 1) for plan in plans(seed, configs, a.nodes)]
-    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        outcomes = collections.Counter(pool.map(lambda plan: run(oracle, a.out, plan, a.version), todo))
-    print(f"{len(todo)} cases: " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()), flush=True)
-    tally, files = Tally(SHOWN), [a.out / f"{plan.name}.json.gz" for plan in todo]
-    compare([file for file in files if file.exists()], product.answer, tally)
-    tally.report()
+    _, tally = judge(oracle, a.out, todo, a.jobs, a.version)
     return 1 if tally.by_field else 0
 
 

@@ -356,29 +356,14 @@ class Maker:
         return out
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--nodes", type=int, default=20)
-    p.add_argument("--bound", type=int, default=60)
-    p.add_argument("--pending", type=int, default=25)
-    p.add_argument("--only", default=",".join(GROUPS))
-    p.add_argument("--more", default="", help="all, or features of more.py, comma separated")
-    a = p.parse_args()
-    only = a.only.split(",")
-    unknown = set(only) - set(GROUPS) - {""}
-    if unknown:
-        p.error(f"unknown feature groups {sorted(unknown)}; known: {', '.join(GROUPS)}")
-    wanted = more.USUAL if a.more == "all" else [name for name in a.more.split(",") if name]
-    unknown = set(wanted) - set(more.FEATURES)
-    if unknown:
-        p.error(f"unknown features {sorted(unknown)}; known: all, {', '.join(more.FEATURES)}")
-    m = Maker(a.seed, only)
+def snapshot(seed, n_nodes, n_bound, n_pending, only, wanted):
+    """The objects of a cluster: `only` names feature groups, `wanted` features of more.py."""
+    m = Maker(seed, only)
     items = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "blue"}}},
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "prod", "labels": {"team": "red"}}},
     ]
-    nodes = [m.node(i) for i in range(a.nodes)]
+    nodes = [m.node(i) for i in range(n_nodes)]
     items += nodes
     if m.on["spread"]:
         items += [
@@ -410,9 +395,29 @@ def main():
             }
             for n in nodes
         ]
-    items += [m.pod(i, m.r.choice(nodes)["metadata"]["name"]) for i in range(a.bound)]
-    items += [m.pod(i) for i in range(a.pending)]
-    items = more.enrich(items, a.seed, wanted)
+    items += [m.pod(i, m.r.choice(nodes)["metadata"]["name"]) for i in range(n_bound)]
+    items += [m.pod(i) for i in range(n_pending)]
+    return more.enrich(items, seed, wanted)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--nodes", type=int, default=20)
+    p.add_argument("--bound", type=int, default=60)
+    p.add_argument("--pending", type=int, default=25)
+    p.add_argument("--only", default=",".join(GROUPS))
+    p.add_argument("--more", default="", help="all, or features of more.py, comma separated")
+    a = p.parse_args()
+    only = a.only.split(",")
+    unknown = set(only) - set(GROUPS) - {""}
+    if unknown:
+        p.error(f"unknown feature groups {sorted(unknown)}; known: {', '.join(GROUPS)}")
+    wanted = more.USUAL if a.more == "all" else [name for name in a.more.split(",") if name]
+    unknown = set(wanted) - set(more.FEATURES)
+    if unknown:
+        p.error(f"unknown features {sorted(unknown)}; known: all, {', '.join(more.FEATURES)}")
+    items = snapshot(a.seed, a.nodes, a.bound, a.pending, only, wanted)
     json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout)
 
 

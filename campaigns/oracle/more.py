@@ -39,10 +39,13 @@ FEATURES: dict[str, Callable[[World], None]] = {
     "ties": pods.ties,
     "tolerations": pods.tolerations,
     "zones": pods.zones,
+    "attributes": storage.attributes,
+    "drivers": storage.drivers,
+    "resource-claims": pods.resource_claims,
     "order": pods.order,
 }
-# In `all`: everything that an API server would let in.
-USUAL = tuple(name for name in FEATURES if name != "malformed")
+# In `all`: everything that an API server would let in, and that the oracle of every version can answer.
+USUAL = tuple(name for name in FEATURES if name not in ("malformed", "resource-claims"))
 FEW = 4  # up to this many features in one snapshot each of them is laid on thickly
 
 

@@ -583,3 +583,10 @@ def bare(w: World) -> None:
         )
     for pod in w.some(w.bound, 0.03):
         pod["spec"]["nodeName"] = "node-nowhere"
+
+
+def resource_claims(w: World) -> None:
+    """Pods with resource claims that are not there, or that nobody has made of their template yet."""
+    for pod in w.some(w.pending, 0.15):
+        source = w.r.choice([{"resourceClaimName": "none"}, {"resourceClaimTemplateName": "of-template"}])
+        pod["spec"]["resourceClaims"] = [{"name": "device", **source}]

@@ -449,3 +449,43 @@ def migrated(w: World) -> None:
             add_claim(pod, f"mig-{i}")
         if w.chance(0.2):
             add_volume(pod, **w.r.choice(sources[:7]))
+
+
+def attributes(w: World) -> None:
+    """Claims and volumes with the class of attributes that they ask for and have."""
+    for obj in w.some(w.kind("PersistentVolume"), 0.5):
+        obj["spec"]["volumeAttributesClassName"] = w.r.choice(["gold", "silver"])
+    for obj in w.some(w.kind("PersistentVolumeClaim"), 0.3):
+        obj["spec"]["volumeAttributesClassName"] = w.r.choice(["gold", "gold", "silver", ""])
+
+
+def drivers(w: World) -> None:
+    """Drivers that some nodes do not have, and that forbid their pods these nodes or do not."""
+    known = {
+        "csi.example.com": w.chance(0.5),
+        "csi.other.example": True,
+        "ebs.csi.aws.com": w.chance(0.5),
+        "lone.example.com": True,
+        "lax.example.com": False,
+    }
+    for driver, prevents in known.items():
+        spec = {"attachRequired": w.chance(0.7), "preventPodSchedulingIfMissing": prevents}
+        w.add(STORAGE, "CSIDriver", driver, spec=spec)
+    for name in w.node_names():
+        listed = w.csi_node(name)["spec"].setdefault("drivers", [])
+        listed += [
+            {"name": driver, "nodeID": name, **w.r.choice([{}, {"allocatable": {"count": 3}}])}
+            for driver in ("lone.example.com", "lax.example.com")
+            if w.chance(0.6)
+        ]
+        listed[:] = [one for one in listed if w.chance(0.9)]
+    for driver in ("lone.example.com", "lax.example.com"):
+        storage_class(w, driver, driver)
+        for ns in NAMESPACES:
+            short = driver.partition(".")[0]
+            claim(w, f"{short}-late", ns, storage_class=driver)
+            claim(w, f"{short}-bound", ns, volume=f"{short}-{ns}", bound=True, modes=("ReadWriteMany",))
+            volume(w, f"{short}-{ns}", csi=csi(driver, f"{short}-{ns}"), claimRef=claim_ref(f"{short}-bound", ns))
+    for pod in w.some(w.pods, 0.25):
+        for name in w.r.sample(["lone-late", "lone-bound", "lax-late", "lax-bound"], w.r.choice([1, 1, 2])):
+            add_claim(pod, name)

@@ -24,11 +24,16 @@ VERSION = "v1.36.3"
 class OracleError(Exception):
     """The oracle ended with an error: a plugin failed in PreScore or Score, or it cannot read its input."""
 
+    @property
+    def summary(self) -> str:
+        """The first line of what it printed."""
+        return str(self).partition("\n")[0]
+
 
 def lines(command: list[str]) -> list[dict]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise OracleError(done.stderr.strip()[-500:])
+        raise OracleError(done.stderr.strip()[:2000])
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -12,6 +12,7 @@ with lazy_exports(__name__):
     from kubesched.release.release import (
         DEFAULT_RELEASE as DEFAULT_RELEASE,
         KNOWN as KNOWN,
+        RELEASES as RELEASES,
         Release as Release,
         numbers_of as numbers_of,
         release_of as release_of,

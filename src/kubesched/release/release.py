@@ -62,6 +62,9 @@ class Release(msgspec.Struct, frozen=True):
         return f"v1.{self.minor}" + (f" with {gates}" if gates else "")
 
 
+RELEASES: Final = tuple(map(Release, _RECORDED))
+"""Every version whose rules kubesched has, the oldest first."""
+
 DEFAULT_RELEASE: Final = Release()
 """What decides where nothing says which version the cluster has."""
 
