@@ -11,7 +11,8 @@ from kubesched.documents import count
 from kubesched.explanation.answers_beside_filters import turned_down_words
 from kubesched.explanation.choice import Choice, differences, points_words, ranked
 from kubesched.explanation.evaluation import Evaluation
-from kubesched.explanation.obstacles import obstacle_texts, obstacles
+from kubesched.explanation.held_devices import named_obstacles
+from kubesched.explanation.obstacles import obstacle_texts
 
 
 class Outlook(enum.Enum):
@@ -90,4 +91,4 @@ def _why_not(evaluation: Evaluation) -> str:
     position = evaluation.nodes.position_of(evaluation.runs_on)
     if position is None:
         return "the snapshot does not have this node"
-    return "; ".join(obstacle_texts(obstacles(evaluation, position))) or "no plugin rejects it alone"
+    return "; ".join(obstacle_texts(named_obstacles(evaluation, position))) or "no plugin rejects it alone"

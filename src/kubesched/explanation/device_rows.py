@@ -1,11 +1,17 @@
 """What the nodes have for the requests of a pod's claims, for programs: a row for nodes with the same devices."""
 
+from collections.abc import Sequence
+from typing import Final
+
 import msgspec
 import numpy as np
 
 from kubesched.explanation.device_survey import PLUGIN, DeviceSurvey, NodeKind
 from kubesched.explanation.evaluation import Evaluation
+from kubesched.explanation.held_devices import HeldDevice, held_devices
 from kubesched.plugins import RequestDevices, Shortage, reasons_together
+
+_MAX_NODES: Final = 20  # of a row, for which it is listed who has their devices
 
 
 class DeviceRow(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -14,11 +20,13 @@ class DeviceRow(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
     Attributes:
         requests: each request, of one with alternatives each alternative, claim after claim.
         together: why the requests cannot be served at once, where each could be if it were the only one.
+        held: on the first nodes, the devices that others use and that are in the way of the requests.
     """
 
     nodes: tuple[str, ...]
     requests: tuple[RequestDevices, ...]
     together: tuple[str, ...] = ()
+    held: tuple[HeldDevice, ...] = ()
 
 
 def device_rows(evaluation: Evaluation) -> tuple[DeviceRow, ...]:
@@ -32,9 +40,15 @@ def device_rows(evaluation: Evaluation) -> tuple[DeviceRow, ...]:
         requests = tuple(one for alternatives in kind.requests for one in alternatives)
         if requests:
             found.setdefault((requests, _together(evaluation, survey, kind)), []).extend(kind.positions)
-    name = evaluation.nodes.name
-    rows = (DeviceRow(tuple(map(name, sorted(positions))), *what) for what, positions in found.items())
+    rows = (_row(evaluation, sorted(positions), *what) for what, positions in found.items())
     return tuple(sorted(rows, key=lambda row: -len(row.nodes)))
+
+
+def _row(
+    evaluation: Evaluation, positions: Sequence[int], requests: tuple[RequestDevices, ...], together: tuple[str, ...]
+) -> DeviceRow:
+    held = tuple(held_devices(evaluation, positions[:_MAX_NODES]))
+    return DeviceRow(tuple(map(evaluation.nodes.name, positions)), requests, together, held)
 
 
 def _together(evaluation: Evaluation, survey: DeviceSurvey, kind: NodeKind) -> tuple[str, ...]:

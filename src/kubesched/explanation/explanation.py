@@ -12,10 +12,11 @@ from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.current_place import CurrentPlace, current_place
 from kubesched.explanation.device_rows import DeviceRow, device_rows
 from kubesched.explanation.evaluation import Attempted, Evaluation
+from kubesched.explanation.held_devices import named_obstacles, named_row
 from kubesched.explanation.nearest import nearest, not_named, shortages, too_small
 from kubesched.explanation.node_scores import NodeNames, NodeScores, kept
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow
-from kubesched.explanation.obstacles import obstacle_rows, obstacles, reason_counts
+from kubesched.explanation.obstacles import obstacle_rows, reason_counts
 from kubesched.explanation.outcome import PodOutcome, outcome
 from kubesched.explanation.recorded import Recorded, recorded_of
 from kubesched.explanation.remedies import Case
@@ -174,7 +175,7 @@ def explained(evaluation: Evaluation, asked: Collection[str] | None = ()) -> Exp
         place=current_place(evaluation, chosen) if evaluation.runs_on else None,
         advice=advice(evaluation, () if evaluation.undecided else order) if needs_advice else "",
         nearest=order,
-        rows=() if has_ended else obstacle_rows(evaluation),
+        rows=() if has_ended else tuple(named_row(evaluation, row) for row in obstacle_rows(evaluation)),
         closely=dict(_close_looks(evaluation, order, asked)),
         too_small=too_small(evaluation),
         not_named=not_named(evaluation),
@@ -199,7 +200,7 @@ def _close_looks(
     wanted = set(range(len(names))) if asked is None else {names.index(name) for name in meant}
     for position in dict.fromkeys((*order[:N_NEAREST], *sorted(wanted))):
         room = _room(evaluation.nodes[position]) if position in wanted else None
-        yield position, CloseLook(tuple(obstacles(evaluation, position)), shortages(case, position), room)
+        yield position, CloseLook(named_obstacles(evaluation, position), shortages(case, position), room)
 
 
 def _room(node: NodeInfo) -> NodeRoom:

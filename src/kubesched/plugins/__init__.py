@@ -38,6 +38,7 @@ with lazy_exports(__name__):
         node_selector_of as node_selector_of,
         reasons_together as reasons_together,
         refusal_of as refusal_of,
+        used_devices as used_devices,
     )
     from kubesched.plugins.image_locality import ImageLocality as ImageLocality
     from kubesched.plugins.in_tree import IN_TREE_PLUGINS as IN_TREE_PLUGINS, in_tree_plugins as in_tree_plugins

@@ -51,13 +51,16 @@ def test_each_reason_has_its_number_of_devices():
     devices = [gpu("a", model="H100"), gpu("b", model="A100"), gpu("d", model="T4"), gpu("e", model="H100")]
     assert why(wanted, taken, devices=devices) == (
         "request r0: 1 of 4 devices will do, 2 are wanted "
-        "(model is A100 or T4, the claim wants == H100 (2 devices), 1 device is taken)"
+        "(model is A100 or T4, the claim wants == H100 (2 devices), 1 device is taken); "
+        "held by claim default/other, which no pod uses"
     )
 
 
-def test_taken_devices_are_counted_without_the_names_of_their_pods():
+def test_taken_devices_are_counted():
     taken = claim("other", ask(2), status=allocation("n1", "a", "b"))
-    assert why(claim("c", ask()), taken, devices=[gpu("a"), gpu("b")]) == "request r0: all 2 devices are taken"
+    assert why(claim("c", ask()), taken, devices=[gpu("a"), gpu("b")]) == (
+        "request r0: all 2 devices are taken; held by claim default/other, which no pod uses"
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,7 +113,8 @@ def test_counters_that_other_devices_use_up_are_named():
     del shared["spec"]["devices"]
     taken = claim("other", ask(), status=allocation("n1", "a"))
     assert why(claim("c", ask()), shared, taken, devices=[partition("a"), partition("b")], pool=pool) == (
-        "request r0: 1 device is taken, slices of gpu-0 is used up by other devices (1 device)"
+        "request r0: 1 device is taken, slices of gpu-0 is used up by other devices (1 device); "
+        "held by claim default/other, which no pod uses"
     )
 
 

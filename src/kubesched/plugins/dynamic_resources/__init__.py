@@ -23,6 +23,7 @@ with lazy_exports(__name__):
         devices_for as devices_for,
         reasons_together as reasons_together,
         refusal_of as refusal_of,
+        used_devices as used_devices,
     )
     from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen, Shortage as Shortage
     from kubesched.plugins.dynamic_resources.dynamic_resources import (

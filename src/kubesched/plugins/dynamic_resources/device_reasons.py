@@ -16,7 +16,7 @@ from kubesched.documents import count, plural
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.plugins.dynamic_resources.asks import ALL, ClaimAsk, ConstraintAsk, DeviceAsk, NamedAsk
 from kubesched.plugins.tolerations import taint_words, untolerated_taints
-from kubesched.state import DevicePool, Devices, PoolDevice
+from kubesched.state import DeviceId, DevicePool, Devices, PoolDevice
 
 _TAKEN: Final = "taken"
 _TAINT: Final = "taint "
@@ -45,12 +45,13 @@ class Nearness(IntEnum):
 
 
 class _Reason(NamedTuple):
-    """What keeps a request from a device, as in a DeviceObstacle."""
+    """What keeps a request from a device, as in a DeviceObstacle, and the devices whose users are in the way."""
 
     what: str
     wanted: str = ""
     value: str = ""
     passes: bool = False
+    used: tuple[DeviceId, ...] = ()
 
 
 class DeviceObstacle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -182,7 +183,36 @@ def devices_for(
             yield tuple(_for_ask(pools, devices, claim.claim, ask) for ask in alternatives)
 
 
+def used_devices(pools: Sequence[DevicePool], devices: Devices, claims: Iterable[NamedAsk]) -> set[DeviceId]:
+    """The devices whose users are in the way of the requests that the devices of a node cannot serve.
+
+    If each could be served by itself, they are in the way of all. No device is in the way of a request that wants more
+    devices than there are of the class.
+    """
+    found = [
+        [_looked_at(pools, devices, claim.claim, ask) for ask in alternatives]
+        for claim in claims
+        for alternatives in claim.ask.requests
+    ]
+    short = [one for one in found if not any(of_request.is_enough for of_request, _ in one)]
+    reasons = [
+        reason
+        for one in short or found
+        for of_request, reasons in one
+        if of_request.wanted <= of_request.of_class
+        for reason in reasons
+    ]
+    return {device for reason in reasons for device in reason.used}
+
+
 def _for_ask(pools: Sequence[DevicePool], devices: Devices, claim: str, ask: DeviceAsk) -> RequestDevices:
+    return _looked_at(pools, devices, claim, ask)[0]
+
+
+def _looked_at(
+    pools: Sequence[DevicePool], devices: Devices, claim: str, ask: DeviceAsk
+) -> tuple[RequestDevices, list[_Reason]]:
+    """What a node has for a request, and what keeps it from each of the others."""
     of_class = [
         (pool, one)
         for pool in pools
@@ -191,7 +221,7 @@ def _for_ask(pools: Sequence[DevicePool], devices: Devices, claim: str, ask: Dev
         if not refusal_of(ask.class_selectors, one)
     ]
     reasons = [reason for pool, one in of_class if (reason := _reason(pool, one, devices, ask)) is not None]
-    return RequestDevices(
+    of_request = RequestDevices(
         claim,
         ask.name,
         ask.class_name,
@@ -202,6 +232,7 @@ def _for_ask(pools: Sequence[DevicePool], devices: Devices, claim: str, ask: Dev
         _broken_pools(pools),
         any(_may_do(pool, ask) for pool in pools if not _is_sound(pool)),
     )
+    return of_request, reasons
 
 
 def _may_do(pool: DevicePool, ask: DeviceAsk) -> bool:
@@ -234,7 +265,7 @@ def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceA
     if refusal := refusal_of(ask.selectors, device):
         return _in_words(refusal)
     if not ask.is_admin and devices.in_use.is_taken(device.id):
-        return _Reason(_TAKEN, passes=True)
+        return _Reason(_TAKEN, passes=True, used=(device.id,))
     for taint in untolerated_taints(device.spec.taints or (), ask.tolerations):
         return _Reason(f"{_TAINT}{taint_words(taint)} is not tolerated", passes=True)
     for name, amount in ask.capacity:
@@ -242,15 +273,24 @@ def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceA
         if has is None or parse_quantity(has.amount) < parse_quantity(amount):
             return _Reason(_bare(name), f">= {amount}", str(has.amount) if has is not None else _ABSENT)
     if device.spec.allow_multiple_allocations and _is_used_up(device, devices, ask):
-        return _Reason("too little of its capacity is left", passes=True)
+        return _Reason("too little of its capacity is left", passes=True, used=(device.id,))
     entries = device.spec.consumes_counters or ()
     used = devices.used_counters(pool) if entries else {}
     for entry in entries:
         for name, counter in (entry.counters or {}).items():
             in_use = used[entry.counter_set].get(name, 0) if entry.counter_set in used else 0
             if in_use + parse_quantity(counter.amount) > pool.counters[entry.counter_set][name]:
-                return _Reason(f"{name} of {entry.counter_set} is used up by other devices", passes=True)
+                others = tuple(_consumers(pool, devices, entry.counter_set, name))
+                return _Reason(f"{name} of {entry.counter_set} is used up by other devices", passes=True, used=others)
     return None
+
+
+def _consumers(pool: DevicePool, devices: Devices, counter_set: str, counter: str) -> Iterator[DeviceId]:
+    """The devices in use that consume a counter."""
+    for device in (*pool.devices, *pool.elsewhere):
+        if devices.in_use.is_taken(device.id) or devices.in_use.is_shared(device.id):
+            if any((of_set, name) == (counter_set, counter) for of_set, name, _ in device.consumed_counters):
+                yield device.id
 
 
 def _is_used_up(device: PoolDevice, devices: Devices, ask: DeviceAsk) -> bool:
