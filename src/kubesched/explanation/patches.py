@@ -33,7 +33,6 @@ from kubesched.explanation.device_patches import claim_freed, claim_made_again, 
 from kubesched.explanation.effort import FixKind
 from kubesched.explanation.kubectl import creating, on_object, recreating
 from kubesched.explanation.pod_patches import Owners, created_again, of_strategy, pod_patches
-from kubesched.plugins import is_made_for
 from kubesched.state import is_bound
 
 _BY_HAND: Final[frozenset[FixKind]] = frozenset(
@@ -158,7 +157,7 @@ def _of_objects(
         elif isinstance(old, ResourceClaimTemplate) and new is not None:
             steps += claims_made_again(part.text, old, new, before.pod)
             objects[name] = new
-        elif isinstance(old, ResourceClaim) and is_made_for(old, before.pod):
+        elif isinstance(old, ResourceClaim) and old.metadata.controller is not None:
             continue  # it changes with its template
         elif old is not None and new is not None and name[0] != "Pod":  # equal pods change with their template
             steps += _of_object(part.text, name[0], old, new, before.pod)

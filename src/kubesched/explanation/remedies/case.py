@@ -53,7 +53,7 @@ class Remedy(msgspec.Struct, frozen=True):
         like: the node that a new node is like; empty for none.
         effort: what it costs; None for what remedies of its kind cost.
         steps: what it consists of, where another remedy may be a part of it; empty for one step.
-        counts_pods: whether it changes a rule that counts pods, so that the next equal pod may have no place.
+        counts_pods: whether the next equal pod may have no place, because a rule counts pods or devices are few.
         instead: what a person may choose in its place -> the change; tried, too.
         text_with_others: the text where some of these help.
     """

@@ -1,6 +1,7 @@
 """The causes that keep a pod from nodes, and the remedies that each has."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -107,10 +108,14 @@ def _volume_causes(case: Case) -> list[Cause]:
 
 
 def _device_cause(case: Case) -> Cause:
-    remedies = (
-        (lacking_claims,) if has_lacking_claims(case) else (terminating, device_holders, device_requests, more_nodes)
-    )
+    remedies = (lacking_claims,) if has_lacking_claims(case) else (terminating, _for_devices, more_nodes)
     return Cause("DynamicResources", case.rejected("DynamicResources"), remedies)
+
+
+def _for_devices(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Devices that others have, and other requests; each of the equal pods needs devices of its own."""
+    every = chain(device_holders(case, where), device_requests(case, where))
+    return (msgspec.structs.replace(one, counts_pods=True) for one in every)
 
 
 def without_gates(case: Case) -> Remedy | None:

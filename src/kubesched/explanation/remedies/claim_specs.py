@@ -17,6 +17,7 @@ from kubesched.api import (
     DeviceRequest,
     DeviceSelector,
     DeviceSubRequest,
+    Pod,
     ResourceClaim,
     ResourceClaimTemplate,
     edited,
@@ -24,7 +25,7 @@ from kubesched.api import (
 from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.device_patches import is_of_manifest
 from kubesched.explanation.effort import Effort
-from kubesched.explanation.remedies.case import Case, Remedy
+from kubesched.explanation.remedies.case import Case, Remedy, is_equal
 from kubesched.plugins import DeviceAsk, claim_name
 
 CLAIM: Final = "ResourceClaim"
@@ -82,16 +83,26 @@ def way_to_change(case: Case, claim: ResourceClaim) -> str:
 
 
 def with_devices(case: Case, claim: ResourceClaim, edit: DevicesEdit) -> Change:
-    """The change of what a claim asks for; of its template and of the pod's other claims from that, too."""
+    """The change of what a claim asks for; of its template and of other claims from that, too.
+
+    These are claims of the pod and of the equal pods that wait.
+    """
     names, template, known = [claim.name], _template_name(case, claim), template_of(case, claim)
     if template:
-        entries = case.pod.spec.resource_claims or ()
-        made = (claim_name(case.pod, one)[0] for one in entries if one.resource_claim_template_name == template)
-        names = sorted(filter(None, made))
+        pods = (case.pod, *(one for one in case.waiting if is_equal(one, case.pod)))
+        made = {name for pod in pods for name in _made_from(template, pod)}
+        names = sorted(name for name in made if case.object_of(CLAIM, f"{claim.namespace}/{name}") is not None)
     edits = [Edit(CLAIM, f"{claim.namespace}/{name}", partial(_of_claim, edit=edit)) for name in names]
     if known is not None:
         edits.append(Edit(TEMPLATE, known.key, partial(_of_template, edit=edit)))
     return Change(edits=tuple(edits))
+
+
+def _made_from(template: str, pod: Pod) -> Iterator[str]:
+    """The names of the claims of a pod that a template makes; empty for those that are not made yet."""
+    for entry in pod.spec.resource_claims or ():
+        if entry.resource_claim_template_name == template:
+            yield claim_name(pod, entry)[0]
 
 
 def with_request(case: Case, claim: ResourceClaim, request: int, alternative: int, edit: RequestEdit) -> Change:
