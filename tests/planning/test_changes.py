@@ -9,6 +9,7 @@ from kubesched.errors import InputError
 from kubesched.planning import (
     WhatIf,
     cordoned,
+    fit,
     scaled,
     uncordoned,
     with_nodes_like,
@@ -322,3 +323,55 @@ def test_new_nodes_have_the_devices_of_their_model_in_pools_of_their_own():
     }
     assert not any(device.taints for one in slices for device in one.spec.devices)
     assert without_nodes([*cluster, *added], ["new-1.example", "new-2.example"]) == cluster
+
+
+def network(where, n=2, *, each=False, count=1):
+    """A slice of a fabric with devices that it assigns together, or each of them by itself."""
+    devices = [{"name": f"f{i}", **(where if each else {})} for i in range(n)]
+    pool = {"name": "fabric", "generation": 1, "resourceSliceCount": count}
+    place = {"perDeviceNodeSelection": True} if each else where
+    return make_object("ResourceSlice", "fabric", spec={"driver": "net", "pool": pool, "devices": devices, **place})
+
+
+def by_label(key, value):
+    return {
+        "nodeSelector": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]
+        }
+    }
+
+
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize(
+    ("where", "is_lacking"),
+    [
+        ({"allNodes": True}, False),
+        (by_label("zone", "a"), False),
+        (by_label("kubernetes.io/hostname", "n"), True),
+        (by_label("zone", "b"), False),
+    ],
+)
+def test_devices_that_a_slice_assigns_to_the_model_are_not_on_new_nodes_and_a_note_says_so(where, is_lacking, each):
+    model = make_node("n", labels={"kubernetes.io/hostname": "n", "zone": "a"})
+    cluster = [model, network(where, each=each)]
+    note = "new nodes like n would not have its 2 devices of driver net, which slices assign to nodes by name"
+    assert WhatIf(add_nodes=1, like="n").applied(cluster).notes == [note] * is_lacking
+
+
+def test_a_device_that_names_its_node_is_assigned_to_it():
+    model = make_node("n")
+    cluster = [model, network({"nodeName": "n"}, 1, each=True)]
+    (note,) = WhatIf(add_nodes=1, like="n").applied(cluster).notes
+    assert note == "new nodes like n would not have its 1 device of driver net, which slices assign to nodes by name"
+
+
+def test_a_pool_of_the_model_with_missing_slices_is_copied_as_it_is_and_a_note_says_so():
+    whole, half = slice_on("n1.example", "a", "a"), slice_on("n1.example", "b", "b")
+    half = edited(
+        half,
+        spec=msgspec.structs.replace(half.spec, pool=msgspec.structs.replace(half.spec.pool, resource_slice_count=2)),
+    )
+    cluster = [*CLUSTER, whole, half]
+    notes = WhatIf(add_nodes=1, like="n1.example").applied(cluster).notes
+    assert notes == ["new nodes like n1.example would have only the 1 slice of 2 that driver d has published of pool b"]
+    assert notes[0] in fit(cluster, [make_pod("p")], nodes_like="n1.example").notes

@@ -20,6 +20,7 @@ from kubesched.api import (
 )
 from kubesched.controllers.cordons import CORDON, is_cordoned
 from kubesched.controllers.daemon_nodes import may_run_daemon
+from kubesched.controllers.model_devices import devices_not_copied, incomplete_pools
 from kubesched.controllers.replacements import fresh_pod
 from kubesched.controllers.site_labels import is_site
 from kubesched.controllers.successors import is_bound_to_node
@@ -120,18 +121,22 @@ def _slice_on(known: ResourceSlice, node: str) -> ResourceSlice:
     return edited(known, metadata=metadata, spec=msgspec.structs.replace(spec, devices=devices, **fields))
 
 
-def note_on_model(model: Node) -> str:
-    """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing.
+def note_on_model(model: Node, cluster: Iterable[KubeObject] = ()) -> str:
+    """What new nodes do not have of their model; empty for nothing.
 
-    And what they are taken to have, which a new machine need not have: its rack or its NVLink domain.
+    That is what passes, its cordon and such taints, and devices that are not copied. And what they are taken to have,
+    which a new machine need not have: its rack or its NVLink domain.
     """
+    known = list(cluster)
     passing = [taint for taint in model.spec.taints or () if taint.key.startswith(_PASSING_TAINTS)]
     taints = [f"{taint.key}:{taint.effect}" for taint in passing if taint.key != CORDON.key]
     lacking = ["its cordon"] if is_cordoned(model) else []
     if taints:
         lacking.append(f"its {plural(len(taints), 'taint')} {', '.join(taints)}")
+    lacking += devices_not_copied(model, _new_node(model, next(new_names(model))), known)
     sites = [f"{key}={value}" for key, value in model.labels.items() if is_site(key)]
     said = [f"would not have {' and '.join(lacking)}"] if lacking else []
+    said += [f"would have {pool}" for pool in incomplete_pools(model, known)]
     said += [f"are taken to have its {plural(len(sites), 'label')} {', '.join(sites)}"] if sites else []
     return f"new nodes like {model.name} {', and '.join(said)}" if said else ""
 

@@ -94,8 +94,8 @@ class WhatIf(msgspec.Struct, frozen=True):
         if self.add_nodes:
             assumed.append(f"{count(self.add_nodes, 'node')} like {self.like} were added")
             model = node_model(known, self.like)
+            notes += filter(None, [note_on_model(model, known)])
             known = with_nodes_like(known, model, self.add_nodes)
-            notes += filter(None, [note_on_model(model)])
         if self.remove:
             assumed.append(f"{_named(known, self.remove)} were removed")
             names = chosen_nodes(known, self.remove)

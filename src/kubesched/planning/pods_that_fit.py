@@ -197,7 +197,7 @@ def _answer(
         caveats = storage_caveats(session, placements, after.objects, _surging(asked, run.rollouts))
     nowhere = () if there or not (question.add or question.rollout) else (_NOTHING_EXISTS,)
     notes = (*asked.notes_on(question.replicas, is_search=question.maximum), *nowhere)
-    on_model = filter(None, [] if model is None else [note_on_model(model)])
+    on_model = filter(None, [] if model is None else [note_on_model(model, before)])
     return Fit(
         placements,
         run.report,

@@ -113,7 +113,7 @@ def _device_cause(case: Case) -> Cause:
 
 
 def _for_devices(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Devices that others have, and other requests; each of the equal pods needs devices of its own."""
+    """Devices that others have, and other requests; equal pods do not share them."""
     every = chain(device_holders(case, where), device_requests(case, where))
     return (msgspec.structs.replace(one, counts_pods=True) for one in every)
 
