@@ -73,7 +73,7 @@ class Fault:
 def called(method: str, path: str, *, is_watch: bool) -> Call:
     """The request that a method and a path are."""
     parts = path.strip("/").split("/")
-    parts = parts[2:] if parts[0] == "api" else parts[3:]  # after the version
+    parts = parts[{"api": 2, "apis": 3}.get(parts[0], 0) :]  # after the version; whole for paths such as /version
     if len(parts) > 2 and parts[0] == "namespaces":
         parts = parts[2:]
     resource, name, subresource = (*parts, "", "", "")[:3]

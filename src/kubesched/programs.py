@@ -3,23 +3,44 @@
 `run_scheduler` and `serve_extender` are for a `main()` that brings its plugins as classes.
 """
 
+import asyncio
 import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, Final
 
-from kubesched.config import KUBE_SCHEDULER_LEASE, KubeSchedulerConfiguration, LeaderElectionFlags, lease_name
+import msgspec
+
+from kubesched.config import (
+    KUBE_SCHEDULER_LEASE,
+    KubeSchedulerConfiguration,
+    LeaderElectionFlags,
+    dig,
+    lease_name,
+    parse_value,
+    read_text,
+)
 from kubesched.documents import escape_controls
-from kubesched.errors import InputError, KubeschedError, LeaseLostError, error_message
+from kubesched.errors import ConfigError, InputError, KubeschedError, LeaseLostError, error_message
 from kubesched.extender import Extender, ExtenderOptions, advice, run_extender
-from kubesched.live import LiveScheduler, SchedulerOptions, serves_default_scheduler, with_kubeconfig
+from kubesched.live import (
+    LiveScheduler,
+    SchedulerOptions,
+    access_of,
+    serves_default_scheduler,
+    start_sentence,
+    version_of_server,
+    with_kubeconfig,
+)
 from kubesched.live import run_scheduler as run_live
 from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.serving import Server, only_json_lines, set_up_logging
-from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
+from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, read_source, set_up
 from kubesched.signals import ending_on_signals, ignoring_sigusr2, run_until_told
+from kubesched.snapshot import ClusterObjects, version_of
 from kubesched.version import VERSION
 
 _BAD_INPUT: Final = 2
@@ -40,6 +61,7 @@ def run_scheduler(
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
     *,
     options: SchedulerOptions = _SCHEDULER,
+    release: Release | None = None,
     log_json: bool = False,
 ) -> None:
     """Schedule the pods of a live cluster until SIGTERM or Ctrl-C, as `kubesched scheduler` does.
@@ -52,6 +74,7 @@ def run_scheduler(
             `options.replaces`. A KubeSchedulerConfiguration always names one.
         options: which cluster, and where health and metrics are served. By default, the cluster of the kubeconfig or of
             this pod, and the port 10259 of 127.0.0.1.
+        release: the version of Kubernetes that decides; by default, that of the API server.
         log_json: log JSON lines. Standard error then has nothing else until the function returns; an exception that
             is not listed here ends the process with 1.
     Raises:
@@ -64,13 +87,19 @@ def run_scheduler(
     """
     with _exit_codes(log_json=log_json), ignoring_sigusr2():
         set_up_logging(os.environ, as_json=log_json)
-        setup = set_up_scheduler(configuration, plugins, plugin_args, replaces=options.replaces)
+        server = ask_version(configuration, options)
+        version = version_of(ClusterObjects((), server_version=server))
+        setup = set_up_scheduler(
+            configuration, plugins, plugin_args, replaces=options.replaces, release=release or version.release
+        )
 
-        def log_lease() -> None:
+        def log_start() -> None:
+            _SCHEDULER_LOG.info("%s", start_sentence(setup.release, server, "" if release else version.note))
             if not options.dry_run and (note := lease_note(setup, "set SchedulerOptions.replaces")):
                 _SCHEDULER_LOG.info("%s", note)
 
-        if schedule_until_told(setup, options, on_started=log_lease):
+        checks_version = not server and release is None
+        if schedule_until_told(setup, options, on_started=log_start, checks_version=checks_version):
             raise KeyboardInterrupt
 
 
@@ -122,6 +151,32 @@ def _exit_codes(*, log_json: bool) -> Iterator[None]:
             raise SystemExit(_BAD_INPUT) from error
         except KeyboardInterrupt:
             raise SystemExit(_INTERRUPTED) from None
+
+
+def ask_version(configuration: ConfigurationLike, options: SchedulerOptions) -> str:
+    """Ask the API server for its version. Returns: what it says; empty where there is no such answer.
+
+    The configuration may name the kubeconfig, whatever else it has: which version of it is read is not known yet.
+    """
+    if not options.kubeconfig:
+        options = msgspec.structs.replace(options, kubeconfig=_kubeconfig_in(configuration))
+    try:
+        access = access_of(options)
+    except ConfigError:  # raised again by the run
+        return ""
+    return asyncio.run(version_of_server(access))
+
+
+def _kubeconfig_in(configuration: ConfigurationLike) -> str:
+    if isinstance(configuration, KubeSchedulerConfiguration):
+        return configuration.client_connection.kubeconfig
+    source = configuration or b""
+    try:
+        source = read_source(Path(source)) if isinstance(source, str | os.PathLike) else source
+        path = dig(parse_value(read_text(source)).value, "clientConnection", "kubeconfig")
+    except KubeschedError:  # raised again by set_up
+        return ""
+    return path if isinstance(path, str) else ""
 
 
 def set_up_scheduler(
@@ -193,11 +248,13 @@ def schedule_until_told(
     *,
     on_started: Callable[[], None] = lambda: None,
     on_ready: Callable[[LiveScheduler], None] | None = None,
+    checks_version: bool = False,
 ) -> bool:
     """Schedule until a signal asks for the end.
 
     Args:
-        on_started, on_ready: as for live.run_scheduler; by default, a log line says that the scheduler is ready.
+        on_started, on_ready, checks_version: as for live.run_scheduler; by default, a log line says that the scheduler
+            is ready.
     Returns: whether Ctrl-C was among the signals.
     Raises:
         LeaseLostError, KubeschedError: as live.run_scheduler.
@@ -211,7 +268,14 @@ def schedule_until_told(
 
     async def schedule() -> bool:
         with ending_on_signals() as ending:
-            await run_live(setup, options, stop=ending.stop, on_started=on_started, on_ready=on_ready or log_ready)
+            await run_live(
+                setup,
+                options,
+                stop=ending.stop,
+                on_started=on_started,
+                on_ready=on_ready or log_ready,
+                checks_version=checks_version,
+            )
         return ending.is_interrupted
 
     return run_until_told(schedule())

@@ -18,7 +18,7 @@ NO_RIGHT = 'User "ann" cannot list this'
 
 @contextmanager
 def api_server(
-    objects: Iterable[KubeObject], refused: Collection[str] = (), message: str = NO_RIGHT
+    objects: Iterable[KubeObject], refused: Collection[str] = (), message: str = NO_RIGHT, version: str | None = None
 ) -> Iterator[tuple[str, list[str]]]:
     """Serve the objects, and discovery for further kinds; yields its URL and the requests that it gets.
 
@@ -26,6 +26,7 @@ def api_server(
 
     Args:
         refused: kinds that are answered with 403 and the message.
+        version: the gitVersion at `/version`; None where that has none.
     """
     lists: dict[str, list[Any]] = {list_path(kind): [] for kind in KINDS}
     kinds = {list_path(kind): f"{KINDS[kind].name}List" for kind in KINDS}
@@ -57,6 +58,8 @@ def api_server(
             answer = refusal if url.path in forbidden else page
             if url.path in groups:
                 answer = {"kind": "APIResourceList", "resources": groups[url.path]}
+            if url.path == "/version" and version is not None:
+                answer = {"gitVersion": version}
             body = json.dumps(answer).encode()
             self.send_response(403 if url.path in forbidden else 200)
             self.send_header("Content-Type", "application/json")

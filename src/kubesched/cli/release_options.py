@@ -50,7 +50,7 @@ def release_for(cluster: "ClusterObjects | None", options: SetupOptions, asked: 
     from kubesched.snapshot import version_of
 
     if asked is None:
-        version = version_of(cluster or ())
+        version = version_of(() if cluster is None else cluster)  # one without objects has a version, too
         release, about_it = version.release, version.note
     else:
         try:

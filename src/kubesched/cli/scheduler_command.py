@@ -182,12 +182,13 @@ def scheduler(
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
     from kubesched.live import SchedulerOptions
-    from kubesched.programs import lease_note
+    from kubesched.programs import ask_version, lease_note
     from kubesched.scheduler import TieBreak
 
     options = SchedulerOptions(tie_break=TieBreak(tie_break), **fields)
     report = log.set_up()
-    setup, notes = _deciding(setup_options, options, election, is_shadow=shadow)
+    server = None if write_config_to else ask_version(setup_options.config, options)
+    setup, notes = _deciding(setup_options, options, election, server, is_shadow=shadow)
     if write_config_to is not None:
         _write_configuration(setup.configuration, write_config_to)
         for text in notes:
@@ -195,7 +196,7 @@ def scheduler(
         return
     if not (options.dry_run or shadow) and (text := lease_note(setup, "give --replace")):
         notes.append(text)
-    run = _Run(setup, options, notes, report)
+    run = _Run(setup, options, notes, report, not server and setup_options.kubernetes_version is None)
     try:
         is_interrupted = run.compare(shadow_dir, option_words(setup_options.given())) if shadow else run.schedule()
     except LeaseLostError:  # the log says so; the kubelet starts the process again
@@ -205,16 +206,29 @@ def scheduler(
 
 
 def _deciding(
-    given: SetupOptions, options: "SchedulerOptions", election: Mapping[str, Any], *, is_shadow: bool
+    given: SetupOptions,
+    options: "SchedulerOptions",
+    election: Mapping[str, Any],
+    server: str | None,
+    *,
+    is_shadow: bool,
 ) -> "tuple[Setup, list[str]]":
-    """What decides, and how that differs from kube-scheduler."""
-    from kubesched.config import read_feature_gates, without_effect
-    from kubesched.programs import set_up_scheduler
+    """What decides, and how that differs from kube-scheduler.
 
-    release, about_version = release_for(None, given, given.kubernetes_version)
+    Args:
+        server: what the API server says of its version; None where it is not asked.
+    """
+    from kubesched.config import read_feature_gates, without_effect
+    from kubesched.live import start_sentence
+    from kubesched.programs import set_up_scheduler
+    from kubesched.snapshot import ClusterObjects
+
+    cluster = ClusterObjects((), server_version=server or "")
+    release, about_version = release_for(cluster, given, given.kubernetes_version)
     setup = set_up_scheduler(*given[:3], replaces=options.replaces, election=election, release=release)
     gates = without_effect(read_feature_gates(given.feature_gates, release))
     differing = differences(setup, options, given_ignored_flags(), ignored_gates=gates, is_shadow=is_shadow)
+    about_version = about_version if server is None else start_sentence(release, server, about_version)
     notes = [about_version] if about_version else []
     return setup, [*notes, *(f"differs from kube-scheduler: {difference}" for difference in differing)]
 
@@ -224,12 +238,14 @@ class _Run(NamedTuple):
 
     Attributes:
         notes: what `report` gets when it has started; not before: an error at the start is the only message.
+        checks_version: as for live.run_scheduler.
     """
 
     setup: "Setup"
     options: "SchedulerOptions"
     notes: Sequence[str]
     report: Callable[[str], None]
+    checks_version: bool
 
     def schedule(self) -> bool:
         """Schedule. Returns: whether Ctrl-C was among the signals."""
@@ -237,7 +253,13 @@ class _Run(NamedTuple):
 
         what = "decides in a dry run for pods" if self.options.dry_run else "schedules pods"
         on_ready = partial(self._on_ready, what)
-        return schedule_until_told(self.setup, self.options, on_started=self._on_started, on_ready=on_ready)
+        return schedule_until_told(
+            self.setup,
+            self.options,
+            on_started=self._on_started,
+            on_ready=on_ready,
+            checks_version=self.checks_version,
+        )
 
     def compare(self, folder: Path | None, explain_options: Sequence[str]) -> bool:
         """Compare bindings. Returns: whether Ctrl-C was among the signals."""
@@ -255,6 +277,7 @@ class _Run(NamedTuple):
                     stop=ending.stop,
                     on_started=self._on_started,
                     on_ready=partial(self._on_ready, "compares bindings"),
+                    checks_version=self.checks_version,
                 )
             return ending.is_interrupted
 

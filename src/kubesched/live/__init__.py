@@ -18,6 +18,7 @@ with lazy_exports(__name__):
         HealthChecks as HealthChecks,
     )
     from kubesched.live.scheduler_process import (
+        Confirm as Confirm,
         SchedulerOptions as SchedulerOptions,
         access_of as access_of,
         briefly as briefly,
@@ -27,6 +28,11 @@ with lazy_exports(__name__):
         run_scheduler as run_scheduler,
         serving as serving,
         with_kubeconfig as with_kubeconfig,
+    )
+    from kubesched.live.server_release import (
+        check_version as check_version,
+        start_sentence as start_sentence,
+        version_of_server as version_of_server,
     )
     from kubesched.live.traces import Traces as Traces, new_traces as new_traces
     from kubesched.live.writes import ApiWriter as ApiWriter

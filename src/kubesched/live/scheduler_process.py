@@ -33,6 +33,7 @@ from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.leadership import Leadership, NoElection
 from kubesched.live.other_scheduler import OtherScheduler, serves_default_scheduler
 from kubesched.live.scheduler_endpoints import EndpointOptions, Endpoints, HealthChecks
+from kubesched.live.server_release import check_version
 from kubesched.live.traces import new_traces
 from kubesched.live.writes import ApiWriter
 from kubesched.metrics import EventMetrics, Observers, PodResources, SchedulerMetrics
@@ -48,6 +49,7 @@ _REVIEWS_POOL: Final = 16  # reviews of clients of the endpoints at a time
 _REVIEW_SECONDS: Final = 10.0
 _GC_THRESHOLDS: Final = (100_000, 50, 100)  # scheduling makes much and keeps nothing in cycles
 _LOG: Final = logging.getLogger("kubesched.scheduler")
+Confirm = Callable[[], Awaitable[None]]
 
 
 class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +85,7 @@ async def run_scheduler(
     stop: asyncio.Event,
     on_started: Callable[[], None] = lambda: None,
     on_ready: Callable[[LiveScheduler], None],
+    checks_version: bool = False,
 ) -> None:
     """Schedule until `stop` is set, while this process leads.
 
@@ -93,9 +96,11 @@ async def run_scheduler(
         on_started: called when there are credentials and the endpoints are open; what is wrong with the command line
             has been raised by then.
         on_ready: called when this process leads, everything that exists is known, and the plugins have started.
+        checks_version: whether to ask the API server for its version before that, because it did not answer before the
+            setup was made.
     Raises:
         PluginError: a plugin did not start.
-        ClusterError: there are no usable credentials.
+        ClusterError: there are no usable credentials, or the API server has another version than the one that decides.
         InputError: the endpoints cannot be served, or another scheduler serves default-scheduler.
         LeaseLostError: another process may lead; the caller ends this one with code 1.
     """
@@ -140,12 +145,13 @@ async def run_scheduler(
             readers=readers_of(setup.profiles),
         )
         comparer = CacheComparer(client, live)
+        confirm = partial(check_version, client, setup.release) if checks_version else None
         with on_sigusr2(comparer.ask):
             try:
                 async with _endpoints(setup, options, live, metrics, recorder, election, stop), election:
                     on_started()
                     is_delayed = setup.configuration.delay_cache_until_active
-                    await _run(live, watch, recorder, comparer, election, other, is_delayed, stop, on_ready)
+                    await _run(live, watch, recorder, comparer, election, other, confirm, is_delayed, stop, on_ready)
                     _LOG.info("Requested to terminate, exiting")
             finally:
                 await briefly(calls.close(), "closing connections to extenders")
@@ -263,6 +269,7 @@ async def _run(
     comparer: CacheComparer,
     election: NoElection,
     other: OtherScheduler | None,
+    confirm: Confirm | None,
     is_delayed: bool,
     stop: asyncio.Event,
     on_ready: Callable[[LiveScheduler], None],
@@ -278,7 +285,9 @@ async def _run(
                 group.create_task(comparer.run(), name="cache comparison"),
                 group.create_task(keep_heap_small(), name="free memory"),
             ]
-            lead = group.create_task(_lead(live, watch, election, other, is_delayed, on_ready), name="schedule")
+            lead = group.create_task(
+                _lead(live, watch, election, other, confirm, is_delayed, on_ready), name="schedule"
+            )
             await stop.wait()
             for task in (lead, *background):
                 task.cancel()
@@ -323,6 +332,7 @@ async def _lead(
     watch: ClusterWatch,
     election: NoElection,
     other: OtherScheduler | None,
+    confirm: Confirm | None,
     is_delayed: bool,
     on_ready: Callable[[LiveScheduler], None],
 ) -> None:
@@ -330,7 +340,7 @@ async def _lead(
         await other.check(None if is_delayed else partial(_until_synced, watch))
     if is_delayed:
         await election.lead()
-    await get_ready(watch, live.feed, live.scheduler.frameworks.values())
+    await get_ready(watch, live.feed, live.scheduler.frameworks.values(), confirm)
     await election.lead()
     if other is not None:
         await other.look_again()
@@ -338,13 +348,19 @@ async def _lead(
     await live.run()
 
 
-async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framework]) -> None:
+async def get_ready(
+    watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framework], confirm: Confirm | None = None
+) -> None:
     """Wait until everything that exists is known, load it, start the plugins, and pass on the pods that wait.
 
+    Args:
+        confirm: awaited before the plugins start; what it raises is raised.
     Raises:
         PluginError: a plugin did not start.
     """
     await _until_synced(watch)
+    if confirm is not None:
+        await confirm()
     feed.hand_over()
     await start_plugins(frameworks)
     feed.release()

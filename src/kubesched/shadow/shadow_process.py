@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,10 +12,12 @@ from msgspec.structs import replace
 from kubesched.cluster import ApiClient, ClusterWatch, PluginRequests
 from kubesched.framework import Services, logged_plugin_events
 from kubesched.live import (
+    Confirm,
     HealthChecks,
     SchedulerOptions,
     access_of,
     briefly,
+    check_version,
     first_of,
     get_ready,
     keep_heap_small,
@@ -42,6 +45,7 @@ async def run_shadow(
     stop: asyncio.Event,
     on_started: Callable[[], None] = lambda: None,
     on_ready: Callable[[Shadow], None],
+    checks_version: bool = False,
 ) -> None:
     """Judge the bindings of other schedulers until `stop` is set.
 
@@ -49,9 +53,10 @@ async def run_shadow(
         folder, explain_options: as for ShadowReport.
         on_started: as for run_scheduler.
         on_ready: called when everything that exists is known, and the plugins have started.
+        checks_version: as for run_scheduler.
     Raises:
         PluginError: a plugin did not start.
-        ClusterError: there are no usable credentials.
+        ClusterError: there are no usable credentials, or the API server has another version than the one that decides.
         InputError: the endpoints cannot be served, or the folder cannot be written.
     """
     setup, metrics = without_election(setup), ShadowMetrics()
@@ -68,6 +73,7 @@ async def run_shadow(
         watch = ClusterWatch(
             client, shadow.feed, kinds=setup.watched_kinds, wants_raw=kept, readers=readers_of(setup.profiles)
         )
+        confirm = partial(check_version, client, setup.release) if checks_version else None
         page, resources = new_registry(), Registry()
         page.register(metrics)
         resources.register(PodResources(shadow.cluster_state, None))
@@ -76,7 +82,7 @@ async def run_shadow(
             async with serving(setup, options, checks, page, resources):
                 on_started()
                 try:
-                    await _run(shadow, watch, report, stop, on_ready)
+                    await _run(shadow, watch, report, stop, confirm, on_ready)
                 finally:
                     await briefly(stop_plugins(shadow.frameworks.values()), "stopping the plugins")
                     await report.finish()
@@ -89,14 +95,19 @@ def _without_extenders(setup: Setup) -> Setup:
 
 
 async def _run(
-    shadow: Shadow, watch: ClusterWatch, report: ShadowReport, stop: asyncio.Event, on_ready: Callable[[Shadow], None]
+    shadow: Shadow,
+    watch: ClusterWatch,
+    report: ShadowReport,
+    stop: asyncio.Event,
+    confirm: Confirm | None,
+    on_ready: Callable[[Shadow], None],
 ) -> None:
     """Run everything at the same time until `stop`, or until something cannot go on."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(watch.run(), name="watch"),
-                group.create_task(_judge(shadow, watch, on_ready), name="judge"),
+                group.create_task(_judge(shadow, watch, confirm, on_ready), name="judge"),
                 group.create_task(_summarize(report), name="summary"),
                 group.create_task(keep_heap_small(), name="free memory"),
             ]
@@ -107,8 +118,10 @@ async def _run(
         raise first_of(several) from None
 
 
-async def _judge(shadow: Shadow, watch: ClusterWatch, on_ready: Callable[[Shadow], None]) -> None:
-    await get_ready(watch, shadow.feed, shadow.frameworks.values())
+async def _judge(
+    shadow: Shadow, watch: ClusterWatch, confirm: Confirm | None, on_ready: Callable[[Shadow], None]
+) -> None:
+    await get_ready(watch, shadow.feed, shadow.frameworks.values(), confirm)
     on_ready(shadow)
     await shadow.run()
 
