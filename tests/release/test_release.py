@@ -15,7 +15,8 @@ def test_the_ways_to_write_a_version(text: str) -> None:
     ("text", "minor", "note"),
     [
         ("1.20", 33, "kubesched has the rules of v1.33 to v1.37; v1.20 is decided as v1.33"),
-        ("v1.40.1", 37, "kubesched has the rules of v1.33 to v1.37; v1.40 is decided as v1.37"),
+        ("v1.40.1", 37, "kubesched has the rules of v1.33 to v1.37; v1.40.1 is decided as v1.37"),
+        ("1.3.6", 33, "kubesched has the rules of v1.33 to v1.37; v1.3.6 is decided as v1.33"),
         ("2.0", 37, "kubesched has the rules of v1.33 to v1.37; v2.0 is decided as v1.37"),
         ("1.36.9", 36, ""),
         (
@@ -30,7 +31,9 @@ def test_other_versions_are_decided_as_the_nearest_one(text: str, minor: int, no
     assert (release.minor, said) == (minor, note)
 
 
-@pytest.mark.parametrize("text", ["", "36", "latest", "v1", "one.two", "1.x", "v1." + "9" * 5000, "１.３６"])
+@pytest.mark.parametrize(
+    "text", ["", "36", "latest", "v1", "one.two", "1.x", "v1." + "9" * 5000, "１.３６", "1. 36", "1.36 1.37"]
+)
 def test_what_is_no_version_is_refused(text: str) -> None:
     with pytest.raises(
         InputError, match=r"expected a version of Kubernetes, v1\.33 to v1\.37, such as 1\.36 or v1\.36"

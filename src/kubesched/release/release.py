@@ -82,10 +82,11 @@ def release_of(text: str) -> tuple[Release, str]:
         raise InputError(f"found {text!r:.60}; expected a version of Kubernetes, {KNOWN}, such as 1.36 or v1.36.3")
     major, minor, patch = numbers
     known = min(max(minor, _FIRST), _LAST) if major == 1 else (_LAST if major > 1 else _FIRST)
-    release = Release(known)
+    release, has_patch = Release(known), text.count(".") > 1
     if (major, minor) != (1, known):
-        return release, f"kubesched has the rules of {KNOWN}; v{major}.{minor} is decided as v1.{known}"
-    if known == _FIRST and patch < _RECORDED[known] and text.count(".") > 1:
+        asked = f"v{major}.{minor}" + (f".{patch}" if has_patch else "")
+        return release, f"kubesched has the rules of {KNOWN}; {asked} is decided as v1.{known}"
+    if known == _FIRST and patch < _RECORDED[known] and has_patch:
         ports = "which counts host ports of sidecars; earlier patches may not"
         return release, f"v1.{known}.{patch} is decided as {release.recorded}, {ports}"
     return release, ""
