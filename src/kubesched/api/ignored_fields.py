@@ -38,6 +38,11 @@ class IgnoredField(NamedTuple):
     kind: type[KubeObject]
     path: tuple[str, ...]
 
+    @property
+    def spelled(self) -> str:
+        """The path as manifests spell it, such as `spec.resources`."""
+        return ".".join(map(_spelled, self.path)).replace(f".{_EACH}", _EACH)
+
 
 def _fields(gate: str, kind: type[KubeObject], *paths: tuple[str, ...]) -> tuple[IgnoredField, ...]:
     return tuple(IgnoredField(gate, kind, path) for path in paths)
@@ -116,6 +121,11 @@ def ignored_fields(release: Release, objects: Iterable[KubeObject]) -> dict[Igno
         field for one in objects for field in off if type(one) is field.kind and _cleared(one, field.path) is not one
     )
     return {field: found[field] for field in off if found[field]}
+
+
+def _spelled(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(other.capitalize() for other in others)
 
 
 def _cleared(value: T, path: tuple[str, ...]) -> T:

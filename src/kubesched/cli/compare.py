@@ -1,7 +1,8 @@
 """`kubesched compare`: place the same pods with two configurations and compare the outcome."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,16 +134,11 @@ def _read(
     inputs: InputOptions, sides: "tuple[Candidate, Candidate]", versions: Sequence[str]
 ) -> "tuple[tuple[Candidate, Candidate], ClusterObjects]":
     """The sides with the versions that decide, and the cluster with what the plugins of both read."""
-    from kubesched.release import DEFAULT_RELEASE
-    from kubesched.setup import set_up
-
-    named = [release_for(None, inputs.setup, version)[0] for version in versions]
-    releases = [*[DEFAULT_RELEASE] * (len(sides) - len(named)), *named]
-    setups = [
-        set_up(side.configuration, side.plugins, side.plugin_args, release=release)
-        for side, release in zip(sides, releases, strict=True)
-    ]
-    kinds = {kind: None for setup in setups for kind in setup.read_kinds}
+    asked = (*[None] * (len(sides) - len(versions)), *versions)
+    are_versions = bool(versions)
+    decided_by = partial(_decided_by, options=inputs.setup, names_unread=not are_versions)
+    named = [decided_by(side, None, version=version)[0] for side, version in zip(sides, asked, strict=True)]
+    kinds = {kind: None for side in named for kind in _kinds_read(side, may_fail=are_versions)}
     cluster = read_cluster(inputs, kinds=kinds)
     if inputs.snapshots:
         note_missing_kinds(cluster, kinds)
@@ -151,7 +147,28 @@ def _read(
     if cluster.scheduler_config:
         advice = "to compare it, save it in a file and name it with --config"
         note(f"the schedulerConfig of the snapshot is not used; {advice}")
-    return _of_versions(sides, versions, inputs.setup, cluster), cluster
+    found = [decided_by(side, cluster, version=version) for side, version in zip(sides, asked, strict=True)]
+    for about_version in dict.fromkeys(text for _, text in found if text):
+        note(about_version)
+    (a, _), (b, _) = found
+    return _named_by_version(a, b, versions) if are_versions else (a, b), cluster
+
+
+def _kinds_read(side: "Candidate", *, may_fail: bool) -> "Iterable[str]":
+    """The kinds that the plugins of a side read; none where its version rejects the configuration.
+
+    Raises:
+        ConfigError: it does, and may not.
+    """
+    from kubesched.comparison import ReadCandidate
+    from kubesched.errors import ConfigError
+
+    try:
+        return ReadCandidate(side).set_up().read_kinds
+    except ConfigError:
+        if may_fail:  # the notice says so
+            return ()
+        raise
 
 
 def _sides(configs: Sequence[Path], plugins: SetupOptions, *, pack: bool) -> "tuple[Candidate, Candidate]":
@@ -175,26 +192,46 @@ def _sides(configs: Sequence[Path], plugins: SetupOptions, *, pack: bool) -> "tu
     return Candidate(_DEFAULTS), Candidate(name, file)
 
 
-def _of_versions(
-    sides: "tuple[Candidate, Candidate]", versions: Sequence[str], options: SetupOptions, cluster: "ClusterObjects"
-) -> "tuple[Candidate, Candidate]":
-    """The sides with the versions that decide: that of the cluster for both, or the versions that are compared."""
+def _decided_by(
+    side: "Candidate",
+    cluster: "ClusterObjects | None",
+    *,
+    options: SetupOptions,
+    version: str | None,
+    names_unread: bool,
+) -> "tuple[Candidate, str]":
+    """A side with the version that decides, and a note about it; the version may reject a feature gate."""
     import msgspec
 
-    found = [
-        release_for(cluster, options, version) for version in (*versions, *[None] * (_MOST_VERSIONS - len(versions)))
-    ]
-    for about_version in dict.fromkeys(text for _, text in found if text):
-        note(about_version)
-    (a, _), (b, _) = found if len(versions) != 1 else reversed(found)
-    first, second = (msgspec.structs.replace(side, release=one) for side, one in zip(sides, (a, b), strict=True))
-    if not versions:
-        return first, second
-    name = "" if first.configuration is None and second.configuration is None else f"{second.name} on "
-    configuration = second.configuration
+    from kubesched.errors import ConfigError
+
+    try:
+        release, about_version = release_for(cluster, options, version, names_unread=names_unread)
+        return msgspec.structs.replace(side, release=release), about_version
+    except ConfigError as error:
+        bare = options._replace(feature_gates=())
+        release, about_version = release_for(cluster, bare, version, names_unread=False)
+        return msgspec.structs.replace(side, release=release, rejected=str(error)), about_version
+
+
+def _named_by_version(a: "Candidate", b: "Candidate", versions: Sequence[str]) -> "tuple[Candidate, Candidate]":
+    """Both with one configuration, under the names of their versions.
+
+    Raises:
+        InputError: it is one version.
+    """
+    import msgspec
+
+    from kubesched.errors import InputError
+
+    if a.release == b.release:
+        other = "" if len(versions) == _MOST_VERSIONS else ", and so is the cluster"
+        are = f"{' and '.join(versions)} {'are both' if not other else 'is'} {a.release}{other}"
+        raise InputError(f"--kubernetes-version: {are}; there is nothing to compare")
+    file, name = b.configuration, "" if b.configuration is None else f"{b.name} on "
     return (
-        msgspec.structs.replace(first, name=f"{name}{a}", configuration=configuration),
-        msgspec.structs.replace(second, name=f"{name}{b}"),
+        msgspec.structs.replace(a, name=f"{name}{a.release}", configuration=file),
+        msgspec.structs.replace(b, name=f"{name}{b.release}"),
     )
 
 

@@ -34,12 +34,15 @@ version_options: Final = option_group(
 """Both."""
 
 
-def release_for(cluster: "ClusterObjects | None", options: SetupOptions, asked: str | None) -> "tuple[Release, str]":
+def release_for(
+    cluster: "ClusterObjects | None", options: SetupOptions, asked: str | None, *, names_unread: bool = True
+) -> "tuple[Release, str]":
     """The version that decides, with the gates of --feature-gates, and a note where it is not the one that is meant.
 
     Args:
         cluster: its version decides where none is asked for; None for the default version.
         asked: what --kubernetes-version says, if anything.
+        names_unread: whether the note names the fields of the cluster that the version does not read.
     Raises:
         InputError: the text is not a version.
         ConfigError: --feature-gates has something that the version does not take.
@@ -58,7 +61,7 @@ def release_for(cluster: "ClusterObjects | None", options: SetupOptions, asked: 
         except InputError as error:
             raise InputError(f"--kubernetes-version: {error}") from None
     release = release.with_gates(read_feature_gates(options.feature_gates, release))
-    ignored = _ignored_words(release, cluster or ())
+    ignored = _ignored_words(release, cluster or ()) if names_unread else ""
     return release, "; ".join(text for text in (about_it, ignored) if text)
 
 
@@ -69,14 +72,8 @@ def _ignored_words(release: "Release", objects: "Iterable[KubeObject]") -> str:
 
     words = {"Pod": "pod"}
     parts = [
-        f"{'.'.join(map(_spelled, field.path)).replace('.[]', '[]')} of "
+        f"{field.spelled} of "
         f"{count(n, words.get(field.kind.__name__, field.kind.__name__))} (feature gate {field.gate})"
         for field, n in ignored_fields(release, objects).items()
     ]
     return f"{release} does not read {listed(parts)}" if parts else ""
-
-
-def _spelled(name: str) -> str:
-    """A field as manifests spell it."""
-    first, *others = name.split("_")
-    return first + "".join(other.capitalize() for other in others)

@@ -3,7 +3,11 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.comparison.candidates import Candidate as Candidate, packed as packed
+    from kubesched.comparison.candidates import (
+        Candidate as Candidate,
+        ReadCandidate as ReadCandidate,
+        packed as packed,
+    )
     from kubesched.comparison.comparison import MANY_RUNS as MANY_RUNS, compare as compare
     from kubesched.comparison.comparison_result import (
         Comparison as Comparison,
@@ -21,3 +25,10 @@ with lazy_exports(__name__):
     from kubesched.comparison.moves import MoveCause as MoveCause, PodMove as PodMove
     from kubesched.comparison.pool_use import PoolChange as PoolChange
     from kubesched.comparison.prices import read_prices as read_prices
+    from kubesched.comparison.upgrade import (
+        MessageChange as MessageChange,
+        NodeVerdict as NodeVerdict,
+        Upgrade as Upgrade,
+        VerdictChange as VerdictChange,
+        VersionDifference as VersionDifference,
+    )

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from kubesched.config import KubeSchedulerConfiguration, effective
+from kubesched.errors import ConfigError
 from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, find_plugins, load_configuration, set_up
 
@@ -19,6 +20,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
         name: what reports call it.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
         release: the version of Kubernetes whose rules decide; None for that of the cluster.
+        rejected: why its version does not start with it, where that is known before the configuration is read.
         is_packed: whether NodeResourcesFit has the strategy MostAllocated, whatever the configuration says.
 
     Example:
@@ -31,6 +33,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS
     release: Release | None = None
     is_packed: bool = False
+    rejected: str = ""
 
 
 class ReadCandidate:
@@ -50,6 +53,8 @@ class ReadCandidate:
     def __init__(self, candidate: Candidate, release: Release = DEFAULT_RELEASE) -> None:
         self.name = candidate.name
         self.release = release if candidate.release is None else candidate.release
+        if candidate.rejected:
+            raise ConfigError(candidate.rejected)
         registry = find_plugins(candidate.plugins, release=self.release)
         self.plugins = [registry[name].plugin_class for name in registry.loaded]
         self.configuration: KubeSchedulerConfiguration = load_configuration(

@@ -9,17 +9,19 @@ from kubesched.comparison.comparison_result import Comparison, FigureDifference,
 from kubesched.comparison.figures import FIGURES, Figure
 from kubesched.comparison.measure import Ruler
 from kubesched.comparison.passes import Passes
-from kubesched.comparison.placed_again import may_be_lost, parse_pod_choice
+from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_choice
 from kubesched.comparison.pool_use import change_of_all, pool_changes
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Run
-from kubesched.comparison.settings import providers, settings
+from kubesched.comparison.settings import Settings, providers, settings
+from kubesched.comparison.upgrade import Upgrade, upgrade, with_verdicts
 from kubesched.config import effective
 from kubesched.controllers import Prices
-from kubesched.errors import InputError
+from kubesched.errors import ConfigError, InputError
+from kubesched.release import Release
 from kubesched.review import review_of, scoring_advice
 from kubesched.session import Progress, Unserved, unserved_pods
-from kubesched.setup import ConfigurationLike, find_plugins
+from kubesched.setup import ConfigurationLike, PluginTimes, find_plugins
 from kubesched.snapshot import as_read, version_of
 
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ def compare(
         prices: instance type -> price of a node for an hour, or of its capacity types `on-demand`, `spot`, `reserved`.
         progress: called after each run with the number of runs so far, and of all.
     Raises:
-        InputError: an argument is not valid, or a configuration cannot be read.
+        InputError: an argument is not valid, or a configuration cannot be read. With two versions of Kubernetes, a
+            configuration that one of them rejects is part of the answer.
         PluginError: a plugin cannot be loaded or started.
 
     Example:
@@ -64,9 +67,11 @@ def compare(
         )
     choice = parse_pod_choice(pods)
     known = as_read(snapshot)
-    release = version_of(known).release
-    sides = [ReadCandidate(_candidate(side, name), release) for side, name in ((a, "A"), (b, "B"))]
+    given = [_candidate(side, name) for side, name in ((a, "A"), (b, "B"))]
     read = [completed(one) for one in known]
+    sides, notice = _read(given, version_of(known).release, read)
+    if len(sides) < len(given):
+        return _not_run(given, choice, notice)
     passes = Passes(read, sides, choice, prices, seeds, progress)
     last, staying, replicas = passes.last()
     ruler, first, of_a, of_b, stay = last.runs.ruler, last.first(), last.of_a, last.of_b, tuple(staying)
@@ -96,6 +101,52 @@ def compare(
         staying=staying,
         staying_with=replicas,
         unserved=(_unserved(read, sides[0], sides[1]), _unserved(read, sides[1], sides[0])),
+        upgrade=notice and with_verdicts(notice, read, sides),
+    )
+
+
+def _read(
+    given: Sequence[Candidate], of_cluster: Release, objects: Sequence[KubeObject]
+) -> tuple[list[ReadCandidate], Upgrade | None]:
+    """The sides, and what two versions change; without a side whose version rejects what the other one accepts.
+
+    Raises:
+        ConfigError: the only version, or both, reject the configuration.
+    """
+    sides: list[ReadCandidate] = []
+    rejected: dict[str, str] = {}
+    releases = [of_cluster if one.release is None else one.release for one in given]
+    for name, one, release in zip("ab", given, releases, strict=True):
+        try:
+            side = ReadCandidate(one, release)
+            if releases[0] != releases[1]:
+                side.set_up()  # the version may lack a plugin
+            sides.append(side)
+        except ConfigError as error:
+            if rejected or releases[0] == releases[1]:
+                raise
+            rejected[name] = str(error)
+    if releases[0] == releases[1]:
+        return sides, None
+    return sides, upgrade(objects, releases[0], releases[1], (rejected.get("a", ""), rejected.get("b", "")))
+
+
+def _not_run(given: Sequence[Candidate], choice: PodChoice, notice: Upgrade | None) -> Comparison:
+    """The answer where a version rejects the configuration: nothing can be placed with it."""
+    return Comparison(
+        a=given[0].name,
+        b=given[1].name,
+        choice=choice,
+        n_pods=0,
+        n_runs=0,
+        differences=(),
+        pending=(),
+        moves=(),
+        fills=(),
+        widest=("", ""),
+        settings=Settings(""),
+        times=(PluginTimes(), PluginTimes()),
+        upgrade=notice,
     )
 
 

@@ -11,6 +11,7 @@ from kubesched.comparison.moves import PodMove
 from kubesched.comparison.placed_again import PodChoice
 from kubesched.comparison.pool_use import PoolChange
 from kubesched.comparison.settings import Settings
+from kubesched.comparison.upgrade import Upgrade
 from kubesched.session import DeviceFill, NodeFill, Unserved, fills_frame
 from kubesched.setup import PluginTimes
 from kubesched.shown import Shown, data_frame, frame_of_pods
@@ -104,6 +105,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
             both sides are about the same pods.
         staying_with: `namespace/name` of the other running pods of their workloads, which stay with them.
         unserved: of each side, the pods that only the other one has a profile for.
+        upgrade: what two versions of Kubernetes change; None where one version decides on both sides.
         may_be_lost: `namespace/name` of running pods that are placed again, though perhaps nothing creates them again.
 
     Example:
@@ -143,6 +145,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     drained: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
     unserved: tuple[tuple[Unserved, ...], tuple[Unserved, ...]] = ((), ())
+    upgrade: Upgrade | None = None
 
     @property
     def findings(self) -> list[FigureDifference]:

@@ -17,3 +17,4 @@ with lazy_exports(__name__):
         numbers_of as numbers_of,
         release_of as release_of,
     )
+    from kubesched.release.version_rules import KEPS as KEPS, changed_rules as changed_rules

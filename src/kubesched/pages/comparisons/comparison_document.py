@@ -3,10 +3,19 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kubesched.comparison import Comparison, FigureDifference, Unit
+from kubesched.comparison import Comparison, FigureDifference, Unit, Upgrade
 from kubesched.pages.formats import Cell, Column, Table, fields
 
 _COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
+_LINES: Final = {
+    "figures": "figure",
+    "pending": "pending",
+    "moves": "move",
+    "verdicts": "verdict",
+    "messages": "message",
+    "differences": "difference",
+}
+"""Field of the document -> type of a line for each of its entries."""
 _DIGITS: Final = 12
 """Of a change: the difference of two rounded numbers is not rounded, as 0.75 - 0.756 shows."""
 
@@ -22,14 +31,21 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         **{name: dict(zip("ab", sides, strict=True)) for name, sides in both.items()},
         "pods": {"mode": comparison.choice.mode, "selector": comparison.choice.selector, "count": comparison.n_pods},
         "figures": [_figure(one) for one in comparison.differences],
+        "upgrade": None if comparison.upgrade is None else _upgrade(comparison.upgrade),
     }
 
 
+def _upgrade(notice: Upgrade) -> dict[str, Any]:
+    rejected = dict(zip("ab", notice.rejected, strict=True))
+    return {"rejected": rejected, **fields(notice, "verdicts", "messages", "differences")}
+
+
 def as_lines(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """A line for each figure, then for each pod that is pending on one side, then for each pod that moves."""
+    """A line for each entry of the lists of the document."""
     document = as_document(comparison)
-    for name, kind in (("figures", "figure"), ("pending", "pending"), ("moves", "move")):
-        yield from ({"type": kind, **entry} for entry in document[name])
+    notice = document["upgrade"] or {}
+    for name, kind in _LINES.items():
+        yield from ({"type": kind, **entry} for entry in document.get(name, notice.get(name, ())))
 
 
 def as_table(comparison: Comparison) -> Table:

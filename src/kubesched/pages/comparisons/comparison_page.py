@@ -17,6 +17,7 @@ from kubesched.comparison import (
 from kubesched.documents import count, listed, plural
 from kubesched.pages.comparisons.comparison_document import as_document, as_lines, as_table
 from kubesched.pages.comparisons.money import bill, cost_words, notes_on_prices, percent, pools_table
+from kubesched.pages.comparisons.upgrade_tables import flips, rejected_configuration, upgrade_tables
 from kubesched.pages.formats import (
     Align,
     Cell,
@@ -96,7 +97,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
         (
             *failed,
             *_on_one_side(comparison.undecided),
-            Paragraph(_sides(comparison)),
+            *([Paragraph(_sides(comparison))] if comparison.n_runs else []),
             Table(
                 "figures",
                 "Figures",
@@ -107,10 +108,11 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             ),
             pools_table(comparison),
             *_pending(comparison),
+            *(upgrade_tables(comparison.upgrade) if comparison.upgrade is not None else ()),
             *_moved(comparison),
             _spread_table(comparison.spreads),
             *_nodes(comparison),
-            *_settings(comparison),
+            *(_settings(comparison) if comparison.upgrade is None else ()),
         ),
         limits=_limits(comparison),
         next_command=next_command,
@@ -130,14 +132,19 @@ def _check(condition: str, why: str) -> dict[str, object]:
 
 
 def _verdict(comparison: Comparison) -> tuple[str, Level]:
-    findings = comparison.findings
+    findings, notice = comparison.findings, comparison.upgrade
+    if notice is not None and any(notice.rejected):
+        return rejected_configuration(notice), Level.BAD
     if any(comparison.faults):
         failed = [f"with {side}, {fault}" for side, fault in zip("AB", comparison.faults, strict=True) if fault]
         return f"A plugin fails, so the figures do not show what it does when it works: {'. '.join(failed)}", Level.BAD
     if not findings:
+        unserved, flipped = _unserved(comparison), flips(comparison)
         same = f"{comparison.b} differs from {comparison.a} in no figure beyond chance."
-        unserved = _unserved(comparison)
-        return f"{unserved}{same}{_staying(comparison)}", Level.BAD if unserved else Level.PLAIN
+        if flipped:
+            same = f"{comparison.b} instead of {comparison.a}: {flipped}. No figure differs beyond chance."
+        level = Level.BAD if unserved else Level.WARNING if flipped else Level.PLAIN
+        return f"{unserved}{same}{_staying(comparison)}", level
     shown = ", ".join(map(_in_words, _by_weight(findings)[:_N_IN_VERDICT]))
     more = len(findings) - _N_IN_VERDICT
     rest = f", and {count(more, 'more figure')}" if more > 0 else ""
@@ -145,7 +152,8 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
     levels = {_level(one) for one in findings} - {Level.PLAIN}
     level = levels.pop() if len(levels) == 1 else Level.WARNING
     outcome = " ".join([f"{comparison.b} instead of {comparison.a}: {when}{shown}{rest}.", *bill(comparison)])
-    return f"{_unserved(comparison)}{outcome}{_staying(comparison)}", level
+    flipped = f" {flips(comparison)}." if flips(comparison) else ""
+    return f"{_unserved(comparison)}{outcome}{flipped}{_staying(comparison)}", level
 
 
 def _by_weight(findings: Sequence[FigureDifference]) -> Sequence[FigureDifference]:
@@ -292,12 +300,13 @@ def _notes_on_undecided(undecided: tuple[str, str]) -> Iterator[str]:
 
 
 def _pending(comparison: Comparison) -> list[Table]:
-    half = comparison.n_runs / 2
+    half, notice = comparison.n_runs / 2, comparison.upgrade
+    a, b = _SIDES if notice is None else (notice.a, notice.b)
     new = [one for one in comparison.pending if one.n_b > half]
     gone = [one for one in comparison.pending if one.n_b <= half]
     return [
-        _pending_table("newPending", "Pending with B, not with A", new, comparison.n_runs, Level.BAD),
-        _pending_table("noLongerPending", "Pending with A, not with B", gone, comparison.n_runs, Level.GOOD),
+        _pending_table("newPending", f"Pending with {b}, not with {a}", new, comparison.n_runs, Level.BAD),
+        _pending_table("noLongerPending", f"Pending with {a}, not with {b}", gone, comparison.n_runs, Level.GOOD),
     ]
 
 
@@ -352,9 +361,11 @@ def _moved(comparison: Comparison) -> list[Table]:
     ]
     left = len(moves) - len(first)
     title = f"{count(len(moves), 'pod is', 'pods are')} on another node if ties go to the first node"
+    by_workload = [Table("causes", title, _CAUSES, causes), _movers(comparison)]
+    if comparison.upgrade is not None:  # which node a pod gets depends on ties and on the pods before it
+        return by_workload
     return [
-        Table("causes", title, _CAUSES, causes),
-        _movers(comparison),
+        *by_workload,
         Table(
             "moves",
             "",

@@ -1,0 +1,92 @@
+"""What two versions of Kubernetes change, as tables and sentences of the page of a comparison."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from kubesched.comparison import Comparison, NodeVerdict, Upgrade, VersionDifference
+from kubesched.documents import count, listed
+from kubesched.pages.formats import Align, Column, Row, Table
+
+_N_ROWS: Final = 20
+
+
+def rejected_configuration(notice: Upgrade) -> str:
+    """Which version does not start with the configuration, in a sentence; empty for none."""
+    each = zip((notice.a, notice.b), notice.rejected, strict=True)
+    sentences = (
+        f"kube-scheduler {version} does not start with this configuration: {why}" for version, why in each if why
+    )
+    return next(sentences, "")
+
+
+def flips(comparison: Comparison) -> str:
+    """The pods that are pending with one version only; empty for none, and where one version decides."""
+    half = comparison.n_runs / 2
+    new = [one.pod for one in comparison.pending if one.n_b > half]
+    gone = [one.pod for one in comparison.pending if one.n_b <= half]
+    parts = [
+        f"{count(len(pods), one, several)}: {listed(pods)}"
+        for pods, one, several in (
+            (new, "pod becomes pending", "pods become pending"),
+            (gone, "pending pod gets a node", "pending pods get a node"),
+        )
+        if pods
+    ]
+    return "" if comparison.upgrade is None else "; ".join(parts)
+
+
+def upgrade_tables(notice: Upgrade) -> Iterator[Table]:
+    """What becomes of waiting pods that are tried alone, and what else the versions do otherwise."""
+    a, b = Column("a", notice.a), Column("b", notice.b)
+    verdicts: list[Row] = [
+        [len(one.pods), one.workload, len(one.nodes), _words(one.a), _words(one.b)]
+        for one in sorted(notice.verdicts, key=lambda one: -len(one.pods))
+    ]
+    yield _first(
+        "verdicts",
+        "Nodes with another verdict, each waiting pod tried alone",
+        (Column("pods", align=Align.NUMBER), Column("workload", "OF"), Column("nodes", align=Align.NUMBER), a, b),
+        verdicts,
+    )
+    yield _first(
+        "texts",
+        "Texts of events and conditions that change, for alerts that search for them",
+        (Column("pods", align=Align.NUMBER), Column("only", "ONLY WITH"), Column("text")),
+        _texts(notice),
+    )
+    yield Table(
+        "differences",
+        f"Fields, default plugins and rules of {notice.a} and {notice.b}",
+        (Column("subject", "WHAT"), a, b, Column("source")),
+        [[_subject(one), one.a, one.b, one.source] for one in notice.differences],
+        is_folded=True,
+    )
+
+
+def _first(name: str, title: str, columns: tuple[Column, ...], rows: Sequence[Row]) -> Table:
+    left = len(rows) - _N_ROWS
+    notes = (f"{left:,} more: -o json has all.",) if left > 0 else ()
+    return Table(name, title, columns, rows[:_N_ROWS], notes=notes)
+
+
+def _texts(notice: Upgrade) -> list[Row]:
+    """A row for each phrase that one version alone has, for some pods; those of A, and of most pods, come first."""
+    rows: list[Row] = []
+    for version, is_a in ((notice.a, True), (notice.b, False)):
+        n_pods: Counter[str] = Counter()
+        for one in notice.messages:
+            n_pods.update(dict.fromkeys(one.only_a if is_a else one.only_b, len(one.pods)))
+        rows += [[n, version, text] for text, n in n_pods.most_common()]
+    return rows
+
+
+def _words(verdict: NodeVerdict) -> str:
+    return f"{verdict.plugin}: {verdict.code}" if verdict.plugin else "fits"
+
+
+def _subject(difference: VersionDifference) -> str:
+    if not difference.n_objects:
+        return difference.subject
+    kind, _, field = difference.subject.partition(" ")
+    return f"{field} of {count(difference.n_objects, 'pod' if kind == 'Pod' else kind)}"

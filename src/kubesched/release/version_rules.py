@@ -1,0 +1,174 @@
+"""What kube-scheduler does in one version and not in another, in words, with the number of a proposal or pull request.
+
+An upgrade notice lists the rows that differ between its two versions. The rules themselves are where they decide.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from kubesched.release.release import Release
+
+KEPS: Final = {
+    "DRAConsumableCapacity": "KEP-5075",
+    "DRADeviceBindingConditions": "KEP-5007",
+    "DRADeviceTaints": "KEP-5055",
+    "DRAExtendedResource": "KEP-5004",
+    "DRAPartitionableDevices": "KEP-4815",
+    "DynamicResourceAllocation": "KEP-4381",
+    "InPlacePodLevelResourcesVerticalScaling": "KEP-5419",
+    "NodeDeclaredFeatures": "KEP-5328",
+    "PodLevelResources": "KEP-2837",
+    "StorageCapacityScoring": "KEP-4049",
+    "VolumeAttributesClass": "KEP-3751",
+    "VolumeLimitScaling": "KEP-5030",
+}
+"""Feature gate -> the proposal that it belongs to."""
+
+
+class Variant(NamedTuple):
+    """A rule as it is from one version on.
+
+    Attributes:
+        since: the first minor version with it; the first variant of a rule has 0.
+        text: what kube-scheduler does.
+        source: where the change is described; empty where that is not known.
+    """
+
+    since: int
+    text: str
+    source: str = ""
+
+
+class VersionRule(NamedTuple):
+    """A rule of a plugin that is not the same in all versions.
+
+    Attributes:
+        subject: the plugin.
+        variants: in the order of the versions; those of a gate are for off and for on.
+        gate: the feature gate that decides which variant is in force; empty where the version does.
+    """
+
+    subject: str
+    variants: tuple[Variant, ...]
+    gate: str = ""
+
+    def variant(self, release: Release) -> Variant:
+        """The variant that is in force."""
+        if self.gate:
+            return self.variants[release.has(self.gate)]
+        return [one for one in self.variants if not release.before(one.since)][-1]
+
+
+def _of_gate(subject: str, gate: str, off: str, on: str, source: str = "") -> VersionRule:
+    return VersionRule(subject, (Variant(0, off), Variant(0, on, source or KEPS[gate])), gate)
+
+
+VERSION_RULES: Final = (
+    VersionRule(
+        "TaintToleration",
+        (
+            Variant(0, "the text names the taint: node(s) had untolerated taint {key: value}"),
+            Variant(34, "the text does not name the taint: node(s) had untolerated taint(s)"),
+        ),
+    ),
+    VersionRule(
+        "NodeResourcesFit",
+        (
+            Variant(0, "preemption is tried where a request is above what the node can allocate"),
+            Variant(34, "preemption is not tried where a request is above what the node can allocate"),
+        ),
+    ),
+    VersionRule(
+        "VolumeRestrictions",
+        (
+            Variant(0, "text: node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod"),
+            Variant(34, "text: node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode"),
+        ),
+    ),
+    VersionRule(
+        "InterPodAffinity",
+        (
+            Variant(0, "a namespaceSelector of NotIn or DoesNotExist alone leaves namespaces out"),
+            Variant(
+                34, "a namespaceSelector of NotIn or DoesNotExist alone matches every namespace, a bug", "issue 141526"
+            ),
+            Variant(37, "a namespaceSelector of NotIn or DoesNotExist alone leaves namespaces out", "PR 138198"),
+        ),
+    ),
+    VersionRule(
+        "DefaultPreemption",
+        (
+            Variant(0, "a victim that is terminating is deleted again"),
+            Variant(35, "a victim that is terminating is not deleted again"),
+        ),
+    ),
+    VersionRule(
+        "DefaultPreemption",
+        (
+            Variant(0, "the text of a pod that preempts does not name the node"),
+            Variant(37, "the text of a pod that preempts names the node and the number of victims", "PR 140180"),
+        ),
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "adds nothing to the text of a pod that fits nowhere"),
+            Variant(34, "begins what it adds to the text of a pod that fits nowhere: no new claims to deallocate"),
+            Variant(37, "adds nothing to the text of a pod that fits nowhere"),
+        ),
+    ),
+    VersionRule(
+        "NodeResourcesBalancedAllocation",
+        (
+            Variant(0, "scores how balanced the node is with the pod"),
+            Variant(36, "scores by how much the pod makes the node more balanced", "PR 135573"),
+        ),
+    ),
+    VersionRule(
+        "ImageLocality",
+        (
+            Variant(0, "image volumes do not count"),
+            Variant(36, "image volumes count", "PR 130231"),
+            Variant(37, "image volumes count no more than images of containers", "PR 138951"),
+        ),
+    ),
+    VersionRule(
+        "NodeResourcesFit",
+        (
+            Variant(0, "a pod of several containers in a resize holds more than it needs"),
+            Variant(37, "a pod of several containers in a resize holds what it needs", "PR 140047"),
+        ),
+    ),
+    _of_gate(
+        "NodeVolumeLimits",
+        "VolumeLimitScaling",
+        "a node without the CSI driver of a volume fits",
+        "a node without the CSI driver of a volume is rejected if its CSIDriver has preventPodSchedulingIfMissing",
+        "KEP-5030, PR 140612",
+    ),
+    _of_gate(
+        "VolumeBinding",
+        "StorageCapacityScoring",
+        "does not score",
+        "scores the free capacity of volumes and storage classes",
+    ),
+    _of_gate(
+        "VolumeBinding",
+        "VolumeAttributesClass",
+        "a claim with volumeAttributesClassName is an error",
+        "volumes of the volumeAttributesClassName of a claim match it",
+    ),
+)
+"""Rules that differ between versions.
+
+Rule: measured with v1.33.13, v1.34.4, v1.35.4, v1.36.3 and v1.37.2; the numbers are those of the release notes.
+"""
+
+
+def changed_rules(a: Release, b: Release) -> Iterator[tuple[VersionRule, str]]:
+    """The rules of which two releases have different variants, and the sources of the changes in between."""
+    older, newer = sorted((a, b), key=lambda one: one.minor)
+    for rule in VERSION_RULES:
+        if rule.variant(a).text != rule.variant(b).text:
+            between = (one for one in rule.variants if rule.gate or older.minor < one.since <= newer.minor)
+            yield rule, ", ".join(one.source for one in between if one.source)
