@@ -1,6 +1,9 @@
 """Broken slices, classes and claims: each command ends as kube-scheduler would, or with one sentence and its place."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ import pytest
 from click.testing import Result
 
 from kubesched.plugins.dynamic_resources.device_search import Shortage
+from kubesched.plugins.dynamic_resources.patience import Patience
 from tests.cli.clusters import run
 
 Document = dict[str, Any]
@@ -333,6 +337,44 @@ def test_a_search_with_too_many_choices_ends_with_a_sentence(endless: Document, 
     fitted = run("fit", written(tmp_path, items), "-f", new)
     assert fitted.exit_code in (0, 1)
     assert Shortage.TOO_LONG.value in text_of(fitted)
+
+
+def test_the_bar_moves_with_each_pod_with_too_many_choices(
+    endless: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each search ends after its steps, and equal pods need one search."""
+    shown: list[tuple[int, int, int]] = []
+    n_looks: list[int] = []
+
+    @contextmanager
+    def bar(_: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, total: shown.append((done, total, len(n_looks)))
+
+    def look(self: Patience) -> bool:
+        n_looks.append(1)
+        return looked(self)
+
+    looked = Patience.look
+    monkeypatch.setattr(Patience, "look", look)
+    for command in ("simulate", "explained_pods"):
+        monkeypatch.setattr(f"kubesched.cli.{command}.progress_bar", bar)
+    items = [device_class(), RACKS]
+    for i in range(4):
+        one = json.loads(json.dumps(endless))
+        one["metadata"] |= {"name": f"c{i}", "uid": f"c{i}"}
+        one["spec"]["devices"]["requests"][0]["name"] = f"of-{i // 2}"  # two and two are equal
+        user = pod({"name": "e", "resourceClaimName": f"c{i}"})
+        user["metadata"] |= {"name": f"p{i}", "uid": f"p{i}"}
+        items += [one, user]
+    for command in ("simulate", "explain"):
+        shown.clear()
+        n_looks.clear()
+        result = run(command, written(tmp_path, items))
+        assert text_of(result).count(Shortage.TOO_LONG.value) == 4
+        last = max(one[1] for one in shown)
+        assert {one[:2] for one in shown} >= {(last - 4 + i, last) for i in range(1, 5)}
+        assert all(after[2] - before[2] <= 3100 for before, after in pairwise([(0, 0, 0), *shown]))
+        assert len(n_looks) <= 2 * 3100
 
 
 def test_a_drained_pod_with_too_many_choices_is_not_said_to_stay_pending(endless: Document, tmp_path: Path) -> None:

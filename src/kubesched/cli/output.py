@@ -118,10 +118,9 @@ def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
 
         def on_progress(done: int, total: int) -> None:
             nonlocal drawn
-            shown.update(task, completed=done, total=total or None)
             if time.monotonic() - drawn >= _REDRAW_SECONDS:
                 drawn = time.monotonic()
-                shown.refresh()
+                shown.update(task, completed=done, total=total or None, refresh=True)
 
         yield on_progress
 

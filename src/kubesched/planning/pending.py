@@ -57,7 +57,7 @@ class PendingPods:
     Args:
         cluster, setup: the cluster, and what decides.
         workload_of: what a pod belongs to, such as `Deployment shop/web`.
-        progress: of the simulation.
+        progress: of both looks at the pending pods, each alone and then one after another.
         repeats: whether `each_attempt` will be called.
 
     Attributes:
@@ -85,10 +85,10 @@ class PendingPods:
         self._open = ExitStack()
         self._fork = self._open.enter_context(session.fork()) if repeats else None
         self._decided: dict[str, Decision] = {}
-        self._fitting = frozenset(_fitting(session))
+        self._fitting = frozenset(_fitting(session, progress))
         self._in_use = dict(_claims_in_use(session))
         session.decisions = self._note
-        self.report: Report = session.schedule(progress)
+        self.report: Report = session.schedule(progress and (lambda done, n: progress(n + done, 2 * n)))
         session.decisions = None
         self._known = known
         self._evicted = {action.pod.key: action.pod for action in session.cluster.evicted}
@@ -250,13 +250,19 @@ def _claims_in_use(session: Session) -> Iterator[tuple[str, tuple[ClaimInUse, ..
             yield pod.key, found
 
 
-def _fitting(session: Session) -> Iterator[str]:
+def _fitting(session: Session, progress: Progress | None) -> Iterator[str]:
     """The pending pods that fit on some node while no other one takes room; pods with equal parts are tried once.
 
     Extenders are not asked: there are none where the session has extenders.
+
+    Args:
+        progress: the first half of it.
     """
     known: dict[Hashable, bool] = {}
-    for pod in session.waiting():
+    waiting = session.waiting()
+    for i, pod in enumerate(waiting):
+        if progress is not None:
+            progress(i, 2 * len(waiting))
         framework = session.frameworks.get(pod.scheduler_name)
         if framework is None or session.extenders is not None or pod.is_terminating:
             continue

@@ -16,9 +16,8 @@ from kubesched.session.suspended import LATER, SuspendedCycles
 from kubesched.setup import EventLoop
 
 Progress = Callable[[int, int], None]
-"""Told now and then: how many pods have been decided, and how many there are."""
+"""Called after each pod: how many have been decided, and how many there are."""
 
-_PROGRESS_EVERY = 64
 _COLLECT_EVERY = 1024
 _MAX_ERRORS = 10
 
@@ -71,7 +70,7 @@ class QueueRun:
                 break
             if step % _COLLECT_EVERY == 0:
                 gc.collect(0)  # the caller has paused the collector
-            if progress is not None and len(self.outcomes) % _PROGRESS_EVERY == 0:
+            if progress is not None:  # for each pod: one may take a second
                 progress(len(self.outcomes), total())
         if progress is not None:
             progress(total(), total())

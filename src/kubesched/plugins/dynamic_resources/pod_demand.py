@@ -39,7 +39,11 @@ Found = Places | Shortage | ClaimError
 """The devices, or why there are none."""
 
 _FEW: Final = 16
-_LASTING: Final = (Shortage.NOT_ENOUGH, Shortage.INVALID_POOLS)  # what another search would find again
+_LASTING: Final = (
+    Shortage.NOT_ENOUGH,
+    Shortage.INVALID_POOLS,
+    Shortage.TOO_LONG,
+)  # what another search would find again
 
 
 class PodDemand(msgspec.Struct, eq=False):
