@@ -292,8 +292,8 @@ def _nearest_node(evaluation: Evaluation) -> BoolVector:
     return mask
 
 
-def _pairs(case: Case, known: Sequence[Cause], among: BoolVector) -> Iterator[tuple[Remedy, Remedy]]:
-    """The remedies for those of some nodes that have two causes, one for each."""
+def _pairs(case: Case, known: Sequence[Cause], among: BoolVector) -> Iterator[tuple[Remedy, ...]]:
+    """The remedies for those of some nodes that have two causes: one for each, or one that both have."""
     has_two = among & (_count(case, known) == 2)
     classes = []
     for i, first in enumerate(known):
@@ -303,7 +303,11 @@ def _pairs(case: Case, known: Sequence[Cause], among: BoolVector) -> Iterator[tu
                 classes.append((int(np.count_nonzero(where)), first, second, where))
     classes.sort(key=lambda one: -one[0])
     for _, first, second, where in classes[:_MAX_CLASSES]:
-        yield from product(_some(case, first, where), _some(case, second, where))
+        for pair in product(_some(case, first, where), _some(case, second, where)):
+            if pair[0].text == pair[1].text:
+                yield pair[:1]
+            elif not all(remedy.kind == "addNode" for remedy in pair):  # the pod goes to one node
+                yield pair
 
 
 def _some(case: Case, cause: Cause, where: BoolVector) -> list[Remedy]:

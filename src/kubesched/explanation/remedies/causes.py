@@ -1,7 +1,7 @@
 """The causes that keep a pod from nodes, and the remedies that each has."""
 
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import zip_longest
 
 import msgspec
 import numpy as np
@@ -114,8 +114,8 @@ def _device_cause(case: Case) -> Cause:
 
 def _for_devices(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Devices that others have, and other requests; equal pods do not share them."""
-    every = chain(device_holders(case, where), device_requests(case, where))
-    return (msgspec.structs.replace(one, counts_pods=True) for one in every)
+    every = zip_longest(device_holders(case, where), device_requests(case, where))  # of a pair, a few are tried
+    return (msgspec.structs.replace(one, counts_pods=True) for two in every for one in two if one is not None)
 
 
 def without_gates(case: Case) -> Remedy | None:
