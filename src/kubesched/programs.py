@@ -196,8 +196,14 @@ def set_up_scheduler(
         release: the version of Kubernetes that decides.
     Raises:
         InputError: it replaces kube-scheduler without a profile for its pods; or a KubeSchedulerConfiguration has
-            kube-scheduler's Lease although it does not.
+            kube-scheduler's Lease although it does not; or the version allocates devices, and its API servers do not
+            have the API in which claims are written.
     """
+    if release.has("DynamicResourceAllocation") and release.before(34):
+        raise InputError(
+            f"{release}: a live scheduler writes claims as resource.k8s.io/v1, which API servers have since v1.34; "
+            "leave the feature gate DynamicResourceAllocation off"
+        )
     flags = LeaderElectionFlags(resource_name=lease_name(replaces=replaces), given=election)
     setup = set_up(configuration, plugins, plugin_args, flags=flags, release=release)
     names = [profile.scheduler_name for profile in setup.profiles]

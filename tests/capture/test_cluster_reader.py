@@ -1,6 +1,7 @@
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from kubesched.api import KINDS, CoschedulingPodGroup, Node, Pod
 from kubesched.capture import read_live_cluster
@@ -95,13 +96,13 @@ def test_a_refused_kind_that_the_server_has_is_noted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("versions", "older"), [(["v1beta2", "v1beta1"], True), (["v1", "v1beta2"], False), ([], False)]
+    ("versions", "older"), [(["v1beta1", "v1alpha3"], True), (["v1", "v1beta1"], False), ([], False)]
 )
 def test_claims_that_the_server_has_only_in_older_versions_are_noted(versions: list[str], older: bool) -> None:
     group = {"/apis/resource.k8s.io": [says({"versions": [{"version": version} for version in versions]})]}
     absent = {key: [status(404, "NotFound")] for key in ("DeviceClass", "ResourceSlice", "ResourceClaim")}
     cluster, _ = read(absent, group)
-    refused = "cannot be listed (the API server has v1beta2 and v1beta1, not v1)"
+    refused = "cannot be listed (the API server has v1beta1 and v1alpha3, not v1)"
     unknown = "devices of ResourceSlices are not counted, and no claim can be allocated"
     notes = (
         f"resourceslices.resource.k8s.io {refused}: {unknown}",
@@ -109,6 +110,30 @@ def test_claims_that_the_server_has_only_in_older_versions_are_noted(versions: l
     )
     assert cluster.notes == (notes if older else ())
     assert cluster.listed_kinds.isdisjoint({"ResourceSlice", "ResourceClaim"}) == older
+
+
+OTHER_VERSIONS = pytest.mark.parametrize(
+    ("key", "group", "others", "version"),
+    [
+        ("PodGroup", "scheduling.k8s.io", ["v1", "v1alpha2"], "v1alpha2"),
+        ("ResourceClaim", "resource.k8s.io", ["v1beta1", "v1beta2"], "v1beta2"),
+        ("DeviceClass", "resource.k8s.io", ["v1beta1"], "v1beta1"),
+    ],
+)
+
+
+@OTHER_VERSIONS
+def test_a_kind_is_read_in_the_first_of_its_versions_that_is_served(
+    key: str, group: str, others: list[str], version: str
+) -> None:
+    kind, label = KINDS[key], f"/apis/{group}"
+    path = list_path(replace(kind, version=version))
+    found = {"kind": f"{kind.name}List", "metadata": {"resourceVersion": "1"}, "items": [node("one")]}
+    versions = says({"versions": [{"version": other} for other in others]})
+    cluster, _ = read({key: [status(404, "NotFound")]}, {label: [versions], path: [says(found)]})
+    assert [known.name for known in cluster.of(kind.type)] == ["one"]
+    assert key in cluster.listed_kinds
+    assert cluster.notes == ()
 
 
 METRICS, NODES = "/apis/metrics.k8s.io/v1beta1", "/apis/metrics.k8s.io/v1beta1/nodes"

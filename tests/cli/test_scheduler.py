@@ -171,6 +171,10 @@ def test_notes_are_json_lines_in_a_log_of_json_lines(monkeypatch: pytest.MonkeyP
         (("--tls-cert-file", "x"), "--tls-cert-file and --tls-private-key-file need each other"),
         (("--tls-min-version", "VersionTLS10"), "'VersionTLS10' is not one of"),
         (("--feature-gates", "GangScheduling=true"), "kubesched has no rules for GangScheduling=true"),
+        (
+            ("--kubernetes-version=1.33", "--feature-gates=DynamicResourceAllocation=true"),
+            "v1.33 with DynamicResourceAllocation=true: a live scheduler writes claims as resource.k8s.io/v1, which",
+        ),
     ],
 )
 def test_bad_flags_are_errors(arguments: tuple[str, ...], message: str) -> None:

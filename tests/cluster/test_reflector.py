@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
-from kubesched.api import WatchEvent
-from kubesched.cluster import Access, Reflector, Restart
+from kubesched.api import KINDS, WatchEvent
+from kubesched.cluster import Access, Reflector, Restart, list_path
 from kubesched.cluster.content import Content
 from kubesched.cluster.credentials import ConfiguredCredentials
 from tests.cluster.fake_api_server import (
@@ -347,6 +348,24 @@ def test_an_optional_kind_that_is_removed_is_empty() -> None:
     expired = stream(line("ERROR", status_object(410, "Expired")), end="close")
     events, _ = told([objects(node("gpu")), ABSENT], [expired], 2, kind="DeviceClass")
     assert events == [("ADDED", "gpu", "1"), ("DELETED", "gpu", "1")]
+
+
+def test_a_kind_is_watched_in_the_version_that_the_server_has_after_an_upgrade_too() -> None:
+    kind, expired = KINDS["PodGroup"], stream(line("ERROR", status_object(410, "Expired")), end="close")
+    alpha = list_path(replace(kind, version="v1alpha2"))
+    first, second = ({"metadata": {"name": name, "resourceVersion": "1"}} for name in ("a", "b"))
+
+    async def scenario() -> None:
+        async with reflecting([ABSENT, objects(first, second)], [stream()], kind="PodGroup") as story:
+            versions = [says({"versions": [{"version": one}]}) for one in ("v1alpha2", "v1beta1")]
+            story.server.on("GET", "/apis/scheduling.k8s.io", *versions)
+            page = {"kind": "PodGroupList", "metadata": {"resourceVersion": "1"}, "items": [first]}
+            story.server.on("LIST", alpha, says(page), ABSENT)
+            story.server.on("WATCH", alpha, expired)
+            assert await story.heard.at_least(2) == [("ADDED", "a", "1"), ("ADDED", "b", "1")]
+            assert not [nap for nap in story.timing.naps if nap >= 60]
+
+    run(scenario())
 
 
 def test_an_optional_kind_that_is_there_and_forbidden_is_waited_for() -> None:

@@ -67,7 +67,7 @@ def test_kinds_a_scheduler_does_not_read_are_counted():
 
 
 def test_pod_groups_of_several_apis_are_read_and_others_counted():
-    groups = ["scheduling.k8s.io/v1alpha2", "scheduling.x-k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1"]
+    groups = ["scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1"]
     written = [other(version, "PodGroup", "train", spec={"minMember": 2}) for version in [*groups, "example.com/v1"]]
     loaded = load_snapshot(stream(listed(*written)))
     assert [kind_of(found) for found in loaded] == ["PodGroup", "CoschedulingPodGroup", "VolcanoPodGroup"]

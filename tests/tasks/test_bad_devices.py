@@ -298,7 +298,7 @@ def test_what_kube_scheduler_does_not_look_at_is_in_nobodys_way(items: list[Docu
     assert "Pod default/p fits on 1 of 1 nodes and would go to n1." in text_of(explained)
 
 
-@pytest.mark.parametrize("version", ["v1beta2", "v1beta1", "v1alpha3"])
+@pytest.mark.parametrize("version", ["v1beta1", "v1alpha3"])
 def test_claims_of_older_versions_are_named_with_the_command_that_gets_them(version: str, tmp_path: Path) -> None:
     older = f"resource.k8s.io/{version}"
     for result in commands(tmp_path, [device_class(), piece(device()), asking(older), USES]):
@@ -307,6 +307,12 @@ def test_claims_of_older_versions_are_named_with_the_command_that_gets_them(vers
             f"note: left out, because kubesched reads them in version v1: 1 ResourceClaim of {older}; "
             "add `kubectl get resourceclaims.v1.resource.k8s.io -A -o json`"
         ) in text_of(result)
+
+
+def test_claims_of_the_beta_with_the_fields_of_v1_are_read(tmp_path: Path) -> None:
+    beta = "resource.k8s.io/v1beta2"
+    simulated, _ = commands(tmp_path, [device_class(), {**piece(device()), "apiVersion": beta}, asking(beta), USES])
+    assert json.loads(simulated.stdout)["node"] == "n1"
 
 
 # --- a search that does not end ---

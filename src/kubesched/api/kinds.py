@@ -71,6 +71,7 @@ class Kind(msgspec.Struct, frozen=True):
             for the kinds that are not in KINDS.
         is_optional: whether an API server may lack it: a custom resource, an alpha API, or one of newer servers.
         use: who reads it.
+        other_versions: API versions with the same fields, which are read where an API server does not have `version`.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Kind(msgspec.Struct, frozen=True):
     type: type[KubeObject]
     is_optional: bool = False
     use: KindUse = KindUse.SCHEDULING
+    other_versions: tuple[str, ...] = ()
 
     @property
     def api_version(self) -> str:
@@ -105,6 +107,9 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 _DEVICES: Final = "resource.k8s.io"
+_LIKE_V1: Final = ("v1beta2",)
+"""Rule: Kubernetes v1.33 and v1.34 resource.k8s.io: v1beta2 has the fields of v1; v1beta1 has no `exactly` in requests,
+and `basic` in devices."""
 
 KINDS: Final[dict[str, Kind]] = {
     kind.type.__name__: kind
@@ -124,18 +129,28 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, CSIDriver),
         Kind("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities", True, CSIStorageCapacity),
         Kind("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, VolumeAttachment),
-        Kind("DeviceClass", _DEVICES, "v1", "deviceclasses", False, DeviceClass, True),
-        Kind("ResourceSlice", _DEVICES, "v1", "resourceslices", False, ResourceSlice, True),
-        Kind("ResourceClaim", _DEVICES, "v1", "resourceclaims", True, ResourceClaim, True),
+        Kind(
+            "DeviceClass",
+            _DEVICES,
+            "v1",
+            "deviceclasses",
+            False,
+            DeviceClass,
+            True,
+            other_versions=(*_LIKE_V1, "v1beta1"),
+        ),
+        Kind("ResourceSlice", _DEVICES, "v1", "resourceslices", False, ResourceSlice, True, other_versions=_LIKE_V1),
+        Kind("ResourceClaim", _DEVICES, "v1", "resourceclaims", True, ResourceClaim, True, other_versions=_LIKE_V1),
         Kind(
             "ResourceClaimTemplate",
-            "resource.k8s.io",
+            _DEVICES,
             "v1",
             "resourceclaimtemplates",
             True,
             ResourceClaimTemplate,
             is_optional=True,
             use=KindUse.NEW_PODS,
+            other_versions=_LIKE_V1,
         ),
         Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass, use=KindUse.NEW_PODS),
         Kind("Deployment", "apps", "v1", "deployments", True, Deployment, use=KindUse.NEW_PODS),
@@ -154,7 +169,17 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind("NodePool", "karpenter.sh", "v1", "nodepools", False, NodePool, True, KindUse.NEW_NODES),
         Kind("NodeClaim", "karpenter.sh", "v1", "nodeclaims", False, NodeClaim, True, KindUse.NEW_NODES),
-        Kind("PodGroup", "scheduling.k8s.io", "v1alpha2", "podgroups", True, PodGroup, True, KindUse.PLUGINS),
+        Kind(
+            "PodGroup",
+            "scheduling.k8s.io",
+            "v1beta1",
+            "podgroups",
+            True,
+            PodGroup,
+            True,
+            KindUse.PLUGINS,
+            ("v1alpha2",),
+        ),
         Kind(
             "PodGroup",
             "scheduling.x-k8s.io",
@@ -203,13 +228,12 @@ def kind_key(name: str, group: str) -> str:
 def has_other_fields(key: str, api_version: str) -> bool:
     """Whether objects of a kind have other fields in this version than in the one that is read.
 
-    They would be read as objects without devices. Rule: Kubernetes v1.34 resource.k8s.io: v1 has `exactly` in requests,
-    and devices without `basic`; a DeviceClass is the same in all versions.
+    They would be read as objects without devices.
 
     Example:
         assert has_other_fields("ResourceSlice", "resource.k8s.io/v1beta1")
     """
-    return key in _CHANGED_IN_V1 and api_version != KINDS[key].api_version
+    return key in _CHANGED_IN_V1 and api_version.rpartition("/")[2] not in (KINDS[key].version, *_LIKE_V1)
 
 
 def kind_of(known: KubeObject) -> str:
@@ -256,7 +280,7 @@ def kind_named(name: str) -> Kind:
         )
     for known in KINDS.values():
         if known.group == group and known.plural == plural:
-            if known.version != version:
+            if version not in (known.version, *known.other_versions):
                 raise InputError(
                     f"{quoted(name)}: kubesched reads {known.name} as {known.api_version}; write "
                     f"{quoted(known.type.__name__)}"

@@ -6,8 +6,17 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Final
 
-from kubesched.api import AUTOSCALER_STATUS, Kind, Unstructured, has_other_fields, kind_named
-from kubesched.cluster import ApiClient, find_served, is_served, list_path, list_raw, server_version, versions_of
+from kubesched.api import AUTOSCALER_STATUS, KINDS, Kind, Unstructured, has_other_fields, kind_named
+from kubesched.cluster import (
+    ApiClient,
+    find_served,
+    in_other_version,
+    is_served,
+    list_path,
+    list_raw,
+    server_version,
+    versions_of,
+)
 from kubesched.documents import joined
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.snapshot import ClusterObjects, ListedObjects
@@ -43,7 +52,7 @@ async def read_live_cluster(
         if progress is not None:
             progress(n_listed, len(into.kinds))
         try:
-            await _list(client, kind, into)
+            await _list_in_any_version(client, kind, into)
         except TimeoutError:
             refused[kind.key] = _NO_ANSWER.format(_PATIENCE_SECONDS)
         except ClusterError as error:
@@ -59,6 +68,17 @@ async def read_live_cluster(
     notes = await _list_autoscaler_status(client, into)
     version = await server_version(client)
     return into.finish(refused=refused, taken_at=taken_at, server_version=version, notes=notes)
+
+
+async def _list_in_any_version(client: ApiClient, kind: Kind, into: ListedObjects) -> None:
+    """Raises TimeoutError as `_list` does."""
+    try:
+        await _list(client, kind, into)
+    except NotFoundError:
+        other = await in_other_version(client, kind)
+        if other is None:
+            raise
+        await _list(client, other, into)
 
 
 async def _older_versions(client: ApiClient, kind: Kind) -> list[str]:
@@ -103,7 +123,7 @@ async def _list(client: ApiClient, kind: Kind, into: ListedObjects) -> None:
         if kind.type is Unstructured:
             kind = (await find_served(client, kind)).kind
         label = f"{client.access.server}{list_path(kind)}"
-        async with aclosing(list_raw(client, kind if kind.type is Unstructured else kind.key)) as pages:
+        async with aclosing(list_raw(client, kind.key if KINDS.get(kind.key) is kind else kind)) as pages:
             async for items in pages:
                 into.add(kind, items, label, client.timing.now())
                 if kind.is_dispensable:

@@ -12,6 +12,7 @@ with lazy_exports(__name__):
     from kubesched.cluster.discovery import (
         ServedKind as ServedKind,
         find_served as find_served,
+        in_other_version as in_other_version,
         is_served as is_served,
         versions_of as versions_of,
     )

@@ -62,6 +62,13 @@ async def is_served(client: ApiClient, kind: Kind) -> bool:
     return True
 
 
+async def in_other_version(client: ApiClient, kind: Kind) -> Kind | None:
+    """A kind in the first of its other versions that an API server has; None where it has none of them."""
+    versions = await versions_of(client, kind.group) if kind.other_versions else []
+    other = next((one for one in kind.other_versions if one in versions), "")
+    return msgspec.structs.replace(kind, version=other) if other else None
+
+
 class _Version(msgspec.Struct):
     version: str = ""
 

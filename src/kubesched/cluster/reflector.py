@@ -53,7 +53,7 @@ from kubesched.api import (
     kind_named,
 )
 from kubesched.cluster.api_client import ApiClient
-from kubesched.cluster.discovery import find_served, is_served
+from kubesched.cluster.discovery import find_served, in_other_version, is_served
 from kubesched.cluster.known_objects import KnownObjects
 from kubesched.cluster.listing import request_page
 from kubesched.cluster.pacing import Backoff
@@ -191,6 +191,8 @@ class Reflector:
             except ClusterError as fault:
                 error = await self._cause(fault)
                 restart = self._judge(error)
+                if restart is Restart.ABSENT and await self._is_elsewhere():
+                    continue
                 pause, is_busy = error.retry_after or 0.0, self._is_busy(error)
                 if restart is Restart.ABSENT:
                     pause = _ABSENT_SECONDS
@@ -291,6 +293,15 @@ class Reflector:
         self._is_watchable = found.is_watchable
         self._is_found = True
 
+    async def _is_elsewhere(self) -> bool:
+        """Whether the server has the kind in another version than the one that it was asked for."""
+        if not self._kind.other_versions:
+            return False
+        found = await in_other_version(self._client, self._kind) or self._kind
+        is_other = found.version != self._listed_as.version
+        self._place(found)
+        return is_other
+
     def _who_reads(self) -> str:
         """Which plugin named the kind, as the end of a message that it is missing."""
         if not self._readers:
@@ -370,8 +381,8 @@ class Reflector:
 
     def _item(self, raw: msgspec.Raw) -> KubeObject | None:
         """An item of a list, or the object as it is known."""
-        if foreign := foreign_type(self._kind, raw):
-            self._skip(raw, f"found {foreign}; expected {self._kind.api_version}/{self._kind.name}")
+        if foreign := foreign_type(self._listed_as, raw):
+            self._skip(raw, f"found {foreign}; expected {self._listed_as.api_version}/{self._listed_as.name}")
             return None
         # a source that is kept is copied: a slice would hold on to the whole answer
         return self._decode(raw.copy() if self._keep_source else raw) or self.known.get(outline_of(raw).key)
@@ -441,8 +452,10 @@ class Reflector:
             _log.warning(words, self._kind.resource, said.type)
 
     def _take_in(self, type: EventType, raw: msgspec.Raw, events: list[WatchEvent]) -> None:
-        if foreign := foreign_type(self._kind, raw):
-            raise self._broken(f"the watch sent {foreign}; expected {self._kind.api_version}/{self._kind.name}")
+        if foreign := foreign_type(self._listed_as, raw):
+            raise self._broken(
+                f"the watch sent {foreign}; expected {self._listed_as.api_version}/{self._listed_as.name}"
+            )
         read = self._decode(raw)
         identity = outline_of(raw) if read is None else read.metadata
         key = outline_of(raw).key if read is None else read.key
