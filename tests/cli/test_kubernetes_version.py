@@ -2,11 +2,13 @@
 
 import json
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from kubesched.cli import main
-from kubesched.planning import fit
+from kubesched.explanation import explain
+from kubesched.planning import check, drain, fit, simulate
 from kubesched.session import Simulator
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
@@ -124,3 +126,78 @@ def test_python_decides_as_the_version_of_the_cluster(older: str) -> None:
 def test_one_thing_is_compared_at_a_time(snapshot: str) -> None:
     result = run("compare", snapshot, "--kubernetes-version", "1.33", "--pack")
     assert "--kubernetes-version and --pack are mutually exclusive" in result.stderr
+
+
+SENTENCE = "Decided as kube-scheduler v1.33, the highest kubelet version of the nodes."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("simulate",),
+        ("explain",),
+        ("explain", "default/p"),
+        ("fit", "--resource", "cpu=1"),
+        ("drain", "n1"),
+        ("drain", "--each"),
+        ("drain", "--most"),
+        ("check",),
+        ("compare", "--seeds", "5", "--pack"),
+    ],
+    ids=" ".join,
+)
+def test_every_report_says_which_version_decided(older: str, words: tuple[str, ...]) -> None:
+    command, *rest = words
+    text = run(command, older, *rest)
+    assert SENTENCE in text.stdout
+    assert "note: decided" not in text.stderr
+    document = json.loads(run(command, older, *rest, "-o", "json").stdout)
+    expected = {"a": "v1.33", "b": "v1.33"} if command == "compare" else "v1.33"
+    assert document["kubernetesVersion"] == expected
+    lines = run(command, older, *rest, "-o", "jsonl").stdout.splitlines()
+    assert all(json.loads(line)["kubernetesVersion"] == expected for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("markdown", SENTENCE),
+        ("html", SENTENCE),
+        ("patch", f"# {SENTENCE}"),
+        ("junit", '<property name="kubernetesVersion" value="v1.33"/>'),
+    ],
+)
+def test_the_version_is_in_every_format(older: str, output: str, text: str) -> None:
+    assert text in run("simulate", older, "-o", output).stdout
+
+
+@pytest.mark.parametrize("output", ["csv", "summary"])
+def test_formats_without_room_for_it_have_a_note(older: str, output: str) -> None:
+    assert f"note: {SENTENCE[0].lower()}{SENTENCE[1:-1]}" in run("simulate", older, "-o", output).stderr
+
+
+def test_each_line_of_single_attempts_has_the_version(older: str) -> None:
+    (line,) = run("simulate", older, "--no-preemption-effects", "-o", "jsonl").stdout.splitlines()
+    assert json.loads(line)["kubernetesVersion"] == "v1.33"
+
+
+def test_gates_and_both_sides_are_in_the_report(older: str) -> None:
+    gates = ("--feature-gates", "PodLevelResources=true")
+    document = json.loads(run("simulate", older, *gates, "-o", "json").stdout)
+    assert (document["kubernetesVersion"], document["featureGates"]) == ("v1.33", {"PodLevelResources": True})
+    words = ("--kubernetes-version", "1.37", "--seeds", "5")
+    text = run("compare", older, *words).stdout
+    assert "A is decided as kube-scheduler v1.33, the highest kubelet version of the nodes." in text
+    assert "B is decided as kube-scheduler v1.37; the highest kubelet version of the nodes is v1.33.13." in text
+    sides = json.loads(run("compare", older, *words, "-o", "json").stdout)["kubernetesVersion"]
+    assert sides == {"a": "v1.33", "b": "v1.37"}
+
+
+def test_answers_in_python_carry_the_version_of_the_api_server(older: str) -> None:
+    cluster = msgspec.structs.replace(load_snapshot(older), server_version="v1.34.2")
+    words = "decided as kube-scheduler v1.34, the version of the API server"
+    assert simulate(cluster).version.words == words
+    assert explain(cluster, "default/p").version.words == words
+    assert fit(cluster, {"cpu": "1"}, alone=True).version.words == words
+    assert check(cluster).version.words == words
+    assert drain(cluster, ["n1"]).version.words == words

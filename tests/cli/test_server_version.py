@@ -26,8 +26,8 @@ SERVERS = pytest.mark.parametrize(
     [
         ("v1.35.4", 35, "kubesched decides as v1.35; the API server is v1.35.4"),
         ("v1.37.2-eks-1a2b3c", 37, "kubesched decides as v1.37; the API server is v1.37.2-eks-1a2b3c"),
-        ("v1.40.0", 37, f"{KNOWN}; v1.40 is decided as v1.37; the API server is v1.40.0, {OLDER}"),
-        ("v1.20.1", 33, f"{KNOWN}; v1.20 is decided as v1.33; the API server is v1.20.1, {NEWER}"),
+        ("v1.40.0", 37, f"{KNOWN}; v1.40.0 is decided as v1.37; the API server is v1.40.0, {OLDER}"),
+        ("v1.20.1", 33, f"{KNOWN}; v1.20.1 is decided as v1.33; the API server is v1.20.1, {NEWER}"),
         (None, 36, "kubesched decides as v1.36; the API server does not answer what its version is"),
         ("a\x1bz", 36, "the API server says that its version is 'a\\x1bz'; decided as v1.36"),
     ],

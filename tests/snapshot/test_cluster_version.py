@@ -1,6 +1,7 @@
 import io
 import json
 
+import msgspec
 import pytest
 
 from kubesched.release import Release
@@ -15,32 +16,38 @@ def node(name: str, kubelet: str):
 def test_what_the_api_server_says_decides() -> None:
     cluster = ClusterObjects((node("a", "v1.34.2"),), server_version="v1.35.1-gke.12")
     assert version_of(cluster).release == Release(35)
-    assert version_of(cluster).note == ""
+    assert version_of(cluster).words == "decided as kube-scheduler v1.35, the version of the API server"
 
 
-def test_else_the_highest_kubelet_decides_and_a_note_says_so() -> None:
+def test_else_the_highest_kubelet_decides() -> None:
     version = version_of([node("a", "v1.9.0"), node("b", "v1.34.2+k3s1"), node("c", "v1.34.10")])
     assert version.release == Release(34)
-    assert version.note == (
-        "decided as v1.34: the highest kubelet version of the nodes is v1.34.10, and the API server's is not known"
-    )
+    assert version.words == "decided as kube-scheduler v1.34, the highest kubelet version of the nodes"
 
 
-@pytest.mark.parametrize("kubelet", ["", "unknown", "v1.36.1"])
-def test_nothing_is_said_where_the_default_decides(kubelet: str) -> None:
-    assert version_of([node("a", kubelet)]) == version_of([])
+@pytest.mark.parametrize("kubelet", ["", "unknown"])
+def test_else_the_default_decides(kubelet: str) -> None:
+    version = version_of([node("a", kubelet)])
+    assert version.words == "decided as kube-scheduler v1.36; the version of the cluster is not known"
 
 
 @pytest.mark.parametrize(
-    ("server", "minor", "note"),
+    ("server", "minor", "why"),
     [
-        ("v1.40.0", 37, "kubesched has the rules of v1.33 to v1.37; v1.40 is decided as v1.37"),
-        ("devel", 36, "the API server says that its version is 'devel'; decided as v1.36"),
+        ("v1.40.0", 37, "v1.40.0: kubesched has the rules of v1.33 to v1.37; v1.40.0 is decided as v1.37"),
+        ("devel", 36, "'devel'"),
     ],
 )
-def test_other_answers_of_a_server(server: str, minor: int, note: str) -> None:
+def test_other_answers_of_a_server(server: str, minor: int, why: str) -> None:
     version = version_of(ClusterObjects((), server_version=server))
-    assert (version.release.minor, version.note) == (minor, note)
+    words = f"decided as kube-scheduler v1.{minor}; the version of the API server is {why}"
+    assert (version.release.minor, version.words) == (minor, words)
+
+
+def test_another_version_that_decides_stands_beside_that_of_the_cluster() -> None:
+    version = version_of(ClusterObjects((), server_version="v1.35.2"))
+    asked = msgspec.structs.replace(version, release=Release(37))
+    assert asked.words == "decided as kube-scheduler v1.37; the version of the API server is v1.35.2"
 
 
 def written(server: str, name: str) -> io.BytesIO:

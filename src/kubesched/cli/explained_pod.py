@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
     from kubesched.explanation import Explanation
     from kubesched.pages.formats import Page
+    from kubesched.release import DecidingVersion
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
@@ -53,6 +54,15 @@ class ExplainQuestion(NamedTuple):
     setup: "Setup"
     again: str
     output: str
+
+    @property
+    def version(self) -> "DecidingVersion":
+        """The version of Kubernetes whose rules decide."""
+        import msgspec
+
+        from kubesched.snapshot import version_of
+
+        return msgspec.structs.replace(version_of(self.cluster), release=self.setup.release)
 
 
 def print_pod(

@@ -38,15 +38,19 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
     from kubesched.api import Pod
     from kubesched.explanation import answer_of
     from kubesched.pages.explanations import Rows, as_line, overview_page
+    from kubesched.pages.formats import version_fields
     from kubesched.pages.simulations import with_refused
 
     meant = {pod.key for pod in chosen.pods if not pod.node_name}
     failed: list[str] = []
     lines: list[dict[str, Any]] = []
     pending, caveats = None, tuple[str, ...]()
-    emit = (
-        print_line if question.output == Format.JSONL else lines.append
-    )  # together they may be larger than the memory
+    version = question.version
+    decided = version_fields([version])
+
+    def emit(line: dict[str, Any]) -> None:  # together they may be larger than the memory
+        print_line({**decided, **line}) if question.output == Format.JSONL else lines.append(line)
+
     has_lines = question.output in (Format.JSON, Format.JSONL)
     rows = Rows(lists_fixes=has_lines)
     workload_of = _workloads(question.cluster)
@@ -80,6 +84,7 @@ def print_several(question: ExplainQuestion, chosen: "ChosenPods") -> Collection
             victims=victims,
             fit_alone=() if pending is None else pending.fit_alone & meant,
             caveats=caveats,
+            version=version,
         )
         print_report(with_refused(page, refused_of(question.cluster, chosen)), question.output)
     return failed

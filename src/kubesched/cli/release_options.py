@@ -37,7 +37,7 @@ version_options: Final = option_group(
 def release_for(
     cluster: "ClusterObjects | None", options: SetupOptions, asked: str | None, *, names_unread: bool = True
 ) -> "tuple[Release, str]":
-    """The version that decides, with the gates of --feature-gates, and a note where it is not the one that is meant.
+    """The version that decides, with the gates of --feature-gates, and a note on what it does not do as one may think.
 
     Args:
         cluster: its version decides where none is asked for; None for the default version.
@@ -54,7 +54,7 @@ def release_for(
 
     if asked is None:
         version = version_of(() if cluster is None else cluster)  # one without objects has a version, too
-        release, about_it = version.release, version.note
+        release, about_it = version.release, ""
     else:
         try:
             release, about_it = release_of(asked)

@@ -9,7 +9,10 @@ from kubesched.cli.program_name import as_typed
 from kubesched.pages.formats import ROWS_ALONE, SCRIPTS, WITHOUT_SENTENCES, Format
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubesched.pages.formats import Page
+    from kubesched.release import DecidingVersion
 
 
 def report_output_option(*others: str, default: str = "") -> Decorator:
@@ -34,6 +37,8 @@ def print_report(page: "Page", output: str) -> None:
     if output in WITHOUT_SENTENCES | SCRIPTS:
         for sentence in page.notes:
             note(sentence)
+    if output == Format.CSV:
+        note_versions(page.versions)
     page = msgspec.structs.replace(page, next_command=_as_copied(page.next_command))
     if output in (Format.TABLE, Format.WIDE):
         from kubesched.pages.formats import print_page
@@ -47,6 +52,15 @@ def print_report(page: "Page", output: str) -> None:
         print_text(as_script(page))
         return
     print_verbatim(Format(output).written(page))
+
+
+def note_versions(versions: "Iterable[DecidingVersion]") -> None:
+    """Note which version decided, where it is another than by default, for formats that have no place for it."""
+    from kubesched.release import DEFAULT_RELEASE
+
+    for version in dict.fromkeys(versions):
+        if version.release != DEFAULT_RELEASE:
+            note(version.words)
 
 
 def _as_copied(command: str) -> str:

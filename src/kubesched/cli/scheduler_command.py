@@ -221,14 +221,16 @@ def _deciding(
     from kubesched.config import read_feature_gates, without_effect
     from kubesched.live import start_sentence
     from kubesched.programs import set_up_scheduler
-    from kubesched.snapshot import ClusterObjects
+    from kubesched.snapshot import ClusterObjects, version_of
 
     cluster = ClusterObjects((), server_version=server or "")
     release, about_version = release_for(cluster, given, given.kubernetes_version)
     setup = set_up_scheduler(*given[:3], replaces=options.replaces, election=election, release=release)
     gates = without_effect(read_feature_gates(given.feature_gates, release))
     differing = differences(setup, options, given_ignored_flags(), ignored_gates=gates, is_shadow=is_shadow)
-    about_version = about_version if server is None else start_sentence(release, server, about_version)
+    if server is not None:
+        about_it = about_version if given.kubernetes_version else version_of(cluster).note
+        about_version = start_sentence(release, server, about_it)
     notes = [about_version] if about_version else []
     return setup, [*notes, *(f"differs from kube-scheduler: {difference}" for difference in differing)]
 

@@ -12,7 +12,7 @@ from kubesched.cli.cluster import note, read_both
 from kubesched.cli.inputs import InputOptions, same_command, with_inputs
 from kubesched.cli.options import cluster_options, deciding_options, extenders_option, tie_options
 from kubesched.cli.output import print_line, print_text, progress_bar
-from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.reports import note_versions, print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import what_if_options
 from kubesched.cli.write_option import check_written, write_after, write_option
@@ -81,7 +81,7 @@ def simulate(
     setup = _only(profile, whole)
     changed = what_if.applied(read)
     compares = bool(what_if) and output not in WITHOUT_SENTENCES  # else nothing is simulated for the difference
-    known = read.objects if compares else changed.objects
+    known = read if compares else changed.cluster
     new = new_pods(known, read.objects)
     run = partial(_run, one_by_one=inputs.ties if no_preemption_effects else None)
     with _session(known, setup, inputs, new) as session:
@@ -153,12 +153,14 @@ def _with_left_out(report: "Report", profile: str | None, whole: "Setup", setup:
 
 def _print_places(session: "Session", tie_break: "TieBreak") -> tuple[int, int]:
     """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
+    from kubesched.pages.formats import version_fields
     from kubesched.pages.simulations import placed_line
     from kubesched.session import not_seen, place
 
+    decided = version_fields([session.version])
     n_pending = n_failed = 0
     for placed in chain(place(session, tie_break), not_seen(session)):
-        print_line(placed_line(placed))
+        print_line({**decided, **placed_line(placed)})
         n_pending += not placed.node
         n_failed += bool(placed.error)
     return n_pending, n_failed
@@ -184,6 +186,7 @@ def _print(result: "Simulated", changed: "Changed", output: str, explain: str) -
     n_pending = sum(placement.is_left_pending or placement.is_not_created for placement in report.placements)
     if output == "summary":
         _note((*changed.notes, *result.caveats))
+        note_versions([report.version])
         print_text(f"{difference.text if difference is not None else ''} {summary_of(report)}".lstrip())
     else:
         page = report_page(report, explain, caveats=result.caveats, taken_at=changed.cluster.taken_at)

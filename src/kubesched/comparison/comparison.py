@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from kubesched.api import KubeObject, Pod, completed
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.comparison_result import Comparison, FigureDifference, Range
@@ -18,7 +20,7 @@ from kubesched.comparison.upgrade import Upgrade, upgrade, with_verdicts
 from kubesched.config import effective
 from kubesched.controllers import Prices
 from kubesched.errors import ConfigError, InputError
-from kubesched.release import Release
+from kubesched.release import DecidingVersion, Release
 from kubesched.review import review_of, scoring_advice
 from kubesched.session import Progress, Unserved, unserved_pods
 from kubesched.setup import ConfigurationLike, PluginTimes, find_plugins
@@ -67,11 +69,12 @@ def compare(
         )
     choice = parse_pod_choice(pods)
     known = as_read(snapshot)
+    version = version_of(known)
     given = [_candidate(side, name) for side, name in ((a, "A"), (b, "B"))]
     read = [completed(one) for one in known]
-    sides, notice = _read(given, version_of(known).release, read)
+    sides, notice = _read(given, version.release, read)
     if len(sides) < len(given):
-        return _not_run(given, choice, notice)
+        return _not_run(given, choice, version, notice)
     passes = Passes(read, sides, choice, prices, seeds, progress)
     last, staying, replicas = passes.last()
     ruler, first, of_a, of_b, stay = last.runs.ruler, last.first(), last.of_a, last.of_b, tuple(staying)
@@ -91,6 +94,7 @@ def compare(
         unpriced=ruler.unpriced,
         extenders=tuple(dict.fromkeys(one.url_prefix for side in sides for one in side.configuration.extenders)),
         taken_at=known.taken_at,
+        versions=(_deciding(sides[0], version), _deciding(sides[1], version)),
         misspelt=ruler.misspelt,
         outvoted=(_outvoted(sides[0]), _outvoted(sides[1])),
         may_be_lost=may_be_lost(read, last.objects),
@@ -131,7 +135,9 @@ def _read(
     return sides, upgrade(objects, releases[0], releases[1], (rejected.get("a", ""), rejected.get("b", "")))
 
 
-def _not_run(given: Sequence[Candidate], choice: PodChoice, notice: Upgrade | None) -> Comparison:
+def _not_run(
+    given: Sequence[Candidate], choice: PodChoice, version: DecidingVersion, notice: Upgrade | None
+) -> Comparison:
     """The answer where a version rejects the configuration: nothing can be placed with it."""
     return Comparison(
         a=given[0].name,
@@ -146,8 +152,13 @@ def _not_run(given: Sequence[Candidate], choice: PodChoice, notice: Upgrade | No
         widest=("", ""),
         settings=Settings(""),
         times=(PluginTimes(), PluginTimes()),
+        versions=(_deciding(given[0], version), _deciding(given[1], version)),
         upgrade=notice,
     )
+
+
+def _deciding(side: Candidate | ReadCandidate, version: DecidingVersion) -> DecidingVersion:
+    return version if side.release is None else msgspec.structs.replace(version, release=side.release)
 
 
 def _unserved(objects: Iterable[KubeObject], side: ReadCandidate, other: ReadCandidate) -> tuple[Unserved, ...]:

@@ -12,6 +12,7 @@ from kubesched.comparison.placed_again import PodChoice
 from kubesched.comparison.pool_use import PoolChange
 from kubesched.comparison.settings import Settings
 from kubesched.comparison.upgrade import Upgrade
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.session import DeviceFill, NodeFill, Unserved, fills_frame
 from kubesched.setup import PluginTimes
 from kubesched.shown import Shown, data_frame, frame_of_pods
@@ -91,6 +92,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         misspelt: instance type of the prices that no node has -> the like type of nodes without a price.
         extenders: addresses of the extenders that the configurations have; they are not called.
         taken_at: when the snapshot was taken, in UTC; None where that is not known.
+        versions: of each side, the version of Kubernetes whose rules decided.
         faults: of each side, a pod whose attempt ended in SchedulerError and why, and how many pods these are; empty
             where no plugin failed.
         spreads: the workloads whose zone skew, or whose being on one node, is not the same on both sides if ties go to
@@ -130,6 +132,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     unpriced: dict[str, int] = {}
     extenders: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    versions: tuple[DecidingVersion, DecidingVersion] = (DEFAULT_VERSION, DEFAULT_VERSION)
     faults: tuple[str, str] = ("", "")
     spreads: tuple[WorkloadSpread, ...] = ()
     misspelt: dict[str, str] = {}

@@ -4,7 +4,9 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Self
 
-from kubesched.api import KubeObject, Pod, completed, objects_of, on_node
+import msgspec
+
+from kubesched.api import KubeObject, Pod, completed, on_node
 from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
 from kubesched.explanation.absent_drivers import absent_drivers
@@ -22,6 +24,7 @@ from kubesched.naming import find_pod
 from kubesched.scheduler import Aside, no_profile
 from kubesched.session import GangFit, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
+from kubesched.snapshot import as_read
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
@@ -113,7 +116,7 @@ class Explainer:
             evaluation.gang = self._gang(pod)
         if not evaluation.runs_on and pod.claim_names:
             evaluation.absent_drivers = absent_drivers(pod, evaluation.feasible, self.session.get)
-        explanation = explained(evaluation, nodes)
+        explanation = explained(evaluation, nodes, self.session.version)
         self._last = explanation, evaluation
         return explanation
 
@@ -239,9 +242,10 @@ def explain(
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
         print(explanation.message or explanation.best[0])
     """
-    objects = objects_of(snapshot)
-    asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
-    with_asked = [asked if isinstance(obj, Pod) and obj.key == asked.key else obj for obj in objects]
+    read = as_read(snapshot)
+    asked = pod if isinstance(pod, Pod) else find_pod(read.objects, pod)
+    objects = (asked if isinstance(obj, Pod) and obj.key == asked.key else obj for obj in read)
+    with_asked = msgspec.structs.replace(read, objects=tuple(objects))
     with Explainer(with_asked, configuration, plugins, plugin_args, extender_calls=extender_calls) as explainer:
         return next(explainer.each(asked, max_fixes=MAX_FIXES, nodes=nodes))
 

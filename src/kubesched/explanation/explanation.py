@@ -22,6 +22,7 @@ from kubesched.explanation.recorded import Recorded, recorded_of
 from kubesched.explanation.remedies import Case
 from kubesched.framework import Status
 from kubesched.naming import full_names
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.shown import Shown, data_frame
 from kubesched.state import NodeInfo
 
@@ -86,6 +87,7 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
         not_named: (nodes,) bool: where the pod or a local volume names hosts, the nodes that are not one of them.
         recorded: what kube-scheduler itself said of the pod at last, where that is not this answer; None for others.
         devices: what the nodes have for the requests of its resource claims, those of most nodes first.
+        version: the version of Kubernetes whose rules decided.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
@@ -114,6 +116,7 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
     not_named: BoolVector
     recorded: Recorded | None = None
     devices: tuple[DeviceRow, ...] = ()
+    version: DecidingVersion = DEFAULT_VERSION
 
     @property
     def fits(self) -> bool:
@@ -146,11 +149,14 @@ class Explanation(Shown, Attempted, frozen=True, kw_only=True, eq=False, dict=Tr
         return data_frame(columns, "node").sort_values("total", ascending=False, kind="stable")
 
 
-def explained(evaluation: Evaluation, asked: Collection[str] | None = ()) -> Explanation:
+def explained(
+    evaluation: Evaluation, asked: Collection[str] | None = (), version: DecidingVersion = DEFAULT_VERSION
+) -> Explanation:
     """What an evaluation comes to.
 
     Args:
         asked: the nodes to look at closely beside the nearest ones, by their names; None for all nodes.
+        version: the version of Kubernetes whose rules decide.
     Raises:
         InputError: there is no such node, or a short name belongs to several.
     """
@@ -181,6 +187,7 @@ def explained(evaluation: Evaluation, asked: Collection[str] | None = ()) -> Exp
         not_named=not_named(evaluation),
         recorded=None if has_ended or evaluation.runs_on else _recorded(evaluation),
         devices=() if has_ended else device_rows(evaluation),
+        version=version,
     )
 
 

@@ -7,6 +7,7 @@ from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.gang import Gang
 from kubesched.explanation.outcome import diagnosis, outcome
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 
 
 class GroupFit(msgspec.Struct, frozen=True):
@@ -19,6 +20,7 @@ class GroupFit(msgspec.Struct, frozen=True):
         profile: whose plugins decided.
         faults: of plugins, one for each pod for which one failed.
         undecided: pending pod -> why kubesched cannot decide about it.
+        version: the version of Kubernetes whose rules decided.
     """
 
     group: Gang
@@ -28,6 +30,7 @@ class GroupFit(msgspec.Struct, frozen=True):
     profile: str
     faults: tuple[str, ...] = ()
     undecided: dict[str, str] = {}
+    version: DecidingVersion = DEFAULT_VERSION
 
 
 def place_group(explainer: Explainer, group: Gang) -> GroupFit:
@@ -70,7 +73,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
                 continue
             placed[pod.key] = chosen.best.node
             explainer.session.bind(asked, chosen.best.node)
-    return GroupFit(group, running, placed, lacking, profile, tuple(faults), undecided)
+    return GroupFit(group, running, placed, lacking, profile, tuple(faults), undecided, explainer.session.version)
 
 
 def _served(pod: Pod, explainer: Explainer) -> Pod:

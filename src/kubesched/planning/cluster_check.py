@@ -30,6 +30,7 @@ from kubesched.planning.weak_spots import (
     unwanted_daemons,
     without_successor,
 )
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.session import Progress, Session, Unserved, unserved_pods
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 from kubesched.shown import Shown, data_frame
@@ -65,6 +66,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
             fix was looked for, because there are so many.
         faults: of plugins, each text once: it is not known whether the pods for which one failed would come back.
         taken_at: when the cluster was read; None where that is not known.
+        version: the version of Kubernetes whose rules decided.
 
     Example:
         for finding in check(load_snapshot("cluster.json")).findings:
@@ -82,6 +84,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
     n_unexplained: int = 0
     faults: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    version: DecidingVersion = DEFAULT_VERSION
 
     def findings_frame(self) -> "pd.DataFrame":
         """The findings as a DataFrame, a row for each in their order.
@@ -142,7 +145,8 @@ def check(
     setup = set_up(configuration, plugins, plugin_args, release=version_of(read).release)
     objects = sorted(read, key=lambda known: (kind_of(known), known.key))
     controllers = controllers_of(objects, read.taken_at, read.listed_kinds)
-    with paused_gc(), Session(objects, setup, extender_calls=extender_calls) as session:
+    started = msgspec.structs.replace(read, objects=tuple(objects))
+    with paused_gc(), Session(started, setup, extender_calls=extender_calls) as session:
         return _Checking(session, objects, controllers, pods).answer(progress)
 
 
@@ -204,6 +208,7 @@ class _Checking:
             n_unexplained=self._recreation.n_unexplained,
             faults=tuple(self._recreation.faults),
             taken_at=self._known.taken_at,
+            version=self._session.version,
         )
 
     def _findings(self, progress: Progress | None) -> Iterator[Finding]:

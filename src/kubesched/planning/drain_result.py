@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kubesched.api import KubeObject, Pod
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.session import DeviceFill, Fill, NodeFill, NodeGroup, Victim, device_fills, fills_frame, node_fills
 from kubesched.shown import Shown, frame_of_pods
 
@@ -170,6 +171,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         undecided_nodes: of `most`: candidates that are left out because it is not known where pods on them would go.
         objects: the cluster after the drain, for the next question or `write_snapshot`: pods run where they were
             placed, also the new ones of those that were pushed out. Empty in results of `each`.
+        version: the version of Kubernetes whose rules decided.
 
     Example:
         result = drain(load_snapshot("cluster.json"), ["n1"])
@@ -200,6 +202,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     cost: NodesCost | None = None
     is_explained: bool = True
     objects: tuple[KubeObject, ...] = ()
+    version: DecidingVersion = DEFAULT_VERSION
 
     @property
     def can_go(self) -> bool:

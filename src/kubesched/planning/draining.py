@@ -122,6 +122,7 @@ class Draining:
             evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
             is_explained=self._explained is not None,
             objects=self._objects() if self._keeps_objects else (),
+            version=self._session.version,
         )
 
     def _objects(self) -> tuple[KubeObject, ...]:

@@ -10,6 +10,7 @@ from kubesched.controllers import WithoutPods
 from kubesched.planning.kept_pods import Kept
 from kubesched.planning.placed import has_place
 from kubesched.planning.rollout import Rollout
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.session import GangFit, Placement, Report, placements_frame, workload_text
 from kubesched.shown import Shown
 
@@ -74,6 +75,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         caveats: why some of the pods with a node would not start there: volumes that cannot be made, mounted or shared.
         without_pods: the workloads of the manifests that have no pods; the notes have the sentences on them.
         taken_at: when the snapshot was taken, if that is known.
+        version: the version of Kubernetes whose rules decided.
         n_alone: how many of the new pods would fit without the pods that are pending already; None where these take no
             room, or where all fit.
         assumed: the changes to the cluster under which it is answered, each as what follows "if".
@@ -102,6 +104,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     notes: tuple[str, ...] = ()
     without_pods: tuple[WithoutPods, ...] = ()
     taken_at: datetime | None = None
+    version: DecidingVersion = DEFAULT_VERSION
     n_alone: int | None = None
     helpful_node: str = ""
     assumed: tuple[str, ...] = ()

@@ -45,6 +45,7 @@ from kubesched.session import (
     without_post_filter,
 )
 from kubesched.setup import Setup
+from kubesched.snapshot import as_read
 from kubesched.state import PodInfo, Snapshot
 
 _EXPLAINED: Final = (State.NOWHERE, State.HELD_BACK, State.PREEMPTS)
@@ -81,7 +82,7 @@ class PendingPods:
         repeats: bool = False,
     ) -> None:
         known = list(cluster)
-        self._session = session = Session(known, setup, new=new_pods(known))
+        self._session = session = Session(as_read(cluster), setup, new=new_pods(known))
         self._open = ExitStack()
         self._fork = self._open.enter_context(session.fork()) if repeats else None
         self._decided: dict[str, Decision] = {}

@@ -187,7 +187,8 @@ def _answer(
     before = _without_waiting(asked) if question.alone else list(asked.cluster)
     model = _model(before, question.nodes_like)
     cluster = before if model is None or question.n_nodes is None else with_nodes_like(before, model, question.n_nodes)
-    with Session(cluster, setup, tie_break=tie_break, seed=seed) as session:
+    started = msgspec.structs.replace(read, objects=tuple(cluster))
+    with Session(started, setup, tie_break=tie_break, seed=seed) as session:
         session.assumed = assumed
         run = _run(session, asked, question, cluster, model, progress)
         run = _with_reasons_of_kept(session, run, kept)
@@ -221,6 +222,7 @@ def _answer(
         caveats=caveats,
         without_pods=asked.without_pods,
         taken_at=read.taken_at,
+        version=session.version,
     )
 
 

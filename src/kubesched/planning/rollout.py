@@ -178,7 +178,13 @@ class _Steps:
         session = self._session
         placements = tuple(self._placements.values())
         return Report(
-            placements, tuple(self._victims), self._before, session.fill(), self._seconds, session.node_groups()
+            placements,
+            tuple(self._victims),
+            self._before,
+            session.fill(),
+            self._seconds,
+            session.node_groups(),
+            version=session.version,
         )
 
 

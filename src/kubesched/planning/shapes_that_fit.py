@@ -16,6 +16,7 @@ from kubesched.errors import InputError
 from kubesched.planning.changed_cluster import Changed
 from kubesched.planning.difference import new_pods
 from kubesched.planning.shape_trials import FittingNodes, LeftPods, ShapeTrials, left_pods
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.session import Progress, Session
 from kubesched.setup import Setup
 from kubesched.shown import Shown
@@ -107,6 +108,7 @@ class ShapesThatFit(Shown, msgspec.Struct, frozen=True, eq=False):
         n_placed: how many of the pods in question have a node without new nodes.
         notes: what is not known, one sentence each.
         taken_at: when the snapshot was taken, if that is known.
+        version: the version of Kubernetes whose rules decided.
         faults: what plugins failed with.
         assumed: the changes to the cluster under which it is answered, each as what follows "if".
 
@@ -120,6 +122,7 @@ class ShapesThatFit(Shown, msgspec.Struct, frozen=True, eq=False):
     n_placed: int = 0
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    version: DecidingVersion = DEFAULT_VERSION
     faults: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
 
@@ -169,7 +172,8 @@ def shapes_that_fit(
         raise InputError(f"no shape of a node is known: {described}; --shapes=FILE.csv names types of machines")
     only = {one.key for one in new if isinstance(one, Pod)}
     shapes = [_with_price(shape, prices) for shape in known.shapes]
-    with Session(cluster, setup, new=new_pods(cluster)) as session:
+    started = msgspec.structs.replace(read, objects=tuple(cluster))
+    with Session(started, setup, new=new_pods(cluster)) as session:
         session.assumed = frozenset() if changed is None else changed.nodes
         with session.fork():
             report, every = left_pods(session, only)
@@ -194,6 +198,7 @@ def shapes_that_fit(
         n_asked - sum(len(one.pods) for one in every),
         (*(() if changed is None else changed.notes), *notes, *known.notes, *beyond),
         read.taken_at,
+        session.version,
         report.faults,
         () if changed is None else changed.assumed,
     )

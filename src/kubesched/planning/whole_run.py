@@ -47,7 +47,7 @@ def simulate(
     read = as_read(snapshot)
     changed = what_if.applied(read)
     with Session(
-        changed.objects,
+        changed.cluster,
         configuration,
         plugins,
         plugin_args,

@@ -3,6 +3,10 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.release.deciding_version import (
+        DEFAULT_VERSION as DEFAULT_VERSION,
+        DecidingVersion as DecidingVersion,
+    )
     from kubesched.release.feature_gate_table import (
         FeatureGate as FeatureGate,
         feature_gate as feature_gate,

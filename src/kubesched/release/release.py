@@ -57,9 +57,14 @@ class Release(msgspec.Struct, frozen=True):
         """The version that its rules were recorded from, such as `v1.36.3`."""
         return f"v1.{self.minor}.{_RECORDED[self.minor]}"
 
+    @property
+    def version(self) -> str:
+        """Its name without gates, such as `v1.36`."""
+        return f"v1.{self.minor}"
+
     def __str__(self) -> str:
         gates = ",".join(f"{name}={str(is_on).lower()}" for name, is_on in self.gates)
-        return f"v1.{self.minor}" + (f" with {gates}" if gates else "")
+        return self.version + (f" with {gates}" if gates else "")
 
 
 RELEASES: Final = tuple(map(Release, _RECORDED))

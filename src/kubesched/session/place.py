@@ -131,6 +131,7 @@ def place_all(session: Session, tie_break: TieBreak, progress: Progress | None =
         groups,
         evicted=False,
         stuck=session.stuck(),
+        version=session.version,
     )
 
 

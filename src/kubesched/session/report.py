@@ -10,6 +10,7 @@ from kubesched.admission import RefusedReplicas
 from kubesched.api import Patch
 from kubesched.documents import plural
 from kubesched.engine import IntMatrix
+from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.session.device_use import DeviceFill, DeviceMoment, device_fills
 from kubesched.session.gang_fit import GangFit
 from kubesched.session.node_groups import NodeGroup
@@ -253,6 +254,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         gangs: groups with pending pods that are to run at once, and Jobs with several pods; only `simulate` looks for
             them.
         unserved: running pods whose spec.schedulerName no profile has; only `simulate` looks for them.
+        version: the version of Kubernetes whose rules decided.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -270,6 +272,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     refused: tuple[RefusedReplicas, ...] = ()
     gangs: tuple[GangFit, ...] = ()
     unserved: tuple[Unserved, ...] = ()
+    version: DecidingVersion = DEFAULT_VERSION
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:

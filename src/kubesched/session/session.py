@@ -83,6 +83,7 @@ class Session(ClusterNow):
 
     Attributes:
         cluster_state: the cluster; changes as pods are placed.
+        version: the version of Kubernetes whose rules decide.
         clock: the virtual clock.
         loop: the event loop of the plugins.
         rng: random numbers.
@@ -116,8 +117,9 @@ class Session(ClusterNow):
     ) -> None:
         if not isinstance(snapshot, ClusterObjects):
             snapshot = [*objects_of(snapshot)]
-        release = version_of(snapshot).release
-        setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls, release=release)
+        version = version_of(snapshot)
+        setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls, release=version.release)
+        self.version = msgspec.structs.replace(version, release=setup.release)
         super().__init__(ClusterState(setup.release))
         self.clock = VirtualClock()
         self.loop = EventLoop()
@@ -464,4 +466,5 @@ class Session(ClusterNow):
             self.clock.seconds,
             self.node_groups(),
             stuck=self.stuck(),
+            version=self.version,
         )

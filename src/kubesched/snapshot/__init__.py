@@ -4,7 +4,7 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.snapshot.cluster_objects import ClusterObjects as ClusterObjects, as_read as as_read
-    from kubesched.snapshot.cluster_version import ClusterVersion as ClusterVersion, version_of as version_of
+    from kubesched.snapshot.cluster_version import version_of as version_of
     from kubesched.snapshot.fields import READ_ANNOTATIONS as READ_ANNOTATIONS, only_read_fields as only_read_fields
     from kubesched.snapshot.left_out import left_out_sentences as left_out_sentences
     from kubesched.snapshot.listed import ListedObjects as ListedObjects

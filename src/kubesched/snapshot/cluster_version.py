@@ -2,27 +2,13 @@
 
 from collections.abc import Collection, Iterable
 
-import msgspec
-
 from kubesched.api import KubeObject, Node
 from kubesched.errors import InputError
-from kubesched.release import DEFAULT_RELEASE, Release, numbers_of, release_of
+from kubesched.release import DEFAULT_RELEASE, DecidingVersion, numbers_of, release_of
 from kubesched.snapshot.cluster_objects import ClusterObjects
 
 
-class ClusterVersion(msgspec.Struct, frozen=True):
-    """The version of Kubernetes that decides about a cluster.
-
-    Attributes:
-        release: its rules.
-        note: why it is this one, where that is not what the API server says; empty for nothing to say.
-    """
-
-    release: Release = DEFAULT_RELEASE
-    note: str = ""
-
-
-def version_of(cluster: Iterable[KubeObject]) -> ClusterVersion:
+def version_of(cluster: Iterable[KubeObject]) -> DecidingVersion:
     """The version of the API server; else the highest of the kubelets; else the one that decides by default.
 
     Args:
@@ -34,18 +20,14 @@ def version_of(cluster: Iterable[KubeObject]) -> ClusterVersion:
     server = cluster.server_version if isinstance(cluster, ClusterObjects) else ""
     if server:
         try:
-            return ClusterVersion(*release_of(server))
+            release, _ = release_of(server)
         except InputError:
-            note = f"the API server says that its version is {server!r:.60}; decided as {DEFAULT_RELEASE}"
-            return ClusterVersion(note=note)
+            release = DEFAULT_RELEASE
+        return DecidingVersion(release, "the version of the API server", server)
     highest = newest({one.status.node_info.kubelet_version for one in cluster if isinstance(one, Node)})
     if not highest:
-        return ClusterVersion()
-    release, note = release_of(highest)
-    if release == DEFAULT_RELEASE:
-        return ClusterVersion(release, note)
-    why = f"the highest kubelet version of the nodes is {highest}, and the API server's is not known"
-    return ClusterVersion(release, f"{note or f'decided as {release}'}: {why}")
+        return DecidingVersion()
+    return DecidingVersion(release_of(highest)[0], "the highest kubelet version of the nodes", highest)
 
 
 def newest(versions: Collection[str]) -> str:

@@ -114,6 +114,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             *_nodes(comparison),
             *(_settings(comparison) if comparison.upgrade is None else ()),
         ),
+        versions=comparison.versions,
         limits=_limits(comparison),
         next_command=next_command,
         document=document,

@@ -68,6 +68,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         Paragraph(verdict, Level.GOOD if is_enough else Level.BAD),
         tuple(parts),
         main="placed" if fit.placed else "lacking",
+        versions=(fit.version,),
         limits=limits(),
         next_command=command_about(again, first) if first and not foreign else "",
         document=document,

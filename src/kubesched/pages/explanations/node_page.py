@@ -49,6 +49,7 @@ def node_page(explanation: Explanation, positions: Sequence[int]) -> Page:
         "explain",
         _verdict(explanation, chosen, first),
         tuple(parts),
+        versions=(explanation.version,),
         document=document,
         lines=(document,),
         checks=(check(explanation),),

@@ -82,6 +82,7 @@ def explanation_page(
         "explain",
         verdict(explanation, chosen),
         tuple(parts),
+        versions=(explanation.version,),
         limits=limits(),
         main=main,
         data=_data(explanation, parts, all_nodes=all_nodes) if main == "scores" else None,

@@ -26,6 +26,7 @@ from kubesched.pages.formats import (
     workload_checks,
 )
 from kubesched.pages.simulations import gang_checks, gang_document, gang_words, partly_placed, victims_table
+from kubesched.release import DecidingVersion
 from kubesched.session import GangFit, PendingCounts, Victim
 
 _NUMBERS: Final = re.compile(r"\d+")
@@ -122,6 +123,7 @@ def overview_page(
     victims: Sequence[Victim] | None = None,
     fit_alone: Collection[str] = (),
     caveats: Sequence[str] = (),
+    version: DecidingVersion | None = None,
 ) -> Page:
     """The report on several pods.
 
@@ -137,6 +139,7 @@ def overview_page(
         victims: the pods that would be evicted to make room; None where that is not known.
         fit_alone: `namespace/name` of the pods that fit nowhere, and would fit as the first of the queue.
         caveats: why some of the placed pods would not start, without the ends of sentences.
+        version: the version of Kubernetes whose rules decided; None for nothing about it.
 
     Example:
         with Explainer(load_snapshot("cluster.json")) as explainer:
@@ -171,6 +174,7 @@ def overview_page(
         _verdict(ordered, what, foreign, counts, len(fit_alone)),
         tuple(parts),
         main="pods",
+        versions=() if version is None else (version,),
         limits=limits() if ordered else (),
         next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
         document=document,

@@ -38,6 +38,7 @@ with lazy_exports(__name__):
         fields as fields,
         grouped as grouped,
         plain as plain,
+        version_fields as version_fields,
         workload_checks as workload_checks,
     )
     from kubesched.pages.formats.report_of import (

@@ -42,7 +42,7 @@ def as_html(page: Page) -> str:
         for line in lines:
             left -= _size(line)
             body.append(line)
-    body += [f'<p class="detail">{_text(limit)}</p>' for limit in page.limits]
+    body += [f'<p class="detail">{_text(sentence)}</p>' for sentence in page.closing]
     if page.next_command:
         body.append(f"<p>Next: <code>{_text(page.next_command)}</code></p>")
     head = (
@@ -61,7 +61,7 @@ def as_fragment(page: Page) -> str:
     for part in page.parts:
         if not part.is_wide:
             body += _short_table(part) if isinstance(part, Table) else _paragraph(part)
-    body += [f'<p class="detail">{_text(limit)}</p>' for limit in page.limits]
+    body += [f'<p class="detail">{_text(sentence)}</p>' for sentence in page.closing]
     return "\n".join([*body, "</div>"])
 
 

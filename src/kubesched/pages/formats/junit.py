@@ -1,7 +1,7 @@
 """Reports as JUnit XML, for CI: one test case for each check of a page."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -20,8 +20,10 @@ def as_junit(page: Page) -> str:
     """
     n_errors = 1 if page.faults else 0
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_attributes(page.name, page.checks, n_errors)}>"]
+    properties = list(_properties(page))
     for group, checks in grouped(page.checks, lambda check: check.group).items():
         lines.append(f"  <testsuite {_attributes(group, checks)}>")
+        lines += properties
         lines += [_case(f"{page.name}.{group}", check) for check in checks]
         lines.append("  </testsuite>")
     if page.faults:
@@ -29,6 +31,13 @@ def as_junit(page: Page) -> str:
         lines.append(f"  <testsuite {_attributes('plugins', (), n_errors)}>")
         lines += [f"{opened}{_problem('error', chr(10).join(page.faults))}</testcase>", "  </testsuite>"]
     return "\n".join([*lines, "</testsuites>"]) + "\n"
+
+
+def _properties(page: Page) -> Iterator[str]:
+    """The version that decided, of a suite."""
+    if page.versions:
+        value = _quoted(", ".join(dict.fromkeys(str(one.release) for one in page.versions)))
+        yield f'    <properties><property name="kubernetesVersion" value={value}/></properties>'
 
 
 def _attributes(name: str, checks: Sequence[Check], n_errors: int = 0) -> str:

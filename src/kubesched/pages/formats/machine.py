@@ -7,21 +7,22 @@ import re
 from typing import Any, Final
 
 from kubesched.documents import escape_controls, escape_in_json
-from kubesched.pages.formats.model import Page, as_cell
+from kubesched.pages.formats.model import Page, as_cell, version_fields
 
 _FORMULA: Final = re.compile(r"[=@\t\n\uff0b\uff0d\uff1d\uff20]|[+-](?!$|\d+(\.\d+)?(e[+-]?\d+)?%?$)", re.IGNORECASE)
 """The beginning of a text, not of a number, that spreadsheets take for a formula; some also take full-width signs."""
 
 
 def as_json(page: Page) -> str:
-    """One document, indented, with its `schema`."""
-    document = {"schema": page.schema, **page.document}
+    """One document, indented, with its `schema` and the version that decided."""
+    document = {"schema": page.schema, **version_fields(page.versions), **page.document}
     return json_text(document)
 
 
 def as_jsonl(page: Page) -> str:
-    """One document a line."""
-    return "".join(map(json_line, page.lines))
+    """One document a line, with the version that decided."""
+    decided = version_fields(page.versions)
+    return "".join(json_line({**decided, **line}) for line in page.lines)
 
 
 def json_text(document: Any) -> str:

@@ -32,8 +32,8 @@ def as_markdown(page: Page) -> str:
     if folded:
         summary = escape("; ".join(titles) or "Notes", quote=False)
         blocks += [f"<details>\n<summary>{escape_controls(summary)}</summary>", *folded, "</details>"]
-    if page.limits:
-        blocks.append(f"*{_line(' '.join(page.limits))}*")
+    if page.closing:
+        blocks.append(f"*{_line(' '.join(page.closing))}*")
     if page.next_command:
         blocks.append(_code(page.next_command, "shell"))
     return "\n\n".join(blocks) + "\n"

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.documents import count
+from kubesched.release import DecidingVersion
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -169,6 +170,7 @@ class Page(msgspec.Struct, frozen=True):
         verdict: the answer in one sentence, which comes first.
         parts: in reading order.
         appendix: parts at the end of Markdown, HTML and `-o wide`, which are kept: in a ticket or a merge request.
+        versions: the version of Kubernetes whose rules decided; of a comparison, that of each side.
         limits: what the report does not model, one sentence each.
         next_command: what a reader would run next; empty for nothing.
         document: for `-o json`: JSON types alone, without `schema`.
@@ -189,6 +191,7 @@ class Page(msgspec.Struct, frozen=True):
     verdict: Paragraph
     parts: tuple[Part, ...] = ()
     appendix: tuple[Part, ...] = ()
+    versions: tuple[DecidingVersion, ...] = ()
     limits: tuple[str, ...] = ()
     next_command: str = ""
     document: Mapping[str, Any] = {}
@@ -206,6 +209,19 @@ class Page(msgspec.Struct, frozen=True):
         return f"kubesched/{self.name}/v1"
 
     @property
+    def deciding(self) -> tuple[str, ...]:
+        """Which version decided, one sentence; of a comparison of two versions, one for each side."""
+        distinct = tuple(dict.fromkeys(one.words for one in self.versions))
+        if len(distinct) < 2:
+            return tuple(f"{words[:1].upper()}{words[1:]}." for words in distinct)
+        return tuple(f"{side} is {words}." for side, words in zip("AB", distinct, strict=True))
+
+    @property
+    def closing(self) -> tuple[str, ...]:
+        """The last sentences: which version decided, and the limits."""
+        return (*self.deciding, *self.limits)
+
+    @property
     def tables(self) -> tuple[Table, ...]:
         """The tables, in reading order."""
         return tuple(part for part in self.parts if isinstance(part, Table))
@@ -216,6 +232,18 @@ class Page(msgspec.Struct, frozen=True):
         if self.data is not None:
             return self.data
         return next((table for table in self.tables if self.main in ("", table.name)), None)
+
+
+def version_fields(versions: Sequence[DecidingVersion]) -> dict[str, Any]:
+    """The fields of JSON documents and lines that say which version decided; of a comparison, by side.
+
+    Example:
+        assert version_fields([DecidingVersion(Release(35))]) == {"kubernetesVersion": "v1.35"}
+    """
+    found: dict[str, list[Any]] = {"kubernetesVersion": [one.release.version for one in versions]}
+    if any(one.release.gates for one in versions):
+        found["featureGates"] = [dict(one.release.gates) for one in versions]
+    return {name: of[0] if len(of) == 1 else dict(zip("ab", of, strict=True)) for name, of in found.items() if of}
 
 
 def as_cell(entry: Cell | str | int) -> Cell:

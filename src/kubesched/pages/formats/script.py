@@ -12,8 +12,8 @@ _ZSH: Final = 'test -z "${ZSH_VERSION-}" || setopt interactive_comments'
 
 
 def as_script(page: Page) -> str:
-    """The verdict, what the report does not model, and the appendix."""
-    parts = (page.verdict, *map(Paragraph, page.limits), *page.appendix)
+    """The verdict, which version decided, what the report does not model, and the appendix."""
+    parts = (page.verdict, *map(Paragraph, page.closing), *page.appendix)
     return "\n".join([_ZSH, *chain.from_iterable(map(_lines, parts))])
 
 

@@ -44,7 +44,7 @@ def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
             _print_table(part, names, console, wide=wide)
         else:
             _print_paragraph(part, names, console)
-    for limit in (*names.note(), *page.limits):
+    for limit in (*names.note(), *page.closing):
         console.print(indent_further_lines(limit), style="dim")
     if page.next_command:
         console.print(f"\nNext: {page.next_command}", style="bold", soft_wrap=True)  # to be copied as it is

@@ -62,6 +62,7 @@ def check_page(
             _findings(result, _named),
             *_all(result),
         ),
+        versions=(result.version,),
         limits=limits(result.taken_at, now, own=(_ALONE,)),
         next_command=_following(result, explain),
         document=_document(result),

@@ -53,6 +53,7 @@ def drain_page(result: Drain, *, explain: str = "", cluster: str = "", taken_at:
         Paragraph(_verdict(result), Level.GOOD if result.could_go else Level.BAD),
         (*fault_parts(result.faults), *cost_of(result), *placed_first(result), *drain_parts(result)),
         appendix=() if result.faults else runbook(result, cluster),
+        versions=(result.version,),
         limits=limits(taken_at),
         next_command=following,
         document=_document(result),

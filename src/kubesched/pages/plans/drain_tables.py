@@ -69,6 +69,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             Table("nodes", "", columns, rows),
         ),
         main="nodes",
+        versions=(results[0].version,),
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
         document={
@@ -171,6 +172,7 @@ def most_page(result: Drain, n_candidates: int, *, cluster: str = "", taken_at: 
         Paragraph(verdict, Level.GOOD if rows else Level.BAD),
         parts,
         appendix=page.appendix,
+        versions=page.versions,
         limits=page.limits,
         next_command=kubectl_drain(result) if n and not result.faults else "",
         document={**page.document, "candidates": n_candidates, "undecidedNodes": list(result.undecided_nodes)},

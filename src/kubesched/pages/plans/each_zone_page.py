@@ -81,6 +81,7 @@ def each_zone_page(results: Sequence[Drain], *, failure: str = "", taken_at: dat
             Paragraph(_PLANNED, Level.DETAIL),
         ),
         main="zones",
+        versions=(results[0].version,),
         limits=limits(taken_at),
         next_command=f"{failure}{zone_of(worst)}" if failure else "",
         document={"zones": [_line(one) for one in results], **fields(results[0], *BEFORE), "faults": faults},

@@ -54,6 +54,7 @@ def fit_page(
         "fit",
         Paragraph(first_line(answer), _level(answer)),
         tuple(parts),
+        versions=(answer.version,),
         limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
         next_command=_following(answer, explain, again, replicas) if answer.is_known else "",
         document=_document(answer),

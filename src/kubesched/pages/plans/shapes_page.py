@@ -51,6 +51,7 @@ def shapes_page(answer: ShapesThatFit, *, explain: str = "", now: datetime | Non
             *(Paragraph(f"{note[:1].upper()}{note[1:]}.", Level.WARNING) for note in answer.notes),
             Paragraph(_NOT_KNOWN, Level.DETAIL),
         ),
+        versions=(answer.version,),
         limits=limits(answer.taken_at, now),
         next_command=explain,
         document=document,

@@ -105,6 +105,7 @@ def report_page(
         "simulate",
         Paragraph(_verdict(report), _level(report)),
         tuple(parts),
+        versions=(report.version,),
         limits=limits(taken_at, own=(_STAY_AWAY,) if report.victims else ()),
         next_command=command_about(explain and f"{explain} --pod", pending[0].pod) if pending else "",
         document=report_document(report) | ({"caveats": list(caveats)} if caveats else {}),

@@ -1,0 +1,51 @@
+"""The version of Kubernetes that decided, and where it comes from, as reports print it."""
+
+from typing import Final
+
+import msgspec
+
+from kubesched.errors import InputError
+from kubesched.release.release import DEFAULT_RELEASE, Release, numbers_of, release_of
+
+
+class DecidingVersion(msgspec.Struct, frozen=True):
+    """The version of Kubernetes whose rules decide, beside the one that the cluster has.
+
+    Attributes:
+        release: its rules.
+        source: what the version of the cluster was found by, such as `the version of the API server`; empty where it is
+            not known.
+        text: that version as the cluster has it, such as `v1.36.3-eks-1a2b3c`.
+
+    Example:
+        version = DecidingVersion(Release(35), "the version of the API server", "v1.35.4")
+        assert version.words == "decided as kube-scheduler v1.35, the version of the API server"
+    """
+
+    release: Release = DEFAULT_RELEASE
+    source: str = ""
+    text: str = ""
+
+    @property
+    def words(self) -> str:
+        """Which version decided, and why this one."""
+        decided = f"decided as kube-scheduler {self.release}"
+        if not self.source:
+            return f"{decided}; the version of the cluster is not known"
+        if numbers_of(self.text) is None:
+            return f"{decided}; {self.source} is {self.text!r:.60}"
+        if release_of(self.text)[0].minor != self.release.minor:
+            return f"{decided}; {self.source} is {self.text}"
+        return f"{decided}; {self.source} is {self.text}: {self.note}" if self.note else f"{decided}, {self.source}"
+
+    @property
+    def note(self) -> str:
+        """Why the version of the cluster is decided as another one, or without what a patch changes; else empty."""
+        try:
+            return release_of(self.text)[1] if self.text else ""
+        except InputError:
+            return f"the API server says that its version is {self.text!r:.60}; decided as {DEFAULT_RELEASE}"
+
+
+DEFAULT_VERSION: Final = DecidingVersion()
+"""What decides where nothing says which version the cluster has."""
