@@ -12,6 +12,7 @@ from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
 from kubesched.framework import CycleState, Handle, Plugin, PreFilterResult, Status
 from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.framework.reads import readable
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state import ClusterState, Nodes
 
 
@@ -61,9 +62,9 @@ def read_pod(document: dict) -> Pod:
 GONE = node("gone")
 
 
-def load(items: list[dict], *, hole: bool = False) -> ClusterState:
+def load(items: list[dict], *, hole: bool = False, release: Release = DEFAULT_RELEASE) -> ClusterState:
     """The state after the events of these objects; pending pods are left out. `hole`: row 0 was given back."""
-    cluster_state = ClusterState()
+    cluster_state = ClusterState(release)
     if hole:
         cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(GONE)))
     placed = [item for item in items if item["kind"] != "Pod" or item["spec"].get("nodeName")]

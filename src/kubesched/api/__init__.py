@@ -132,7 +132,7 @@ with lazy_exports(__name__):
         cpu_millis as cpu_millis,
         in_words as in_words,
         parse_quantity as parse_quantity,
-        whole_binary as whole_binary,
+        whole_quantity as whole_quantity,
         whole_units as whole_units,
     )
     from kubesched.api.resource_claims import (

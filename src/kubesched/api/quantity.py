@@ -200,13 +200,22 @@ def canonical_quantity(text: str | int | float) -> str:
         assert canonical_quantity("0.5") == "500m"
     """
     nano, written = parse_quantity(text), str(text)
-    if written.endswith("i") and nano % NANO == 0:
-        return whole_binary(nano // NANO)
+    if nano % NANO == 0:
+        return whole_quantity(nano // NANO, like=written)
     return _decimal_text(nano, has_exponent=bool(_EXPONENT.search(written)))
 
 
-def whole_binary(amount: int) -> str:
-    """A whole number as an API server writes it where its unit is one of binary suffixes."""
+def whole_quantity(amount: int, like: str) -> str:
+    """A whole number as an API server writes it.
+
+    Args:
+        like: a quantity with suffixes of the same kind.
+
+    Example:
+        assert whole_quantity(2048, like="1Mi") == "2Ki" and whole_quantity(2000, like="1M") == "2k"
+    """
+    if not like.endswith("i"):
+        return _decimal_text(amount * NANO, has_exponent=bool(_EXPONENT.search(like)))
     for suffix, size in reversed(_BINARY.items()):
         if amount and amount % size == 0:
             return f"{amount // size}{suffix}"

@@ -8,6 +8,7 @@ import numpy as np
 from kubesched.explanation.plugin_verdicts import PluginVerdicts
 from kubesched.framework import CycleState
 from kubesched.plugins import Chosen, DynamicResources, PodDemand, consumed_by, node_selector_of
+from kubesched.release import Release
 from kubesched.state import Nodes
 
 
@@ -58,18 +59,18 @@ def claim_allocations(plugin: DynamicResources, state: CycleState, said: PluginV
     accepted = nodes.select(np.flatnonzero(~said.rejected))
     return {
         accepted.name(position): {
-            claim: _allocation(chosen, accepted.name(position)) for claim, chosen in by_claim.items()
+            claim: _allocation(chosen, accepted.name(position), plugin.release) for claim, chosen in by_claim.items()
         }
         for position, by_claim in plugin.choices(demand, accepted)
     }
 
 
-def _allocation(chosen: Chosen, node_name: str) -> ClaimAllocation:
+def _allocation(chosen: Chosen, node_name: str, release: Release) -> ClaimAllocation:
     devices, n_shares = [], 0
     for one in chosen:
         shared = one.device.spec.allow_multiple_allocations
         n_shares += shared
-        consumed = consumed_by(one) if shared else {}
+        consumed = consumed_by(one, release) if shared else {}
         name = "/".join(one.device.id)
         devices.append(AllocatedDevice(one.ask.name, name, one.ask.is_admin, n_shares if shared else 0, consumed))
     return ClaimAllocation(tuple(devices), node_selector_of(chosen, node_name))

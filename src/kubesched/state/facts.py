@@ -35,7 +35,7 @@ class ClusterFacts:
         self.volumes = Volumes(self.columns, self.objects)
         self.services = ServiceSelectors(self.objects)
         self.disruption_budgets = Budgets(self.objects)
-        self.devices = Devices(self.columns, self.objects)
+        self.devices = Devices(self.columns, self.objects, release)
 
     def sizes(self) -> dict[str, int]:
         """How much the registries of values hold that objects and pods have, by name.

@@ -237,7 +237,7 @@ def _check_devices(devices: Devices, objects: ObjectStore, columns: NodeColumns)
     for kind in ("DeviceClass", "ResourceClaim", "ResourceSlice"):
         for obj in objects.list(kind):
             loaded.put(kind, obj)
-    fresh = Devices(columns, loaded)
+    fresh = Devices(columns, loaded, devices.release)
     for row in columns.row_of.values():
         assert _pools(devices, row) == _pools(fresh, row)
     for table in ("_takers", "_sharers", "_consumed"):

@@ -41,11 +41,20 @@ def test_another_answer_is_a_difference(recorded, said):
             {"postFilterMessage": f"preemption: [{FAILED.format('a')}, {FAILED.format('b')}]"},
             {"postFilterMessage": f"preemption: [{FAILED.format('b')}, {FAILED.format('a')}]"},
         ),
+        ({"postFilterMessage": ["on node a", "on node b"]}, {"postFilterMessage": "on node b"}),
         ({"node": "a"}, {"undecided": "too many choices"}),
     ],
 )
 def test_what_is_left_to_chance_is_not(recorded, said):
     assert fields_that_differ(recorded, said) == []
+
+
+def test_of_a_version_that_takes_any_device_only_the_nodes_that_fit_are_compared():
+    case = {"version": "v1.35.4", "eval": [{"pod": "p", "feasible": ["a"], "message": "m"}], "place": []}
+    said = [{"pod": "p", "feasible": ["a"]}]
+    assert list(differences(case, lambda _: (said, [{"pod": "p", "node": "a"}]))) == []
+    assert list(differences({**case, "version": "v1.36.3"}, lambda _: (said, []))) != []
+    assert list(differences(case, lambda _: ([{"pod": "p"}], []))) == [("eval.feasible", "p", ["a"], None)]
 
 
 def test_a_seed_always_gives_the_same_cluster():

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from kubesched.errors import ClaimError
@@ -5,6 +7,7 @@ from kubesched.framework import VirtualClock
 from kubesched.plugins.dynamic_resources.asks import NamedAsk, claim_ask
 from kubesched.plugins.dynamic_resources.device_search import Shortage, search
 from kubesched.plugins.dynamic_resources.patience import Patience
+from kubesched.release import DEFAULT_RELEASE, Release
 from tests.plugins.dynamic_resources.device_objects import (
     allocation,
     ask,
@@ -20,9 +23,15 @@ from tests.plugins.one_plugin import load, node, read
 MODEL = 'device.attributes["gpu.example.com"].model == "{}"'
 
 
-def found(devices: list[dict], *claims: dict, others: tuple[dict, ...] = (), **spec: object) -> object:
+def found(
+    devices: list[dict],
+    *claims: dict,
+    others: tuple[dict, ...] = (),
+    release: Release = DEFAULT_RELEASE,
+    **spec: object,
+) -> object:
     """The names of the devices of each claim, or why there are none."""
-    cluster = load([node("n"), device_class(), resource_slice("n", devices, **spec), *others])
+    cluster = load([node("n"), device_class(), resource_slice("n", devices, **spec), *others], release=release)
     asks = [
         NamedAsk(claim_ask(read(one).spec.devices, cluster.objects), f"default/{one['metadata']['name']}")
         for one in claims
@@ -73,11 +82,45 @@ def test_a_request_forgets_all_but_its_latest_value_as_upstream_does():
     assert found([devices[0], devices[2]], claim("c", ask(2), constraints=(apart,))) is Shortage.NOT_ENOUGH
 
 
+def test_since_v1_37_the_values_of_all_devices_differ():
+    devices = [device("a", numa=3), device("b", numa=2), device("c", numa=3), device("d", numa=4)]
+    apart = {"distinctAttribute": "gpu.example.com/numa"}
+    for asks in ([ask(3)], [ask(2), ask()], [ask(), ask(), ask()]):
+        names = found(devices, claim("c", *asks, constraints=(apart,)), release=Release(37))
+        assert names == [["a", "b", "d"]]
+        assert found(devices[:3], claim("c", *asks, constraints=(apart,)), release=Release(37)) is Shortage.NOT_ENOUGH
+
+
 def test_a_shared_device_serves_requests_as_long_as_there_is_some_left():
     nic, half = shared("nic", bandwidth={"value": "10G"}), ask(capacity={"requests": {"bandwidth": "5G"}})
     assert found([nic], claim("c", half, half)) == [["nic", "nic"]]
     assert found([nic], claim("c", half, half, half)) is Shortage.NOT_ENOUGH
     assert found([nic], claim("c", {**half, "count": 2})) is Shortage.NOT_ENOUGH
+
+
+# As the real plugins of kube-scheduler v1.36.3 and v1.37.2 said.
+def test_all_devices_are_those_of_which_enough_is_left_and_since_v1_37_others_too():
+    nics = [shared("x", bandwidth={"value": "10G"}), shared("y", bandwidth={"value": "10G"})]
+    every = {"deviceClassName": "gpu", "allocationMode": "All"}
+    used = allocation("n", "x")
+    used["allocation"]["devices"]["results"][0] |= {"shareID": "one", "consumedCapacity": {"bandwidth": "5G"}}
+    other = claim("other", ask(), status=used)
+    assert found(nics, claim("c", every), others=(other,)) == [["y"]]
+    assert found(nics, claim("c", every), others=(other,), release=Release(37)) is Shortage.NOT_ENOUGH
+    half = {**every, "capacity": {"requests": {"bandwidth": "5G"}}}
+    assert found(nics, claim("c", half), others=(other,), release=Release(37)) == [["x", "y"]]
+    alike = {"matchAttribute": "gpu.example.com/model"}
+    for release, name in ((Release(36), "y"), (Release(37), "x")):
+        with pytest.raises(ClaimError, match=f"cannot add device gpu.example.com/n/{name} because"):
+            found(nics, claim("c", every, constraints=(alike,)), others=(other,), release=release)
+
+
+def test_a_device_with_too_little_capacity_makes_no_request_forget_a_value():
+    amounts = {"a": (9, 3), "b": (1, 2), "c": (9, 3)}
+    devices = [device(name, {"m": {"value": str(amount)}}, numa=numa) for name, (amount, numa) in amounts.items()]
+    apart = {"distinctAttribute": "gpu.example.com/numa"}
+    wanted = claim("c", ask(2, capacity={"requests": {"m": "6"}}), constraints=(apart,))
+    assert found(devices, wanted) is Shortage.NOT_ENOUGH
 
 
 def test_partitions_share_the_counters_of_their_card():
@@ -109,6 +152,26 @@ def test_too_many_devices_are_an_error():
 def test_a_selector_that_fails_is_an_error(expression: str, text: str):
     with pytest.raises(ClaimError, match=rf"^claim default/c: selector #0: {text}"):
         found([device("a")], claim("c", ask(selectors=selecting(expression))))
+
+
+ADVICE = "consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has()"
+
+
+# Each as the real plugin of kube-scheduler v1.37.2 said.
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("1/0 == 1", "#0 on device gpu.example.com/n/a: CEL runtime error: division by zero"),
+        (
+            'device.attributes["gpu.example.com"].numa == 1',
+            f"#0 on device gpu.example.com/n/a: CEL runtime error: no such key: numa. {ADVICE} for optional fields",
+        ),
+        ("device.foo", "#0: CEL compile error: compilation failed: ERROR: <input>:1:7: undefined field 'foo'"),
+    ],
+)
+def test_since_v1_37_an_error_names_the_device(expression: str, text: str):
+    with pytest.raises(ClaimError, match=rf"^claim default/c: selector {re.escape(text)}"):
+        found([device("a")], claim("c", ask(selectors=selecting(expression))), release=Release(37))
 
 
 def test_a_search_over_equal_devices_ends_at_once():

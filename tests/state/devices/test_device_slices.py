@@ -6,6 +6,7 @@ import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.cel import compile_selector
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state import ClusterState, DevicePool
 from kubesched.testing import make_node, make_object
 
@@ -30,8 +31,8 @@ def in_zone(zone: str) -> dict[str, Any]:
 class Slices:
     """Three nodes; a and b are in zone 1, c in zone 2."""
 
-    def __init__(self, *known: KubeObject) -> None:
-        self.state = ClusterState()
+    def __init__(self, *known: KubeObject, release: Release = DEFAULT_RELEASE) -> None:
+        self.state = ClusterState(release)
         for name, zone in (("a", "1"), ("b", "1"), ("c", "2")):
             self.put(make_node(name, labels={ZONE: zone}))
         for one in known:
@@ -204,6 +205,21 @@ def test_a_pool_of_counters_that_is_incomplete_is_there_on_every_node():
         [("q", True)],
         [],
     ]
+
+
+# As the real plugin of kube-scheduler v1.37.2 said.
+def test_since_v1_37_counters_belong_to_their_own_nodes():
+    card = slice_("card", [], generation=2, count=3, nodeName="a", **CARD)
+    parts = (
+        slice_("on-b", [part("x")], nodeName="b"),
+        slice_("on-c", [part("y")], generation=2, count=3, nodeName="c"),
+    )
+    slices = Slices(card, *parts, release=Release(37))
+    pools = {node: [(pool.is_complete, pool.is_valid) for pool in slices.pools(node)] for node in "abc"}
+    assert pools == {"a": [(False, True)], "b": [(True, False)], "c": [(False, True)]}
+    slices.put(slice_("card", [], generation=1, count=2, allNodes=True, **CARD))
+    slices.put(slice_("on-b", [part("x")], count=2, nodeName="b"))
+    assert [[(pool.is_complete, pool.is_valid) for pool in slices.pools(node)] for node in "ab"] == [[(True, True)]] * 2
 
 
 def test_an_incomplete_pool_is_not_invalid():

@@ -14,9 +14,8 @@ from kubesched.api import (
     DeviceClaim,
     DeviceSubRequest,
     Taint,
-    canonical_quantity,
     parse_quantity,
-    whole_binary,
+    whole_quantity,
 )
 from kubesched.cel import Loosened, OtherLiteral, Quantity, compile_selector, loosened
 from kubesched.documents import count, joined
@@ -223,8 +222,7 @@ def _other(ask: DeviceAsk, device: PoolDevice, used: Mapping[str, int]) -> _Othe
 
 def _amount(nano: int, like: str) -> str:
     """An amount in billionths, with the suffixes of another one; what is less than one is left out."""
-    whole = nano // NANO
-    return whole_binary(whole) if like.endswith("i") else canonical_quantity(str(whole))
+    return whole_quantity(nano // NANO, like)
 
 
 def _in_words(one: OtherLiteral) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from kubesched.api import KubeObject, Pod, ResourceClaim, rewritten
 from kubesched.plugins.dynamic_resources.capacity_use import consumed_of
 from kubesched.plugins.dynamic_resources.device_search import Chosen, ChosenDevice
+from kubesched.release import Release
 
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 
@@ -27,17 +28,21 @@ def allocated(
     *,
     class_of: Callable[[str], KubeObject | None],
     rng: Random,
+    release: Release,
 ) -> ResourceClaim:
     """The claim with its devices and one more user, without the time of the allocation.
 
     Args:
         class_of: gives a device class by its name.
         rng: draws the identities of shares.
+        release: the version of Kubernetes that decides how it is written.
     """
 
     def allocate(document: Document) -> None:
         spec = (document.get("spec") or {}).get("devices") or {}
-        devices = {"results": [_result(one, spec, rng) for one in chosen], "config": [*_config(chosen, spec, class_of)]}
+        of_classes = _class_config(chosen, class_of, release)
+        results = [_result(one, spec, rng, release) for one in chosen]
+        devices = {"results": results, "config": [*of_classes, *_claim_config(chosen, spec, release)]}
         allocation: Document = {"devices": {name: value for name, value in devices.items() if value}}
         selector = node_selector_of(chosen, node_name)
         if selector:
@@ -124,7 +129,7 @@ def _without_user(status: Document, pod: Pod) -> Document:
     return {**kept, "reservedFor": left} if left else kept
 
 
-def _result(chosen: ChosenDevice, spec: Document, rng: Random) -> Document:
+def _result(chosen: ChosenDevice, spec: Document, rng: Random, release: Release) -> Document:
     """One entry of results."""
     ask, device = chosen.ask, chosen.device
     entry: Document = {"request": ask.name, "driver": device.driver, "pool": device.pool, "device": device.name}
@@ -140,15 +145,15 @@ def _result(chosen: ChosenDevice, spec: Document, rng: Random) -> Document:
             entry[name] = list(conditions)
     if device.spec.allow_multiple_allocations:
         entry["shareID"] = _random_uuid(rng)
-        entry["consumedCapacity"] = consumed_by(chosen)
+        entry["consumedCapacity"] = consumed_by(chosen, release)
     return {name: value for name, value in entry.items() if value != {}}
 
 
-def consumed_by(chosen: ChosenDevice) -> dict[str, str]:
+def consumed_by(chosen: ChosenDevice, release: Release) -> dict[str, str]:
     """What a share of a device consumes of its capacities."""
     asked = dict(chosen.ask.capacity)
     capacities = (chosen.device.spec.capacity or {}).items()
-    return {name: consumed_of(capacity, asked.get(name)) or "" for name, capacity in capacities}
+    return {name: consumed_of(capacity, asked.get(name), release) or "" for name, capacity in capacities}
 
 
 def _written(spec: Document, name: str) -> Document:
@@ -167,19 +172,35 @@ def _random_uuid(rng: Random) -> str:
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
-def _config(chosen: Chosen, spec: Document, class_of: Callable[[str], KubeObject | None]) -> Iterator[Document]:
-    """The configurations that drivers get."""
+def _class_config(chosen: Chosen, class_of: Callable[[str], KubeObject | None], release: Release) -> Iterator[Document]:
+    """The configurations that drivers get from classes.
+
+    Rule: kube-scheduler names the requests of the class; since v1.37 only where these are not all.
+    """
     requests_of: dict[str, list[str]] = {}
     for one in chosen:
         requests_of.setdefault(one.ask.class_name, []).append(one.ask.name)
     for class_name, requests in requests_of.items():
+        is_for_all = len(requests_of) == 1 and not release.before(37)
+        named = {} if is_for_all else {"requests": [*dict.fromkeys(requests)]}
         known = class_of(class_name)
         for config in (known.document.get("spec") or {}).get("config") or () if known is not None else ():
-            yield {**config, "source": "FromClass", "requests": [*dict.fromkeys(requests)]}
-    names = {name for one in chosen for name in (one.ask.name, one.ask.name.partition("/")[0])}
+            yield {**config, "source": "FromClass", **named}
+
+
+def _claim_config(chosen: Chosen, spec: Document, release: Release) -> Iterator[Document]:
+    """The configurations of a claim that are about requests with results.
+
+    Rule: kube-scheduler repeats one for each of the requests that it names; since v1.37 it is there once, without
+        the names if these are all requests.
+    """
+    requests = {one.ask.name: one.ask.name.partition("/")[0] for one in chosen}
     for config in spec.get("config") or ():
-        if not config.get("requests") or not names.isdisjoint(config["requests"]):
-            yield {**config, "source": "FromClaim"}
+        entry, named = {**config, "source": "FromClaim"}, config.get("requests") or ()
+        n_concerned = sum(not {*names}.isdisjoint(named) for names in requests.items()) if named else 1
+        if named and n_concerned == len(requests) and not release.before(37):
+            del entry["requests"]
+        yield from [entry] * (n_concerned if release.before(37) else min(n_concerned, 1))
 
 
 def node_selector_of(chosen: Iterable[ChosenDevice], node_name: str) -> Document:

@@ -28,6 +28,11 @@ MOST_DEVICES: Final = 32
 """How many devices one claim may have."""
 
 _FEW_LOOKS: Final = 4000
+_NO_KEY: Final = "no such key"
+_ADVICE: Final = (
+    ". consider using CEL optional chaining (.? followed by orValue())"
+    " or guarding the check with has() for optional fields"
+)
 _NOT_SHARED: Final[dict[str, int]] = {}
 
 Place = tuple[DevicePool, PoolDevice]
@@ -141,7 +146,7 @@ class _Search:
         self._uses: dict[DeviceId, list[_Slot]] = {}
         self._consumed: dict[DeviceId, dict[str, int]] = {}
         self._counters: dict[int, dict[str, dict[str, int]]] = {}  # by the id of the pool: what is used
-        self._bonds = [Bonds(claim.ask.constraints) for claim in claims]
+        self._bonds = [Bonds(claim.ask.constraints, devices.release) for claim in claims]
         self._chosen: list[list[ChosenDevice]] = [[] for _ in claims]
         self._kinds: dict[DeviceId, object] = {}
         self._may_skip = all(ask.mode == EXACT_COUNT for claim in claims for ask in claim.ask.asks) and not any(
@@ -235,6 +240,11 @@ class _Search:
             raise ClaimError(f"claim {key}: number of requested devices {n_devices} {limit}")
 
     def _all_devices(self, claim: int, ask: DeviceAsk) -> Iterator[Place]:
+        """What "all devices" are.
+
+        Rule: kube-scheduler before v1.37 leaves out shared devices of which too little is left; since then these fail.
+        """
+        leaves_out_used = self._devices.release.before(37)
         for pool in self._pools:
             if not pool.is_complete or not pool.is_valid:
                 state = "invalid" if pool.is_complete else "being updated"
@@ -242,10 +252,8 @@ class _Search:
                 pool_name = f"{pool.driver}/{pool.name}"
                 raise ClaimError(f"{where}: asks for all devices, but resource pool {pool_name} is currently {state}")
             for device in pool.devices:
-                if (
-                    self._is_selected(claim, ask, device)
-                    and self._has_room(ask, device, self._devices.in_use.consumed(device.id)) is not None
-                ):
+                used = self._devices.in_use.consumed(device.id) if leaves_out_used else _NOT_SHARED
+                if self._is_selected(claim, ask, device) and self._has_room(ask, device, used) is not None:
                     yield pool, device
 
     # --- one device ---
@@ -281,14 +289,19 @@ class _Search:
             return False
         if has_untolerated_taint(device.spec.taints or (), ask.tolerations):
             return False
+        if not self._has_counters(pool, device):
+            return False
         consumed = self._has_room(ask, device, self._consumed_of(device))
-        if consumed is None or not self._has_counters(pool, device):
+        if consumed is None and not must:
             return False
         if not self._bonds[slot.claim].add(ask.name, device):
             if must:
                 where = f"claim {self._claims[slot.claim].claim}, request {ask.short_name}"
                 text = f"cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied"
                 raise ClaimError(f"{where}: {text}")
+            return False
+        if consumed is None:  # one of all devices: an error comes first
+            self._bonds[slot.claim].remove(ask.name)
             return False
         slot.place, slot.consumed = (pool, device), consumed
         self._account(slot, 1)
@@ -344,7 +357,7 @@ class _Search:
         known = self._selected.get(key)
         if known is None:
             known = self._selected[key] = all(
-                is_matched(f"{owner}: selector #{i}: CEL", text, device)
+                self._is_matched(f"{owner}: selector #{i}", text, device)
                 for owner, texts in (
                     (f"class {ask.class_name}", ask.class_selectors),
                     (f"claim {self._claims[claim].claim}", ask.selectors),
@@ -352,6 +365,25 @@ class _Search:
                 for i, text in enumerate(texts)
             )
         return known
+
+    def _is_matched(self, place: str, text: str, device: PoolDevice) -> bool:
+        """Whether a selector selects a device.
+
+        Rule: kube-scheduler since v1.37 names the device for which it fails.
+        Args:
+            place: where the selector is, for messages.
+        Raises:
+            ClaimError: it does not compile, or fails for the device.
+        """
+        try:
+            return compile_selector(text).matches(device.value)
+        except CelCompileError as error:
+            raise ClaimError(f"{place}: CEL compile error: {error}") from error
+        except CelRuntimeError as error:
+            if self._devices.release.before(37):
+                raise ClaimError(f"{place}: CEL runtime error: {error}") from error
+            advice = _ADVICE if str(error).startswith(_NO_KEY) else ""
+            raise ClaimError(f"{place} on device {'/'.join(device.id)}: CEL runtime error: {error}{advice}") from error
 
     @staticmethod
     def _has_room(ask: DeviceAsk, device: PoolDevice, used: Mapping[str, int]) -> Mapping[str, int] | None:
@@ -426,19 +458,3 @@ class _Search:
                 ),
             )
         return kind
-
-
-def is_matched(place: str, text: str, device: PoolDevice) -> bool:
-    """Whether a selector selects a device.
-
-    Args:
-        place: where the selector is, for messages.
-    Raises:
-        ClaimError: it does not compile, or fails for the device.
-    """
-    try:
-        return compile_selector(text).matches(device.value)
-    except CelCompileError as error:
-        raise ClaimError(f"{place} compile error: {error}") from error
-    except CelRuntimeError as error:
-        raise ClaimError(f"{place} runtime error: {error}") from error

@@ -236,7 +236,8 @@ class DynamicResources(Plugin):
         latest: dict[str, ResourceClaim] = {}
 
         def with_devices(claim: ResourceClaim) -> ResourceClaim:
-            return allocated(claim, next(in_order), node_name, pod, class_of=self._class_of, rng=self.handle.rng)
+            rng, release = self.handle.rng, self.release
+            return allocated(claim, next(in_order), node_name, pod, class_of=self._class_of, rng=rng, release=release)
 
         for claim in demand.claims:
             last = latest.get(claim.key, claim)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from kubesched.engine import IntVector
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state.columns import NodeColumns
 from kubesched.state.devices.device_classes import DeviceClasses
 from kubesched.state.devices.device_pools import DevicePool
@@ -28,9 +29,11 @@ class Devices:
 
     Attributes:
         classes: the device classes.
+        release: the version of Kubernetes that decides.
     """
 
-    def __init__(self, columns: NodeColumns, objects: ObjectStore) -> None:
+    def __init__(self, columns: NodeColumns, objects: ObjectStore, release: Release = DEFAULT_RELEASE) -> None:
+        self.release = release
         self._columns = columns
         self._objects = objects
         self.classes = DeviceClasses(objects)
@@ -124,4 +127,4 @@ class Devices:
 
     @cached_property
     def _slices(self) -> DeviceSlices:
-        return DeviceSlices(self._columns, self._objects)
+        return DeviceSlices(self._columns, self._objects, self.release)

@@ -7,6 +7,7 @@ import numpy as np
 
 from kubesched.api import KubeObject, ResourceSlice
 from kubesched.engine import ChangeLog
+from kubesched.release import Release
 from kubesched.state.columns import NodeColumns
 from kubesched.state.devices.device_pools import DevicePool
 from kubesched.state.devices.known_slices import KnownSlice, SlicePart
@@ -25,8 +26,9 @@ class DeviceSlices:
             all devices there.
     """
 
-    def __init__(self, columns: NodeColumns, objects: ObjectStore) -> None:
+    def __init__(self, columns: NodeColumns, objects: ObjectStore, release: Release) -> None:
         self.log = ChangeLog()
+        self._release = release
         self.broken: dict[PoolKey, DevicePool] = {}
         self._columns = columns
         self._stale = StaleRows(columns)
@@ -39,7 +41,7 @@ class DeviceSlices:
         objects.listen("ResourceSlice", self._changed)
         for known in objects.list("ResourceSlice"):
             if isinstance(known, ResourceSlice):
-                self._add(KnownSlice(known))
+                self._add(KnownSlice(known, release))
         for key in self._of_pool:
             self._look_at(key)
 
@@ -119,7 +121,7 @@ class DeviceSlices:
 
     def _rows(self, known: KnownSlice) -> Iterable[int]:
         columns = self._columns
-        if known.has_counters:
+        if known.is_everywhere:
             return ()
         if known.is_of_one_node:
             row = columns.row_of.get(known.spec.node_name)
@@ -141,7 +143,7 @@ class DeviceSlices:
             self._remove(key, before.name)
             self._look_at(key)
         if after is not None:
-            known = KnownSlice(after)
+            known = KnownSlice(after, self._release)
             self._add(known)
             self._mark(known.pool)
             self._look_at(known.pool)
@@ -166,21 +168,21 @@ class DeviceSlices:
         if of_pool is None:
             of_pool = self._of_pool[known.pool] = PoolSlices(known.pool)
         of_pool.add(known)
-        if known.is_of_one_node and not known.has_counters:
+        if known.is_of_one_node and not known.is_everywhere:
             self._of_node.setdefault(known.spec.node_name, {})[known.name] = known
-        elif not known.has_counters:
+        elif not known.is_everywhere:
             self._elsewhere[known.name] = known
 
     def _remove(self, key: PoolKey, name: str) -> None:
         known = self._of_pool[key].remove(name)
         if not self._of_pool[key].slices:
             del self._of_pool[key]
-        if known.is_of_one_node and not known.has_counters:
+        if known.is_of_one_node and not known.is_everywhere:
             here = self._of_node[known.spec.node_name]
             del here[name]
             if not here:
                 del self._of_node[known.spec.node_name]
-        elif not known.has_counters:
+        elif not known.is_everywhere:
             del self._elsewhere[name]
 
 

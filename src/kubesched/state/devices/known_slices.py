@@ -7,6 +7,7 @@ import numpy as np
 
 from kubesched.api import Device, NodeSelector, ResourceSlice, ResourceSliceSpec
 from kubesched.engine import BoolVector
+from kubesched.release import Release
 from kubesched.state.devices.device_pools import PoolDevice
 from kubesched.state.node_terms import NodeTerms
 from kubesched.state.nodes import Nodes
@@ -19,19 +20,20 @@ class KnownSlice:
         name, spec: of the object.
         pool: driver and name of its pool.
         devices: all of them.
-        has_counters: whether it has counters that devices of the pool share. It belongs to every node then.
+        is_everywhere: whether it belongs to every node, whatever it says. Rule: kube-scheduler before v1.37 does that
+            with slices that have shared counters.
         is_of_one_node: whether it names a node that all of it belongs to.
     """
 
-    __slots__ = ("_places", "devices", "has_counters", "is_of_one_node", "name", "pool", "spec")
+    __slots__ = ("_places", "devices", "is_everywhere", "is_of_one_node", "name", "pool", "spec")
 
-    def __init__(self, known: ResourceSlice) -> None:
+    def __init__(self, known: ResourceSlice, release: Release) -> None:
         spec = known.spec
         self.name = known.name
         self.spec = spec
         self.pool = (spec.driver, spec.pool.name)
         self.devices = tuple(PoolDevice(device, spec) for device in spec.devices or ())
-        self.has_counters = bool(spec.shared_counters)
+        self.is_everywhere = bool(spec.shared_counters) and release.before(37)
         self.is_of_one_node = bool(spec.node_name) and not spec.per_device_node_selection
         placed = [device.spec for device in self.devices] if spec.per_device_node_selection else [spec]
         self._places = [] if self.is_of_one_node else [_Place(one) for one in placed]

@@ -1,10 +1,10 @@
 """The slices of one pool, and the pool that they make up on a node.
 
-Rule: kube-scheduler v1.36 DynamicResources. Slices with shared counters belong to every node. Of the slices of a pool
-that belong to a node, those of the highest generation count, in the order of their names. The pool is complete if the
-cluster has as many slices of that generation as they say. A complete pool is invalid if two devices of the slices that
-belong to the node have one name, if two counter sets have one name, or if a device, on whatever node, consumes a
-counter that is not defined.
+Rule: kube-scheduler v1.36 DynamicResources. Before v1.37, slices with shared counters belong to every node. Of the
+slices of a pool that belong to a node, those of the highest generation count, in the order of their names. The pool is
+complete if the cluster has as many slices of that generation as they say. A complete pool is invalid if two devices of
+the slices that belong to the node have one name, if two counter sets have one name, or if a device, on whatever node,
+consumes a counter that is not defined.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,34 +46,34 @@ class PoolSlices:
         self.slices: dict[str, KnownSlice] = {}
         self.version = 0
         self._key = key
-        self._with_counters: dict[str, KnownSlice] = {}
+        self._everywhere: dict[str, KnownSlice] = {}
         self._generations: dict[int, _Generation] = {}  # as far as asked, since the last change
 
     def add(self, known: KnownSlice) -> None:
         """A slice comes."""
         self.slices[known.name] = known
-        if known.has_counters:
-            self._with_counters[known.name] = known
+        if known.is_everywhere:
+            self._everywhere[known.name] = known
         self._changed()
 
     def remove(self, name: str) -> KnownSlice:
         """A slice goes. Returns: it."""
-        self._with_counters.pop(name, None)
+        self._everywhere.pop(name, None)
         self._changed()
         return self.slices.pop(name)
 
     def broken(self) -> DevicePool | None:
         """The pool on a node that has no device of it, if it is incomplete or invalid there; else it is nothing."""
-        pool = self.on_node(()) if self._with_counters else None
+        pool = self.on_node(()) if self._everywhere else None
         return None if pool is None or (pool.is_complete and pool.is_valid) else pool
 
     def on_node(self, parts: Sequence[SlicePart]) -> DevicePool:
         """The pool on a node.
 
         Args:
-            parts: what belongs to the node of slices without counters, in the order of their names.
+            parts: what belongs to the node of slices that are not everywhere, in the order of their names.
         """
-        here = [*self._with_counters.values(), *(part.known for part in parts)]
+        here = [*self._everywhere.values(), *(part.known for part in parts)]
         number = max(known.spec.pool.generation for known in here)
         generation = self._generation(number)
         newest = [part for part in parts if part.known.spec.pool.generation == number]
