@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.snapshot import ClusterObjects, write_snapshot
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.architecture.sources import ROOT
 from tests.cli.clusters import run, write
 
@@ -134,6 +134,31 @@ def test_the_text_of_a_preemption_is_without_its_node(tmp_path: Path):
     (message,) = notice["messages"]
     assert message["onlyB"] == ["preemption: found a potential placement for pod on node"]
     assert message["onlyA"] == []
+
+
+def test_a_claim_that_a_version_does_not_read_holds_the_pod_back_in_the_other(tmp_path: Path):
+    claims = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "none"}]}
+    cluster = write(tmp_path, make_node("n1"), make_pod("train", spec=claims))
+    notice = json.loads(compare(cluster, versions=("1.33", "1.37")).stdout)
+    assert [(one["pod"], one["nA"], one["nB"]) for one in notice["pending"]] == [("default/train", 0, 5)]
+    assert notice["pending"][0]["cause"].startswith("gated by plugin DynamicResources: ")
+    (change,) = notice["upgrade"]["verdicts"]
+    assert change["b"] == {"plugin": "DynamicResources", "code": "UnschedulableAndUnresolvable"}
+    assert ("Pod spec.resourceClaims", "does not read it", "reads it", "KEP-4381") in rows_of(notice, "field")
+
+
+def test_an_error_that_a_version_reports_is_a_verdict_and_not_a_failing_plugin(tmp_path: Path):
+    storage = make_object("StorageClass", "s", provisioner="d", volumeBindingMode="WaitForFirstConsumer")
+    request = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    spec = {**request, "storageClassName": "s", "volumeAttributesClassName": "gold"}
+    claim = make_object("PersistentVolumeClaim", "c", namespace="default", spec=spec)
+    pod = make_pod("web", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]})
+    cluster = write(tmp_path, make_node("n1"), storage, claim, pod)
+    result = compare(cluster, versions=("1.33", "1.37"))
+    notice = json.loads(result.stdout)
+    assert (result.exit_code, notice["faults"]) == (0, {"a": "", "b": ""})
+    assert "unsupported volumeAttributesClassName" in notice["pending"][0]["cause"]
+    assert [change["a"] for change in notice["upgrade"]["verdicts"]] == [{"plugin": "VolumeBinding", "code": "Error"}]
 
 
 def test_each_line_of_jsonl_has_its_type():

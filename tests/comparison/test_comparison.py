@@ -328,6 +328,20 @@ def test_the_snapshot_is_not_changed():
     assert [one.node_name for one in objects if isinstance(one, Pod)] == ["n0", "n0"]
 
 
+class HoldsBack(Plugin):
+    """Keeps every pod out of the queue."""
+
+    def pre_enqueue(self, pod):
+        return Status.unresolvable("not yet")
+
+
+def test_pods_that_one_side_holds_back_are_pending_on_that_side():
+    comparison = compare([*empty_nodes(), make_pod("web")], None, Candidate("held", None, [HoldsBack]), seeds=5)
+    (pending,) = comparison.pending
+    assert (pending.pod, pending.n_a, pending.n_b) == ("default/web", 0, 5)
+    assert pending.cause.startswith("gated by plugin HoldsBack: not yet")
+
+
 class Fails(Plugin):
     """Raises in its filter."""
 

@@ -124,7 +124,7 @@ def compare(
     for times, side, name in zip(comparison.times, "AB", (comparison.a, comparison.b), strict=True):
         note_slow_plugin(times, f"{side} ({name})")
     checks = failures(conditions, comparison)
-    again = _next(configs, inputs, versions, pack=pack, pods=pods)
+    again = _next(configs, inputs, versions, pack=pack, pods=pods) if comparison.n_runs else ""
     print_report(comparison_page(comparison, checks, next_command=again), output)
     if any(checks.values()) or any(comparison.faults):
         raise click.exceptions.Exit(1)

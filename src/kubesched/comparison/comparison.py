@@ -1,7 +1,7 @@
 """Compares two configurations on one cluster: the figures of both, how far chance moves them, and which pods move."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -79,6 +79,9 @@ def compare(
     last, staying, replicas = passes.last()
     ruler, first, of_a, of_b, stay = last.runs.ruler, last.first(), last.of_a, last.of_b, tuple(staying)
     uses = ruler.all_of_pools(), _typical(of_a).pools, _typical(of_b).pools
+    fields: dict[str, Any] = {name: getattr(first, name) for name in first.__struct_fields__}
+    if notice is not None and not any(side.plugins for side in sides):
+        fields["faults"] = ("", "")  # an error is what the version decides
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
@@ -86,7 +89,7 @@ def compare(
         n_pods=len(ruler.pods),
         n_runs=seeds,
         differences=tuple(_differences(ruler, of_a, of_b)),
-        **{name: getattr(first, name) for name in first.__struct_fields__},
+        **fields,
         widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
         times=(last.runs.times[0], last.runs.times[1]),

@@ -42,7 +42,7 @@ class FigureDifference(msgspec.Struct, frozen=True):
 
 
 class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod that is pending in most runs of one side only.
+    """A pod that has no node in most runs of one side only.
 
     Attributes:
         pod: `namespace/name`.

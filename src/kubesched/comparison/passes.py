@@ -15,7 +15,7 @@ from kubesched.comparison.comparison_result import PendingPod, WorkloadSpread
 from kubesched.comparison.measure import Ruler, Spread
 from kubesched.comparison.moves import PodMove, find_moves
 from kubesched.comparison.placed_again import PodChoice, placed_again
-from kubesched.comparison.replicas import find_moved
+from kubesched.comparison.replicas import NOWHERE, find_moved
 from kubesched.comparison.runs import Run, Runs
 from kubesched.controllers import Prices
 from kubesched.documents import count
@@ -138,11 +138,12 @@ def _not_placed(runs: Sequence[Run], running: Set[str]) -> tuple[str, ...]:
 
 
 def _pending(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[PendingPod]:
-    n_a, n_b = (Counter(pod for run in runs for pod in run.pending) for runs in (of_a, of_b))
+    """The pods without a node in most runs of one side only, also because a plugin of that side holds them back."""
+    of_sides = [np.sum([run.where == NOWHERE for run in runs], axis=0).tolist() for runs in (of_a, of_b)]
     half = len(of_a) / 2
-    for pod in ruler.pods:
-        if (n_a[pod.key] > half) != (n_b[pod.key] > half):
-            yield PendingPod(pod.key, ruler.workload(pod), n_a[pod.key], n_b[pod.key])
+    for pod, n_a, n_b in zip(ruler.pods, *of_sides, strict=True):
+        if (n_a > half) != (n_b > half):
+            yield PendingPod(pod.key, ruler.workload(pod), n_a, n_b)
 
 
 def _reasons_in(runs: Runs, of_a: Sequence[Run], pods: Set[str]) -> Iterator[tuple[str, str]]:
@@ -186,13 +187,12 @@ def _explained(pending: Iterable[PendingPod], of_a: Report, of_b: Report) -> Ite
     found = [{one.pod: one for one in report.placements if _is_left(one)} for report in (of_a, of_b)]
     for one in pending:
         left = found[one.n_b > one.n_a].get(one.pod)
-        cause = "" if left is None else left.diagnosis or (left.message if left.is_foreign else "")
-        yield one if left is None else msgspec.structs.replace(one, cause=cause, fix=left.fix)
+        yield one if left is None else msgspec.structs.replace(one, cause=left.diagnosis or left.message, fix=left.fix)
 
 
 def _is_left(placement: Placement) -> bool:
-    """Whether a pod stays pending, also because only the other side has its scheduler name."""
-    return placement.is_left_pending or placement.is_foreign
+    """Whether a pod stays pending, also because a plugin holds it back or no profile has its scheduler name."""
+    return placement.is_left_pending or placement.state is PodState.NOT_TRIED
 
 
 def _nodes_of(report: Report) -> dict[str, str]:

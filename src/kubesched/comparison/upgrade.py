@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kubesched.api import KubeObject, Pod, PodOwners, ignored_fields
 from kubesched.comparison.candidates import ReadCandidate
 from kubesched.config import PluginEntry, default_plugins
-from kubesched.framework import Diagnosis
+from kubesched.framework import Diagnosis, Status
 from kubesched.release import KEPS, Release, changed_rules
 from kubesched.session import Attempt, Session
 
@@ -97,7 +97,7 @@ class Upgrade(msgspec.Struct, frozen=True):
     """What differs because of two versions of Kubernetes.
 
     Attributes:
-        a, b: the versions, such as `v1.33`.
+        a, b: the versions, such as `v1.33`; with their gates where it is one version.
         rejected: of each side, why its version does not start with the configuration; empty for none. Then neither
             side runs.
         verdicts: where waiting pods fit with one version only, or are rejected by another plugin or with another code.
@@ -116,7 +116,8 @@ class Upgrade(msgspec.Struct, frozen=True):
 def upgrade(objects: Sequence[KubeObject], a: Release, b: Release, rejected: tuple[str, str]) -> Upgrade:
     """What differs without regard to any pod; `rejected` as in an Upgrade."""
     found = (*_fields(objects, a, b), *_plugins(a, b), *_rules(a, b))
-    return Upgrade(str(a), str(b), rejected, differences=found)
+    names = [str(one if a.minor == b.minor else Release(one.minor)) for one in (a, b)]
+    return Upgrade(names[0], names[1], rejected, differences=found)
 
 
 def with_verdicts(notice: Upgrade, objects: Sequence[KubeObject], sides: Sequence[ReadCandidate]) -> Upgrade:
@@ -154,8 +155,20 @@ def _tried(objects: Sequence[KubeObject], side: ReadCandidate) -> Iterator[tuple
     with Session(objects, side.set_up()) as session:
         for pod in session.waiting():
             framework = session.frameworks.get(pod.scheduler_name)
-            if framework is not None and not pod.is_terminating and framework.run_pre_enqueue(pod).is_success:
+            if framework is None or pod.is_terminating:
+                continue
+            gate = framework.run_pre_enqueue(pod)
+            if gate.is_success:
                 yield pod.key, _of_attempt(session.attempt(pod))
+            else:
+                names = list(session.cluster_state.columns.row_of)
+                yield pod.key, _on_all(names, gate)
+
+
+def _on_all(names: Sequence[str], status: Status) -> _Tried:
+    """The same on all nodes, as of a pod that a plugin does not let into the queue."""
+    verdict = NodeVerdict(status.plugin, status.code.value)
+    return _Tried(names, np.zeros(len(names), dtype=np.intp), (verdict,), status.message, status.reasons)
 
 
 def _of_attempt(tried: Attempt) -> _Tried:
