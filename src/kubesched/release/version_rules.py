@@ -118,6 +118,10 @@ VERSION_RULES: Final = (
         ),
     ),
     VersionRule(
+        "DynamicResources",
+        (Variant(0, "takes a random one of the devices that do"), Variant(36, "takes the same devices each time")),
+    ),
+    VersionRule(
         "NodeResourcesBalancedAllocation",
         (
             Variant(0, "scores how balanced the node is with the pod"),
