@@ -7,6 +7,7 @@ import pytest
 from kubesched.api import KINDS
 from kubesched.cli import main
 from kubesched.errors import InputError
+from kubesched.release import KNOWN
 from kubesched.version import VERSION
 from tests.architecture.sources import ROOT
 from tests.cli.clusters import run
@@ -45,7 +46,7 @@ def test_a_name_that_is_no_command_is_a_key_error():
 
 
 def test_the_version_is_that_of_the_package():
-    assert run("--version").stdout == f"kubesched {VERSION} (decides like kube-scheduler v1.36)\n"
+    assert run("--version").stdout == f"kubesched {VERSION} (decides like kube-scheduler {KNOWN})\n"
     assert f'\nversion = "{VERSION}"\n' in (ROOT / "pyproject.toml").read_text()
 
 
