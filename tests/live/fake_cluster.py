@@ -12,6 +12,7 @@ from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, Plugin, Probe
 from kubesched.live import LiveScheduler
 from kubesched.metrics import Observer, SchedulerMetrics
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.setup import set_up
 from kubesched.state import ClusterState
 from tests.extender.virtual_time import LoopClock, run
@@ -33,11 +34,12 @@ class FakeCluster:
         plugins: Iterable[type[Plugin]],
         observer: Observer | None = None,
         probes: Iterable[Probe] = (),
+        release: Release = DEFAULT_RELEASE,
     ) -> None:
         self.bind_seconds = 0.0
         self.refusals: dict[type[Action], str] = {}
         self.live = LiveScheduler(
-            set_up(None, tuple(plugins)).watched_by(metrics.steps, *probes),
+            set_up(None, tuple(plugins), release=release).watched_by(metrics.steps, *probes),
             self._write_to,
             clock=LoopClock(),
             rng=Random(0),
@@ -82,11 +84,12 @@ def lived(
     *plugins: type[Plugin],
     observer: Observer | None = None,
     probes: Iterable[Probe] = (),
+    release: Release = DEFAULT_RELEASE,
 ) -> None:
     """Run a story beside a live scheduler, on a clock that moves only while everybody waits."""
 
     async def both() -> None:
-        cluster = FakeCluster(metrics, plugins, observer, probes)
+        cluster = FakeCluster(metrics, plugins, observer, probes, release)
         cluster.live.feed.hand_over()
         cluster.live.feed.release()
         scheduling: asyncio.Task[Any] = asyncio.create_task(cluster.live.run())

@@ -7,12 +7,17 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kubesched.api import EventType, KubeObject, Pod
-from kubesched.framework import Bind, CycleState, Plugin, Status, Wait
+from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, KubeObject, Pod
+from kubesched.framework import Bind, CycleState, EventRegistration, Plugin, Status, Wait
 from kubesched.metrics import PodResources, SchedulerMetrics
+from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
+from kubesched.metrics.released_metrics import ReleasedMetrics
+from kubesched.release import Release
+from kubesched.state import Nodes
 from kubesched.testing import make_node, make_object, make_pod
 from tests.extender.virtual_time import settle
 from tests.live.fake_cluster import FakeCluster, lived
@@ -346,3 +351,62 @@ def test_each_extension_point_is_measured_once_per_cycle_and_each_plugin_when_it
     assert evaluated["PreFilter NodeResourcesFit default-scheduler"] == 1
     assert evaluated["PreFilter NodePorts default-scheduler"] == 0
     assert evaluated["Filter NodePorts default-scheduler"] == 0
+
+
+def names_of(release: Release) -> tuple[set[str], dict[str, float]]:
+    """The families of a version, and the events that let pods into queues."""
+    page = Page()
+
+    async def story(cluster: FakeCluster) -> None:
+        page.register(cluster)
+        waiting = make_pod("p", metadata={"uid": "u"}, requests={"cpu": "1"})
+        cluster.add(make_node("n"), waiting)
+        await settle()
+        labelled = replace(waiting.metadata, labels={"a": "b"}, resource_version="2")
+        cluster.tell(replace(waiting, metadata=labelled))
+        await asyncio.sleep(30)
+
+    lived(story, page.metrics, WantsLabels, release=release)
+    events = page["queue_incoming_pods_total"] | page["event_handling_duration_seconds_count"]
+    return set(page.families()), events
+
+
+class WantsLabels(Plugin):
+    """Rejects a pod without labels."""
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        return Status.SUCCESS if pod.labels else Status.unresolvable("has no labels")
+
+    def events_to_register(self) -> list[EventRegistration]:
+        return [EventRegistration(ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_LABEL))]
+
+
+def test_a_version_has_the_families_and_events_of_its_kube_scheduler() -> None:
+    pages = {minor: names_of(Release(minor)) for minor in (33, 34, 36, 37)}
+    flushed, doubled = "scheduler_pod_scheduled_after_flush_total", "scheduler_scheduler_cache_size"
+    assert {minor for minor, (names, _) in pages.items() if flushed in names} == {36, 37}
+    assert {minor for minor, (names, _) in pages.items() if doubled in names} == {33}
+    assert pages[33][0] - {doubled} == pages[34][0] == pages[36][0] - {flushed}
+    assert pages[36][0] == pages[37][0]
+    assert pages[34][1] == pages[36][1]
+    assert {"UnschedulablePodAdd active", "UnschedulablePodUpdatePodLabel"} <= pages[36][1].keys()
+    assert not [event for event in pages[37][1] if event.startswith("UnschedulablePod")]
+    assert {"UnscheduledPodAdd active", "UnscheduledPodUpdatePodLabel"} <= pages[37][1].keys()
+    assert any(event.startswith("TargetPodUpdatePodLabel ") for event in pages[37][1])
+    assert not [event for event in pages[37][1] if event.startswith("UnscheduledPodUpdatePodLabel ")]
+
+
+@pytest.mark.parametrize(
+    ("minor", "name"),
+    [
+        (34, ""),
+        (35, "scheduler_resourceclaim_creates_total"),
+        (36, "scheduler_resourceclaim_creates_total"),
+        (37, "dynamic_resource_allocation_resourceclaim_creates_total"),
+    ],
+)
+def test_created_claims_are_counted_under_the_name_of_the_version(minor: int, name: str) -> None:
+    plugins = MetricsOfPlugins()
+    plugins.of("DynamicResources").counter("resourceclaim_creates", "Claims.", ("status",)).add("success")
+    samples = [one for family in ReleasedMetrics(plugins, Release(minor)).collect() for one in family.samples]
+    assert [(one.name, one.value) for one in samples] == ([(name, 1)] if name else [])

@@ -19,6 +19,7 @@ from kubesched.metrics.families import Counters, Family, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
 from kubesched.metrics.metrics_of_plugins import MetricsOfPlugins
 from kubesched.metrics.observer import Observer
+from kubesched.metrics.released_metrics import ReleasedMetrics
 from kubesched.metrics.step_metrics import StepMetrics
 from kubesched.scheduler import Scheduler
 
@@ -135,8 +136,8 @@ class SchedulerMetrics(Observer, Collector):
             is_leader: whether this process leads; None without leader election.
             lease_name: of the Lease.
         """
-        registry.register(self)
-        registry.register(Gauges(scheduler, n_binding, is_leader, lease_name))
+        for collector in (self, Gauges(scheduler, n_binding, is_leader, lease_name)):
+            registry.register(ReleasedMetrics(collector, scheduler.cluster_state.release))
 
     # --- what happens ---
 
