@@ -186,7 +186,9 @@ def test_slices_are_missed_where_a_class_serves_what_a_pod_asks_for():
         assert found.command == "kubectl get resourceslices -o json"
     assert missing(serving, asks_for("example.com/gpu", nodeName="n1")) == []
     assert missing(serving, asks_for("example.com/nic")) == []
-    piece = other("resource.k8s.io/v1", "ResourceSlice", "s")
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "d", "nodeName": "n1", "pool": pool}
+    piece = other("resource.k8s.io/v1", "ResourceSlice", "s", spec=spec)
     assert missing(serving, piece, asks_for("example.com/gpu")) == []
 
 

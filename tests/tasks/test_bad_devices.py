@@ -17,6 +17,7 @@ from tests.cli.clusters import run
 Document = dict[str, Any]
 V1, SINCE = "resource.k8s.io/v1", "2026-01-01T00:00:00Z"
 ERROR = 'running "DynamicResources" filter plugin: '
+GPU = {"deviceClassName": "gpu"}
 NONE = "is not a quantity; write a number with an optional suffix"
 SLICE, CLAIM = "item 3 (ResourceSlice s)", "item 4 (ResourceClaim default/c)"
 
@@ -72,6 +73,12 @@ def allocated(result: Document, **more: Any) -> Document:
     return {**asking(), "status": {"allocation": {"devices": {"results": results}, **more}}}
 
 
+def used(n_pods: int) -> Document:
+    made = allocated({})
+    made["status"]["reservedFor"] = [{"resource": "pods", "name": f"u{i}", "uid": f"u{i}"} for i in range(n_pods)]
+    return made
+
+
 def pod(*entries: Any) -> Document:
     spec = {"containers": [{"name": "c", "image": "x"}], "resourceClaims": [*entries]}
     made = thing("Pod", "p", "v1", spec=spec, status={"phase": "Pending"})
@@ -96,11 +103,7 @@ def written(tmp_path: Path, items: list[Document]) -> Path:
 
 def commands(tmp_path: Path, items: list[Document]) -> list[Result]:
     """What simulate and explain answer."""
-    room = {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "20"}}
-    path = tmp_path / "cluster.json"
-    path.write_text(
-        json.dumps({"apiVersion": "v1", "kind": "List", "items": [thing("Node", "n1", "v1", status=room), *items]})
-    )
+    path = written(tmp_path, items)
     return [run("simulate", path, "-o", "jsonl"), run("explain", path, "default/p")]
 
 
@@ -169,6 +172,62 @@ REFUSED = {
         CLAIM,
         "spec.devices.requests[0].exactly.count: Invalid value: -3: must be greater than zero",
     ),
+    "two forms": (
+        [piece(device()), claim([{"name": "r", "exactly": GPU, "firstAvailable": [{"name": "s", **GPU}]}])],
+        CLAIM,
+        "spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or `firstAvailable` is required, but",
+    ),
+    "two requests of one name": (
+        [piece(device()), claim([{"name": "r", "exactly": GPU}] * 2)],
+        CLAIM,
+        'spec.devices.requests[1]: Duplicate value: "r"',
+    ),
+    "two alternatives of one name": (
+        [piece(device()), claim([{"name": "r", "firstAvailable": [{"name": "s", **GPU}] * 2}])],
+        CLAIM,
+        'spec.devices.requests[0].firstAvailable[1]: Duplicate value: "s"',
+    ),
+    "a request without a name": (
+        [piece(device()), claim([{"exactly": GPU}])],
+        CLAIM,
+        'spec.devices.requests[0].name: Invalid value: "": a lowercase RFC 1123 label must consist of',
+    ),
+    "a slice without a spec": (
+        [thing("ResourceSlice", "s", spec=None), asking()],
+        SLICE,
+        "spec.driver: Required value",
+    ),
+    "a slice without a pool": ([piece(device(), pool=None), asking()], SLICE, "spec.pool.name: Required value"),
+    "a pool of no slices": (
+        [piece(device(), count=0), asking()],
+        SLICE,
+        "spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero",
+    ),
+    "a generation below 0": (
+        [piece(device(), pool={"name": "p", "generation": -1, "resourceSliceCount": 1}), asking()],
+        SLICE,
+        "spec.pool.generation: Invalid value: -1: must be greater than or equal to zero",
+    ),
+    "a slice that is nowhere": (
+        [piece(device(), nodeName=""), asking()],
+        SLICE,
+        "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is",
+    ),
+    "a slice in two ways": (
+        [piece(device(), allNodes=True), asking()],
+        SLICE,
+        'spec: Invalid value: "{`nodeName`, `allNodes`}": exactly one of',
+    ),
+    "more pods than may use a claim": (
+        [piece(device()), used(300)],
+        CLAIM,
+        "status.reservedFor: Too many: 300: must have at most 256 items",
+    ),
+    "a namespace of two lines": (
+        [piece(device()), asking(namespace="de\nfault")],
+        "item 4 (ResourceClaim de fault/c)",
+        'metadata.namespace: Invalid value: "de\\nfault": a lowercase RFC 1123 label must consist of',
+    ),
     "no form": (
         [piece(device()), claim([{"name": "r"}])],
         CLAIM,
@@ -182,7 +241,11 @@ REFUSED = {
 def test_what_cannot_be_read_is_refused_with_its_place(
     items: list[Document], place: str, sentence: str, tmp_path: Path
 ) -> None:
-    for result in commands(tmp_path, [device_class(), *items, USES]):
+    path = written(tmp_path, [device_class(), *items, USES])
+    asked = [("simulate",), ("explain", "default/p"), ("devices",), ("fit", "--device", "gpu=1")]  # a case asks two
+    first = len(sentence) % 2
+    for command, *options in asked[first::2]:
+        result = run(command, path, *options)
         assert result.exit_code == 2
         (line,) = result.stderr.splitlines()
         assert f"cluster.json, {place}: " in line
@@ -280,6 +343,21 @@ def test_what_kube_scheduler_has_a_text_for_gets_it(items: list[Document], texts
         assert text in text_of(explained)
     assert texts[0] in text_of(simulated)
     assert '"node"' not in simulated.stdout
+
+
+@pytest.mark.parametrize("gone", [{"device": "gone"}, {"pool": "gone"}, {"driver": "gone"}], ids=str)
+def test_an_allocated_device_that_no_slice_has_is_noted(gone: Document, tmp_path: Path) -> None:
+    path = written(tmp_path, [device_class(), piece(device()), allocated(gone, allocationTimestamp=SINCE), USES])
+    which = "/".join({"driver": "d", "pool": "p", "device": "d", **gone}.values())
+    for result in (
+        run("simulate", path),
+        run("explain", path, "default/p"),
+        run("devices", path),
+        run("fit", path, "--device", "gpu=1"),
+    ):
+        assert f"note: 1 claim has devices that no ResourceSlice has: default/c ({which}); kube-scheduler" in text_of(
+            result
+        )
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ What kube-scheduler itself has a message for is let through: a search reports it
 """
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
-from kubesched.admission.device_claim_checks import form_fault
+from kubesched.admission.device_claim_checks import structure_faults, too_many
 from kubesched.api import (
     MAX_INT64,
     DeviceAttribute,
@@ -14,12 +15,17 @@ from kubesched.api import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
+    ResourceSliceSpec,
     check_amounts,
 )
 from kubesched.cel import Semver
 from kubesched.config import FieldError
 from kubesched.documents import shorten
 from kubesched.errors import CelRuntimeError, ObjectError
+
+_MAX_USERS: Final = 256
+_PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
+_ONE_PLACE: Final = f"exactly one of {', '.join(f'`{name}`' for name in _PLACES)} is required"
 
 
 class DeviceChecker:
@@ -41,12 +47,14 @@ class DeviceChecker:
         """
         if isinstance(checked, ResourceSlice):
             check_amounts(checked)
+            _raise_first(_slice_faults(checked.spec))
             self._check_attributes(checked)
         elif isinstance(checked, ResourceClaim):
             check_amounts(checked)
             _check_requests(checked.spec.devices.requests or (), "spec.devices.requests")
             if (allocation := checked.status.allocation) is not None:
                 self._check_time(allocation.allocation_timestamp, "status.allocation.allocationTimestamp")
+            _raise_first(too_many("status.reservedFor", checked.status.reserved_for or (), _MAX_USERS))
         elif isinstance(checked, ResourceClaimTemplate):
             check_amounts(checked)
             _check_requests(checked.spec.spec.devices.requests or (), "spec.spec.devices.requests")
@@ -69,11 +77,35 @@ class DeviceChecker:
             self._good_versions.add(attribute.version)
 
 
+def _slice_faults(spec: ResourceSliceSpec) -> Iterator[FieldError]:
+    """Rule: kube-apiserver v1.36 validation of resource.k8s.io/v1. Amounts may be negative."""
+    if not spec.driver:
+        yield FieldError.required("spec.driver")
+    if not spec.pool.name:
+        yield FieldError.required("spec.pool.name")
+    n, generation = spec.pool.resource_slice_count, spec.pool.generation
+    if n <= 0:
+        yield FieldError.invalid("spec.pool.resourceSliceCount", n, "must be greater than zero")
+    if generation < 0:
+        yield FieldError.invalid("spec.pool.generation", generation, "must be greater than or equal to zero")
+    places = (spec.node_name, spec.node_selector, spec.all_nodes, spec.per_device_node_selection)
+    given = [f"`{name}`" for name, place in zip(_PLACES, places, strict=True) if place]
+    if not given:
+        yield FieldError.required("spec", _ONE_PLACE)
+    elif len(given) > 1:
+        detail = f"{_ONE_PLACE}, but multiple fields are set"
+        yield FieldError.invalid("spec", f"{{{', '.join(given)}}}", detail)
+
+
+def _raise_first(faults: Iterator[FieldError]) -> None:
+    for fault in faults:
+        raise ObjectError(str(fault))
+
+
 def _check_requests(requests: tuple[DeviceRequest, ...], path: str) -> None:
     """Rule: kube-apiserver v1.36 validation of resource.k8s.io/v1. A count of 0 has not got its default yet."""
+    _raise_first(structure_faults(path, requests))
     for i, request in enumerate(requests):
-        if (fault := form_fault(f"{path}[{i}]", request)) is not None:
-            raise ObjectError(str(fault))
         for place, count in _counts(request):
             if not 0 <= count <= MAX_INT64:
                 detail = "must be greater than zero" if count < 0 else f"must be at most {MAX_INT64}"

@@ -3,7 +3,7 @@
 Rule: kube-apiserver v1.36 validation of resource.k8s.io/v1 and of core/v1 pods, with its messages.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from kubesched.admission.device_claims import EXACT_COUNT
@@ -56,37 +56,49 @@ def check_device_claim(known: KubeObject) -> None:
 def _claim_faults(path: str, spec: ResourceClaimSpec) -> Iterator[FieldError]:
     requests, constraints = spec.devices.requests or (), spec.devices.constraints or ()
     where = f"{path}.devices.requests"
-    yield from _too_many(where, requests, _MAX_ITEMS)
-    yield from _duplicates(where, [request.name for request in requests])
+    yield from too_many(where, requests, _MAX_ITEMS)
+    yield from structure_faults(where, requests)
     for i, request in enumerate(requests):
         yield from _request_faults(f"{where}[{i}]", request)
     names = {request.name for request in requests}
     names |= {f"{one.name}/{alternative.name}" for one in requests for alternative in one.first_available or ()}
-    yield from _too_many(f"{path}.devices.constraints", constraints, _MAX_ITEMS)
+    yield from too_many(f"{path}.devices.constraints", constraints, _MAX_ITEMS)
     for i, constraint in enumerate(constraints):
         yield from _constraint_faults(f"{path}.devices.constraints[{i}]", constraint, names)
 
 
 def _request_faults(path: str, request: DeviceRequest) -> Iterator[FieldError]:
     alternatives = request.first_available or ()
-    yield from _label_faults(f"{path}.name", request.name)
-    if (fault := form_fault(path, request)) is not None:
-        yield fault
-    elif request.exactly is not None and alternatives:
-        yield FieldError.invalid(path, None, f"{_ONE_FORM}, but multiple fields are set")
     if request.exactly is not None:
         yield from _ask_faults(f"{path}.exactly", request.exactly)
-    yield from _too_many(f"{path}.firstAvailable", alternatives, _MAX_ALTERNATIVES)
-    yield from _duplicates(f"{path}.firstAvailable", [alternative.name for alternative in alternatives])
+    yield from too_many(f"{path}.firstAvailable", alternatives, _MAX_ALTERNATIVES)
     for i, alternative in enumerate(alternatives):
-        yield from _label_faults(f"{path}.firstAvailable[{i}].name", alternative.name)
         yield from _ask_faults(f"{path}.firstAvailable[{i}]", alternative)
 
 
-def form_fault(path: str, request: DeviceRequest) -> FieldError | None:
-    """What is wrong with a request that asks for nothing; None for one that does not."""
-    asks = request.exactly is not None or request.first_available
-    return None if asks else FieldError.required(path, _ONE_FORM)
+def structure_faults(path: str, requests: Sequence[DeviceRequest]) -> Iterator[FieldError]:
+    """What is wrong with the names and the forms of requests, by which results refer to them."""
+    yield from _duplicates(path, [request.name for request in requests])
+    for i, request in enumerate(requests):
+        yield from _name_and_form_faults(f"{path}[{i}]", request)
+
+
+def _name_and_form_faults(path: str, request: DeviceRequest) -> Iterator[FieldError]:
+    yield from _label_faults(f"{path}.name", request.name)
+    alternatives = request.first_available or ()
+    if request.exactly is None and not alternatives:
+        yield FieldError.required(path, _ONE_FORM)
+    elif request.exactly is not None and alternatives:
+        yield FieldError.invalid(path, None, f"{_ONE_FORM}, but multiple fields are set")
+    yield from _duplicates(f"{path}.firstAvailable", [alternative.name for alternative in alternatives])
+    for i, alternative in enumerate(alternatives):
+        yield from _label_faults(f"{path}.firstAvailable[{i}].name", alternative.name)
+
+
+def too_many(path: str, listed: Sequence[object], most: int) -> Iterator[FieldError]:
+    """That a list is too long."""
+    if len(listed) > most:
+        yield FieldError(path, f"Too many: {len(listed)}: must have at most {most} items")
 
 
 def _ask_faults(path: str, ask: DeviceSubRequest) -> Iterator[FieldError]:
@@ -107,7 +119,7 @@ def _ask_faults(path: str, ask: DeviceSubRequest) -> Iterator[FieldError]:
 
 
 def _selector_faults(path: str, selectors: tuple[DeviceSelector, ...]) -> Iterator[FieldError]:
-    yield from _too_many(path, selectors, _MAX_ITEMS)
+    yield from too_many(path, selectors, _MAX_ITEMS)
     for i, selector in enumerate(selectors):
         if selector.cel is None:
             yield FieldError.required(f"{path}[{i}].cel")
@@ -161,8 +173,3 @@ def _duplicates(path: str, names: list[str], field: str = "") -> Iterator[FieldE
     for i, name in enumerate(names):
         if name and name in names[:i]:
             yield FieldError.duplicate(f"{path}[{i}]{field}", name)
-
-
-def _too_many(path: str, listed: tuple[object, ...], most: int) -> Iterator[FieldError]:
-    if len(listed) > most:
-        yield FieldError(path, f"Too many: {len(listed)}: must have at most {most} items")

@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.api import KINDS, kind_key
 from kubesched.controllers import GROUPS
-from kubesched.documents import RawJson, describe_json_fault
+from kubesched.documents import RawJson, describe_json_fault, on_one_line
 from kubesched.errors import ObjectError
 from kubesched.snapshot.object_documents import FileDocument, Header, read_document, read_header
 from kubesched.snapshot.unusable_input import unnamed_hint
@@ -92,7 +92,7 @@ def _inherited(header: Header) -> Header:
 def fault_of(item: Item, error: ObjectError) -> ObjectError:
     """What is wrong with an object, with its place, kind and name."""
     who = " ".join(part for part in (item.header.kind, _name_in(item.raw)) if part)
-    return ObjectError(f"{item.place}{f' ({who})' if who else ''}: {error}")
+    return ObjectError(f"{item.place}{f' ({on_one_line(who)})' if who else ''}: {error}")
 
 
 def in_namespace(item: Item, namespace: str) -> Item:

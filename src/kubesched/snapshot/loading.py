@@ -11,6 +11,7 @@ from kubesched.controllers import Scaled, WithoutPods
 from kubesched.documents import count, listed, plural
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
+from kubesched.snapshot.absent_devices import note_on_absent_devices
 from kubesched.snapshot.byte_sources import Source, SourceLike, find_sources
 from kubesched.snapshot.cluster_objects import ClusterObjects
 from kubesched.snapshot.cluster_version import newest, versions_note
@@ -83,6 +84,7 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
         _admit(_read(manifest_files, files), admission)
         objects = [*admission.applied_to(objects), *admission.objects]
         notes += [*files.notes, *admission.notes, *_notes_on(admission)]
+    notes += note_on_absent_devices(objects)
     return ClusterObjects(
         objects=tuple(objects),
         skipped=dict(reader.skipped),
