@@ -10,6 +10,7 @@ from kubesched.api import EventType, ObjectReference, Pod, WatchEvent, decode_ob
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.framework import Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
 from kubesched.live import ApiWriter
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 from tests.live.fake_api import FakeApi, Sleepless, on_a_loop
@@ -22,10 +23,10 @@ REQUESTS_AT_A_TIME = 64  # of the client
 class Bed:
     """A writer over a fake API server."""
 
-    def __init__(self, *pods: Pod) -> None:
+    def __init__(self, *pods: Pod, release: Release = DEFAULT_RELEASE) -> None:
         self.api = FakeApi()
         self.api.timing = Sleepless()
-        self.state = ClusterState()
+        self.state = ClusterState(release)
         self.events: list[RecordEvent] = []
         self.state.apply(WatchEvent(EventType.ADDED, "Node", make_node("n1")))
         for pod in pods:
@@ -50,6 +51,17 @@ async def test_a_condition_and_a_nomination_are_one_patch():
         "observedGeneration": 3,
     }
     assert body == {"metadata": {"uid": "u1"}, "status": {"nominatedNodeName": "n1"}}
+
+
+@pytest.mark.parametrize(("minor", "known", "written"), [(33, 0, None), (33, 2, 3), (34, 0, 3)])
+@on_a_loop
+async def test_conditions_have_the_generation_of_the_pod_where_the_version_has_it(minor, known, written):
+    condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "observedGeneration": known}
+    pod = make_pod("web", metadata={"uid": "u1", "generation": 3}, status={"conditions": [condition]})
+    bed = Bed(pod, release=Release(minor))
+    await bed.writer.perform(PatchPodStatus(pod, CONDITION))
+    (entry,) = bed.api.written(STATUS)[0]["status"]["conditions"]
+    assert entry.get("observedGeneration") == written
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.framework import Action, ActionDone, Bind, CycleState, Decision, Plugin, Services, Status, Wait
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, TieBreak, straight
 from kubesched.state import ClusterState
 from kubesched.testing.fake_cluster import minimal_profile
@@ -25,16 +26,18 @@ class Driven:
         loses_answers: whether a Binding is made although it is reported as failed.
     """
 
-    def __init__(self, *plugins: Plugin, objects: Iterable[KubeObject] = ()) -> None:
+    def __init__(
+        self, *plugins: Plugin, objects: Iterable[KubeObject] = (), release: Release = DEFAULT_RELEASE
+    ) -> None:
         self.seconds = 0.0
         self.actions: list[Action] = []
         self.refusals: dict[type[Action], str] = {}
         self.loses_answers = False
         self._binding: BindingCycle | Eviction | None = None
-        self.cluster_state = ClusterState()
+        self.cluster_state = ClusterState(release)
         self.queued: list[tuple[str, str, str]] = []
         self.scheduler = Scheduler(
-            [minimal_profile(*plugins)],
+            [msgspec.structs.replace(minimal_profile(*plugins), release=release)],
             self.cluster_state,
             Services(clock=self),
             emit=self.actions.append,

@@ -3,14 +3,15 @@
 import pytest
 
 from kubesched.framework import Bind, PatchPodStatus, Plugin, RecordEvent, Status
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.testing.builders import make_node, make_pod
 from tests.scheduler.driving import Driven, Steps
 
 OBJECTS = (make_node("n"), make_pod("p"))
 
 
-def driven_by(*plugins: Plugin) -> Driven:
-    driven = Driven(*plugins, objects=OBJECTS)
+def driven_by(*plugins: Plugin, release: Release = DEFAULT_RELEASE) -> Driven:
+    driven = Driven(*plugins, objects=OBJECTS, release=release)
     driven.decision = driven.attempt()
     return driven
 
@@ -57,6 +58,12 @@ def test_a_pod_that_pre_bind_works_for_is_nominated_first() -> None:
     driven = driven_by(Steps())
     assert [type(action) for action in driven.actions[:2]] == [PatchPodStatus, Bind]
     assert driven.actions[0].nominated_node_name == "n"
+
+
+def test_versions_before_the_nomination_is_expected_write_none_before_pre_bind() -> None:
+    expected = {"NominatedNodeNameForExpectation": True}
+    releases = (Release(34), Release(34).with_gates(expected), Release(35))
+    assert [len(driven_by(Steps(), release=one).done(PatchPodStatus)) for one in releases] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("answer", [Status.unschedulable("no"), Status.pending("no")])

@@ -7,6 +7,7 @@ import pytest
 from kubesched.api import EventType, Pod
 from kubesched.framework import ActionDone, DeletePod, PatchPodStatus, Plugin, RecordEvent, Status, Wait
 from kubesched.plugins import DefaultPreemption, NodeResourcesFit
+from kubesched.release import Release
 from kubesched.scheduler import WaitRequest
 from kubesched.testing.builders import make_node, make_pod
 from tests.scheduler.driving import Driven, Steps
@@ -50,6 +51,14 @@ def test_the_preemptor_is_gated_until_its_last_victim_leaves() -> None:
     assert list(leaving) == []
     driven.pass_time(2)
     assert driven.attempt().node_name == "n"
+
+
+@pytest.mark.parametrize(("minor", "deleted"), [(34, {"a", "b"}), (35, {"b"})])
+def test_a_victim_that_is_leaving_already_is_deleted_again_before_v1_35(minor: int, deleted: set[str]) -> None:
+    leaving = make_pod("a", requests={"cpu": "1"}, node="n", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    objects = [NODE, leaving, VICTIMS[1], HIGH]
+    driven = Driven(NodeResourcesFit(), DefaultPreemption(), objects=objects, release=Release(minor))
+    assert {victim.name for victim in deletions(driven)} == deleted
 
 
 def test_no_victim_leaves_before_the_status_of_the_preemptor_is_written() -> None:

@@ -40,7 +40,6 @@ _ONE_RULE: Final = frozenset(
         "InPlacePodVerticalScaling",
         "InPlacePodVerticalScalingSchedulerPreemption",
         "MatchLabelKeysInPodTopologySpread",
-        "NominatedNodeNameForExpectation",
         "SchedulerAsyncAPICalls",
         "SchedulerAsyncPreemption",
         "SchedulerPopFromBackoffQ",

@@ -231,7 +231,8 @@ class ApiWriter:
 
     async def _patch(self, action: PatchPodStatus, *, is_patient: bool = False) -> None:
         pod = self._current(action.pod)
-        status = _status_changes(pod, self._newest_status(pod), action)
+        has_generations = self._cluster_state.release.has("PodObservedGenerationTracking")
+        status = _status_changes(pod, self._newest_status(pod), action, has_generations=has_generations)
         if not status:
             return
         path = object_path("Pod", pod.namespace, pod.name, "status")
@@ -353,13 +354,18 @@ def _is_older(pod: Pod, patched: _Remembered) -> bool:
     return order is not None and order < 0
 
 
-def _status_changes(pod: Pod, current: PodStatus, action: PatchPodStatus) -> dict[str, Any]:
-    """The part of status to patch; empty where nothing would change."""
+def _status_changes(pod: Pod, current: PodStatus, action: PatchPodStatus, *, has_generations: bool) -> dict[str, Any]:
+    """The part of status to patch; empty where nothing would change.
+
+    Args:
+        has_generations: whether conditions have the generation of the pod; one that has it keeps it.
+    """
     changes: dict[str, Any] = {}
     if action.condition is not None:
         type_, status, reason, message = action.condition
         old = next((c for c in current.conditions or () if c.type == type_), None)
-        generation = pod.metadata.generation
+        has_generation = has_generations or (old is not None and old.observed_generation > 0)
+        generation = pod.metadata.generation if has_generation else 0
         wanted = (status, reason, message, generation)
         if old is None or (old.status, old.reason, old.message, old.observed_generation) != wanted:
             entry: dict[str, Any] = {"type": type_, "status": status, "reason": reason, "message": message}

@@ -56,7 +56,8 @@ async def run_binding_cycle(placed: PlacedPod, on_permitted: Callable[[str], obj
             status = _pre_flight(framework, state, pod, node_name, skipped)
             if not status.is_success:
                 return status
-            if is_waiting or len(skipped) < len(framework.pre_binds):
+            takes_long = is_waiting or len(skipped) < len(framework.pre_binds)
+            if takes_long and framework.profile.release.has("NominatedNodeNameForExpectation"):
                 await perform(PatchPodStatus(pod, nominated_node_name=node_name))
         if is_waiting:
             permitted: Status = await suspend(PermitRequest(pod.uid))
