@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import KubeObject, Pod, PodOwners, ignored_fields
+from kubesched.api import IGNORED_FIELDS, KubeObject, Pod, PodOwners, ignored_fields
 from kubesched.comparison.candidates import ReadCandidate
 from kubesched.config import PluginEntry, default_plugins
 from kubesched.framework import Diagnosis, Status
@@ -231,13 +231,17 @@ def _messages(both: Iterable[_Both]) -> Iterator[MessageChange]:
 
 
 def _fields(objects: Sequence[KubeObject], a: Release, b: Release) -> Iterator[VersionDifference]:
-    unread = [ignored_fields(release, objects) for release in (a, b)]
-    for field in dict.fromkeys((*unread[0], *unread[1])):
-        n = max(one.get(field, 0) for one in unread)
-        words_a, words_b = ("does not read it" if field in one else "reads it" for one in unread)
-        yield VersionDifference(
-            "field", f"{field.kind.__name__} {field.spelled}", words_a, words_b, KEPS.get(field.gate, ""), n
-        )
+    """The fields that some objects have and a version does not read; a field may need several gates."""
+    unread = [
+        {(field.kind.__name__, field.spelled): n for field, n in ignored_fields(release, objects).items()}
+        for release in (a, b)
+    ]
+    for kind, name in dict.fromkeys((*unread[0], *unread[1])):
+        words_a, words_b = ("does not read it" if (kind, name) in one else "reads it" for one in unread)
+        gates = (one.gate for one in IGNORED_FIELDS if (one.kind.__name__, one.spelled) == (kind, name))
+        source = ", ".join(KEPS[gate] for gate in gates)
+        n = max(one.get((kind, name), 0) for one in unread)
+        yield VersionDifference("field", f"{kind} {name}", words_a, words_b, source, n)
 
 
 def _plugins(a: Release, b: Release) -> Iterator[VersionDifference]:

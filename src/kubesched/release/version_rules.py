@@ -122,6 +122,34 @@ VERSION_RULES: Final = (
         (Variant(0, "takes a random one of the devices that do"), Variant(36, "takes the same devices each time")),
     ),
     VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "distinctAttribute compares a device with the one before it alone"),
+            Variant(37, "distinctAttribute compares all devices", "PR 140600"),
+        ),
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "a ResourceSlice with sharedCounters belongs to every node"),
+            Variant(37, "a ResourceSlice with sharedCounters belongs to the nodes that it names", "PR 140437"),
+        ),
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "a request for all devices leaves out shared ones of which too little is left"),
+            Variant(37, "a request for all devices fails where too little of a shared one is left"),
+        ),
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "the text of a selector that fails does not name the device"),
+            Variant(37, "the text of a selector that fails names the device"),
+        ),
+    ),
+    VersionRule(
         "NodeResourcesBalancedAllocation",
         (
             Variant(0, "scores how balanced the node is with the pod"),
